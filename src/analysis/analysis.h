@@ -49,7 +49,7 @@ void analysis_calculate_offsets(const void *record, size_t size, struct report *
  * of cores in the report. Ignores passes with so many pairs that the record cannot contain their ping-pongs. Therefore
  * a short record cannot make baretick allocate much memory.
  */
-size_t analysis_count_pairs(const void *record, size_t size, size_t cores);
+size_t analysis_max_pairs_in_pass(const void *record, size_t size, size_t cores);
 
 /* Timers: fills the figures of report->intervals. The rows exist already, and name each timer and interval. */
 void analysis_calculate_timers(const void *record, size_t size, struct report *report);

@@ -23,7 +23,7 @@
 #define MOVED_NS_MAX   INT64_C(100000000)
 
 static int64_t
-clamp_to_far(int64_t size)
+clamp_difference(int64_t size)
 {
 	return size > FAR ? FAR : size < -FAR ? -FAR : size;
 }
@@ -50,17 +50,17 @@ to_tsc_ticks(const struct analysis_step *step, const struct record_compared *clo
 
 /* Returns true if QEMU may have moved its emulated TSC ahead. */
 static bool
-may_have_moved_tsc(const struct analysis_step *step)
+may_emulator_have_moved_tsc(const struct analysis_step *step)
 {
 	return report_is_machine_emulated(step->report) && step->is.cores > 1;
 }
 
 static int64_t
-edge_lateness_max_ns(const struct analysis_step *step, int64_t late_ns)
+max_edge_lateness_ns(const struct analysis_step *step, int64_t late_ns)
 {
 	if (!step->report->hypervisor[0])
 		return EDGE_UNEVEN_NS;
-	return late_ns + (may_have_moved_tsc(step) ? MOVED_NS_MAX : 0);
+	return late_ns + (may_emulator_have_moved_tsc(step) ? MOVED_NS_MAX : 0);
 }
 
 /*
@@ -68,15 +68,15 @@ edge_lateness_max_ns(const struct analysis_step *step, int64_t late_ns)
  * be up to LATE_NS late.
  */
 static struct offset
-gain_on_tsc_ns(const struct analysis_step *step, const struct record_compared *clock, int64_t late_ns)
+clock_gain_on_tsc_ns(const struct analysis_step *step, const struct record_compared *clock, int64_t late_ns)
 {
 	const struct clock *of = get_compared_clock(step, clock);
 	const struct rate_interval *rate = &clock->implied;
-	int64_t least = clamp_to_far((int64_t)(clock->now.begin - clock->then.end));
-	int64_t most = clamp_to_far((int64_t)(clock->now.end - clock->then.begin));
-	int64_t ticks = clamp_to_far(of->wrap_ticks == UINT64_MAX ? (int64_t)(clock->now.ticks - clock->then.ticks) :
-				     (int64_t)clock_elapsed_ticks(of, clock->then.ticks, clock->now.ticks));
-	int64_t slack = clamp_to_far((int64_t)clock->resolution_ticks);
+	int64_t least = clamp_difference((int64_t)(clock->now.begin - clock->then.end));
+	int64_t most = clamp_difference((int64_t)(clock->now.end - clock->then.begin));
+	int64_t ticks = clamp_difference(of->wrap_ticks == UINT64_MAX ? (int64_t)(clock->now.ticks - clock->then.ticks) :
+					 (int64_t)clock_elapsed_ticks(of, clock->then.ticks, clock->now.ticks));
+	int64_t slack = clamp_difference((int64_t)clock->resolution_ticks);
 	/* between its edges, an edge clock (an RTC, see clock.h) has advanced by up to one tick more than it shows */
 	int64_t less = of->edges_only ? !clock->then_at_edge : slack;
 	int64_t more = of->edges_only ? !clock->now_at_edge : slack;
@@ -88,11 +88,13 @@ gain_on_tsc_ns(const struct analysis_step *step, const struct record_compared *c
 	/* The rate's error applies to the whole elapsed time. If the clock wrapped, only the TSC shows this time. */
 	size = most < 0 ? 0 - (uint64_t)most : (uint64_t)most;
 	size = offset.high > 0 && (uint64_t)offset.high > size ? (uint64_t)offset.high : size;
-	by_rate = clamp_to_far((int64_t)scale_mul_div_up(size, rate->high - rate->low, rate->low));
-	late_ns = of->edges_only ? edge_lateness_max_ns(step, late_ns) : 0;
+	by_rate = clamp_difference((int64_t)scale_mul_div_up(size, rate->high - rate->low, rate->low));
+	late_ns = of->edges_only ? max_edge_lateness_ns(step, late_ns) : 0;
 	return (struct offset){
-		clamp_to_far(scale_ticks_to_ns_down(&step->scale, clamp_to_far(offset.low - most - by_rate))) - late_ns,
-		clamp_to_far(scale_ticks_to_ns_up(&step->scale, clamp_to_far(offset.high - least + by_rate))) + late_ns,
+		clamp_difference(scale_ticks_to_ns_down(&step->scale,
+							clamp_difference(offset.low - most - by_rate))) - late_ns,
+		clamp_difference(scale_ticks_to_ns_up(&step->scale,
+						      clamp_difference(offset.high - least + by_rate))) + late_ns,
 	};
 }
 
@@ -113,15 +115,15 @@ subtract_whole_wraps(struct offset offset, int64_t wrap_ns)
 
 /* Returns the time from one wrap of CLOCK to the next, or 0 for a 64-bit counter. */
 static int64_t
-wrap_interval_ns(const struct analysis_step *step, const struct record_compared *clock)
+time_between_wraps_ns(const struct analysis_step *step, const struct record_compared *clock)
 {
 	uint64_t wrap_ticks = get_compared_clock(step, clock)->wrap_ticks;
 	int64_t tsc_ticks;
 
 	if (wrap_ticks == UINT64_MAX)
 		return 0;
-	tsc_ticks = to_tsc_ticks(step, clock, clamp_to_far((int64_t)wrap_ticks + 1), SCALE_NEAREST);
-	return clamp_to_far((int64_t)scale_ns(&step->scale, (uint64_t)tsc_ticks));
+	tsc_ticks = to_tsc_ticks(step, clock, clamp_difference((int64_t)wrap_ticks + 1), SCALE_NEAREST);
+	return clamp_difference((int64_t)scale_ns(&step->scale, (uint64_t)tsc_ticks));
 }
 
 /*
@@ -129,9 +131,9 @@ wrap_interval_ns(const struct analysis_step *step, const struct record_compared 
  * looks like a wrap: see clock_comparable().
  */
 static bool
-may_have_wrapped(const struct analysis_step *step, const struct record_compared *clock, int64_t wrap_ns)
+may_clock_have_wrapped(const struct analysis_step *step, const struct record_compared *clock, int64_t wrap_ns)
 {
-	int64_t ticks = clamp_to_far((int64_t)(clock->now.end - clock->then.begin));
+	int64_t ticks = clamp_difference((int64_t)(clock->now.end - clock->then.begin));
 
 	return wrap_ns && scale_ticks_to_ns_up(&step->scale, ticks) > wrap_ns / 4;
 }
@@ -139,13 +141,13 @@ may_have_wrapped(const struct analysis_step *step, const struct record_compared 
 static struct discontinuity_clock
 clock_gain_in_step(const struct analysis_step *step, const struct record_compared *clock, int64_t late_ns)
 {
-	int64_t wrap = wrap_interval_ns(step, clock);
+	int64_t wrap = time_between_wraps_ns(step, clock);
 	/* a clock that was first read within the step does not cover the whole step */
-	struct discontinuity_clock in = { clock->then.begin <= step->is.begin_tsc, gain_on_tsc_ns(step, clock, late_ns),
-					  (uint64_t)wrap };
+	struct discontinuity_clock in = { clock->then.begin <= step->is.begin_tsc,
+					  clock_gain_on_tsc_ns(step, clock, late_ns), (uint64_t)wrap };
 
 	if (!get_compared_clock(step, clock)->edges_only) {
-		in.known &= !may_have_wrapped(step, clock, wrap);
+		in.known &= !may_clock_have_wrapped(step, clock, wrap);
 		return in;
 	}
 	/*
@@ -166,23 +168,24 @@ analysis_group_clocks_by_gain(const struct analysis_step *step, int64_t edge_lat
 	for (size_t i = 0; i < step->count; i++)
 		clocks[step->clocks[i].clock] = clock_gain_in_step(step, &step->clocks[i], edge_late_ns);
 	clocks[ANALYSIS_TSC] =
-		(struct discontinuity_clock){ true, { may_have_moved_tsc(step) ? -MOVED_NS_MAX : 0, 0 }, 0 };
+		(struct discontinuity_clock){ true, { may_emulator_have_moved_tsc(step) ? -MOVED_NS_MAX : 0, 0 }, 0 };
 	return discontinuity_find_groups(clocks, ANALYSIS_TSC + 1, floor_ns < FAR ? floor_ns : FAR);
 }
 
 uint64_t
-analysis_hidden_gain_ns(const struct analysis_step *step, const struct record_compared *clock)
+analysis_max_unreported_gain_ns(const struct analysis_step *step, const struct record_compared *clock)
 {
 	struct offset by;
 
 	if (!get_compared_clock(step, clock)->edges_only || !step->report->hypervisor[0])
 		return 0;
-	by = subtract_whole_wraps(gain_on_tsc_ns(step, clock, ANALYSIS_EDGE_LATEST_NS), wrap_interval_ns(step, clock));
+	by = subtract_whole_wraps(clock_gain_on_tsc_ns(step, clock, ANALYSIS_EDGE_LATEST_NS),
+				  time_between_wraps_ns(step, clock));
 	return by.high > 0 ? (uint64_t)by.high : 0;
 }
 
 uint32_t
-analysis_find_clocks_off_tsc(const struct discontinuity *found)
+analysis_find_clocks_outside_tsc_group(const struct discontinuity *found)
 {
 	uint32_t clocks = 0;
 
@@ -205,7 +208,7 @@ analysis_are_edge_clocks(const struct report *report, uint32_t clocks)
  * report has no TSC.
  */
 static uint32_t
-move_tsc_bit_to_report_index(const struct report *report, uint32_t clocks)
+to_report_clock_set(const struct report *report, uint32_t clocks)
 {
 	for (size_t i = 0; i < report->clock_count && set_has(clocks, ANALYSIS_TSC); i++)
 		if (text_equal(report->clocks[i].clock.id, "tsc"))
@@ -216,7 +219,7 @@ move_tsc_bit_to_report_index(const struct report *report, uint32_t clocks)
 static struct report_group
 make_report_group(const struct report *report, uint32_t clocks)
 {
-	struct report_group group = { .clocks = move_tsc_bit_to_report_index(report, clocks) };
+	struct report_group group = { .clocks = to_report_clock_set(report, clocks) };
 
 	for (size_t i = 0; i <= ANALYSIS_TSC; i++)
 		if (set_has(group.clocks, i))
@@ -230,7 +233,7 @@ make_report_group(const struct report *report, uint32_t clocks)
  * pause.
  */
 static bool
-have_shown_one_edge_only(const struct analysis_step *step, uint32_t clocks)
+have_clocks_shown_only_one_edge(const struct analysis_step *step, uint32_t clocks)
 {
 	if (set_has(clocks, ANALYSIS_TSC) || !analysis_are_edge_clocks(step->report, clocks))
 		return false;
@@ -262,13 +265,13 @@ last_agreement_tsc(const struct analysis_step *step, uint32_t clocks)
  * before the step.
  */
 static int64_t
-max_hidden_gain_ns(const struct analysis_step *step, uint32_t clocks)
+max_unreported_gain_of_clocks_ns(const struct analysis_step *step, uint32_t clocks)
 {
 	int64_t hidden = 0;
 
 	for (size_t i = 0; i < step->count && analysis_are_edge_clocks(step->report, clocks); i++)
-		if (set_has(clocks, step->clocks[i].clock) && clamp_to_far((int64_t)step->clocks[i].hidden_ns) > hidden)
-			hidden = clamp_to_far((int64_t)step->clocks[i].hidden_ns);
+		if (set_has(clocks, step->clocks[i].clock) && clamp_difference((int64_t)step->clocks[i].hidden_ns) > hidden)
+			hidden = clamp_difference((int64_t)step->clocks[i].hidden_ns);
 	return hidden;
 }
 
@@ -277,9 +280,9 @@ add_discontinuity(struct report *report, const struct analysis_step *step)
 {
 	struct discontinuity found = analysis_group_clocks_by_gain(step, ANALYSIS_EDGE_LATEST_NS, step->is.floor_ns);
 	struct report_discontinuity *row = &report->discontinuities[report->discontinuity_count];
-	uint64_t begin = last_agreement_tsc(step, analysis_find_clocks_off_tsc(&found));
-	int64_t step_ticks = clamp_to_far((int64_t)(step->is.seen_tsc - begin));
-	int64_t step_ns = clamp_to_far(scale_ticks_to_ns_down(&step->scale, step_ticks));
+	uint64_t begin = last_agreement_tsc(step, analysis_find_clocks_outside_tsc_group(&found));
+	int64_t step_ticks = clamp_difference((int64_t)(step->is.seen_tsc - begin));
+	int64_t step_ns = clamp_difference(scale_ticks_to_ns_down(&step->scale, step_ticks));
 
 	if (found.count < 2 || report->discontinuity_count == REPORT_DISCONTINUITIES_MAX)
 		return;
@@ -289,13 +292,13 @@ add_discontinuity(struct report *report, const struct analysis_step *step)
 		const struct offset *elapsed = &found.groups[i].elapsed;
 
 		row->groups[i] = make_report_group(report, found.groups[i].clocks);
-		if (have_shown_one_edge_only(step, found.groups[i].clocks))
+		if (have_clocks_shown_only_one_edge(step, found.groups[i].clocks))
 			row->from_tsc = 0;
 		else if (offset_is_known(*elapsed))
 			row->groups[i].elapsed = (struct interval_ns){
 				true, step_ns + elapsed->low + (elapsed->high - elapsed->low) / 2,
 				step_ns + elapsed->low,
-				step_ns + elapsed->high + max_hidden_gain_ns(step, found.groups[i].clocks),
+				step_ns + elapsed->high + max_unreported_gain_of_clocks_ns(step, found.groups[i].clocks),
 			};
 	}
 }

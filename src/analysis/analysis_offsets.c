@@ -338,7 +338,7 @@ analysis_calculate_offsets(const void *record, size_t size, struct report *repor
 }
 
 size_t
-analysis_count_pairs(const void *record, size_t size, size_t cores)
+analysis_max_pairs_in_pass(const void *record, size_t size, size_t cores)
 {
 	size_t largest = 0, pairs;
 	struct record_reader reader;

@@ -101,8 +101,8 @@ set_rates_of_soak_rows(const struct rate_readings *readings, size_t i)
 
 		if (row->last.end)
 			row->implied = readings->entry->clock.edges_only ?
-				       rate_readings_implied_rate_unwidened(readings, &row->first, &row->last) :
-				       rate_readings_implied_rate_by_ends(readings, &row->first, &row->last);
+				       rate_readings_implied_rate_if_claim_exact(readings, &row->first, &row->last) :
+				       rate_readings_implied_rate_of_two_samples(readings, &row->first, &row->last);
 	}
 }
 
@@ -178,8 +178,8 @@ choose_clock_that_sets_scale(struct rates *rates)
 	size_t best;
 
 	for (size_t i = 0; i < report->clock_count; i++)
-		votes[i] = text_equal(report->clocks[i].clock.id, "tsc") ? rate_get_claimed(&report->clocks[i].clock) :
-			   rates->implied[i];
+		votes[i] = text_equal(report->clocks[i].clock.id, "tsc") ?
+			   rate_get_claimed_tsc_rate(&report->clocks[i].clock) : rates->implied[i];
 	sources = find_clock_sources_for_rates(report, votes);
 	found = falseticker_find(votes, report->clock_count, &sources, rates->limit_ppb);
 	for (size_t i = 0; i < report->clock_count; i++) {
@@ -201,7 +201,7 @@ choose_clock_that_sets_scale(struct rates *rates)
 
 /* Returns a copy of TSC with CLAIM as its nominal frequency. */
 static struct clock
-use_claimed_frequency(struct clock tsc, const struct claim *claim)
+tsc_with_claimed_frequency(struct clock tsc, const struct claim *claim)
 {
 	tsc.claimed = claim->hz;
 	tsc.claimed_within_ppb = scale_mul_div_wide((unsigned __int128)claim->within_hz * claim->hz.den, PPB, claim->hz.num,
@@ -212,7 +212,7 @@ use_claimed_frequency(struct clock tsc, const struct claim *claim)
 static bool
 tsc_claim_agrees_with_rate(const struct rates *rates, const struct clock *tsc, const struct rate_interval *rate)
 {
-	struct rate_interval claimed = rate_get_claimed(tsc);
+	struct rate_interval claimed = rate_get_claimed_tsc_rate(tsc);
 	struct interval_ppb apart = rate_relative_difference(&claimed, rate);
 
 	return apart.known && !rate_is_beyond(&apart, rates->limit_ppb);
@@ -241,21 +241,21 @@ choose_tsc_claim(struct rates *rates)
 		return;
 	for (size_t i = 0; i < report->claim_count; i++) {
 		const struct claim *claim = &report->claims[i].claim;
-		struct clock other = use_claimed_frequency(tsc->clock, claim);
+		struct clock other = tsc_with_claimed_frequency(tsc->clock, claim);
 
 		if (claim->clock != CLAIM_OF_TSC || !claim->hz.den || other.claimed_within_ppb > rates->limit_ppb ||
 		    !tsc_claim_agrees_with_rate(rates, &other, &own[best]))
 			continue;
 		for (size_t c = 0; c < report->clock_count; c++)
 			if (text_equal(report->clocks[c].clock.main, "tsc"))
-				report->clocks[c].clock = use_claimed_frequency(report->clocks[c].clock, claim);
+				report->clocks[c].clock = tsc_with_claimed_frequency(report->clocks[c].clock, claim);
 		return;
 	}
 }
 
 /* Sets the TSC's rate in the report, and its source. */
 static void
-set_tsc_rate(struct rates *rates, bool whole)
+set_tsc_rate(struct rates *rates, bool whole_run)
 {
 	struct report *report = rates->report;
 	struct report_clock *tsc = report_find_clock(report, "tsc");
@@ -270,7 +270,7 @@ set_tsc_rate(struct rates *rates, bool whole)
 		report->tsc_within = rates->implied[best];
 		report->tsc = (struct rate){ rates->implied[best].value, MICROHZ };
 		if (tsc)
-			tsc->rate_whole_run = whole && rates->clocks[best].has_final;
+			tsc->rate_whole_run = whole_run && rates->clocks[best].has_final;
 		text_printf(&source, "measured against %s", report->clocks[best].clock.id);
 	} else if (tsc && tsc->clock.state == CLOCK_STUCK) {
 		text_put(&source, "the TSC does not count");
@@ -294,7 +294,7 @@ half_width_ppt(uint64_t low, uint64_t high)
 
 /* Returns PART, or REST if that is less, and subtracts it from REST. */
 static uint64_t
-take_up_to_rest(uint64_t *rest, uint64_t part)
+take_from_remaining_error(uint64_t *rest, uint64_t part)
 {
 	part = part < *rest ? part : *rest;
 	*rest -= part;
@@ -315,10 +315,11 @@ calculate_error_budget(const struct rates *rates, const struct report_clock *ent
 	uint64_t rest = low ? scale_mul_div_wide(high - low, PPT / 2, low, SCALE_UP) : 0;
 	struct rate_budget budget = { .known = low != 0 };
 
-	budget.tsc_resolution = take_up_to_rest(&rest, scale_mul_div_wide(rates->tsc_resolution_ticks, PPT, slope->high_time,
-							     SCALE_UP));
-	budget.bracket = take_up_to_rest(&rest, entry->clock.edges_only ? rest :
-					 scale_mul_div_wide(span->brackets, PPT / 2, slope->high_time, SCALE_UP));
+	budget.tsc_resolution = take_from_remaining_error(&rest, scale_mul_div_wide(rates->tsc_resolution_ticks, PPT,
+										    slope->high_time, SCALE_UP));
+	budget.bracket = take_from_remaining_error(&rest, entry->clock.edges_only ? rest :
+						   scale_mul_div_wide(span->brackets, PPT / 2, slope->high_time,
+								      SCALE_UP));
 	budget.resolution = rest;
 	return budget;
 }
@@ -382,11 +383,11 @@ compare_rates_of_pair(struct rates *rates, const struct rate_span *spans, size_t
 }
 
 /*
- * Calculates all rates of the report. If WHOLE is true, they are over the whole run for each clock that was read at the
- * end of the run. All other rates are over the rate window.
+ * Calculates all rates of the report. If WHOLE_RUN is true, they are over the whole run for each clock that was read
+ * at the end of the run. All other rates are over the rate window.
  */
 static void
-calculate_rates(struct rates *rates, bool whole)
+calculate_rates(struct rates *rates, bool whole_run)
 {
 	struct report *report = rates->report;
 	struct report_clock *tsc = report_find_clock(report, "tsc");
@@ -396,11 +397,11 @@ calculate_rates(struct rates *rates, bool whole)
 		const struct clock_rates *clock = &rates->clocks[i];
 
 		if (clock->is_followed && !clock->is_uncounted)
-			spans[i] = whole && clock->has_final ? clock->whole : clock->window;
+			spans[i] = whole_run && clock->has_final ? clock->whole : clock->window;
 		rates->implied[i] = spans[i].implied;
 	}
 	choose_tsc_claim(rates);
-	set_tsc_rate(rates, whole);
+	set_tsc_rate(rates, whole_run);
 	for (size_t i = 0; i < report->clock_count; i++) {
 		struct report_clock *entry = &report->clocks[i];
 
@@ -409,7 +410,7 @@ calculate_rates(struct rates *rates, bool whole)
 		if (!entry->implied.known)
 			continue;
 		set_rate_and_budget(rates, &spans[i], entry);
-		entry->rate_whole_run = whole && rates->clocks[i].has_final;
+		entry->rate_whole_run = whole_run && rates->clocks[i].has_final;
 	}
 	for (size_t i = 0; i < report->clock_count; i++) {
 		if (report->clocks[i].measured.known)
@@ -419,7 +420,7 @@ calculate_rates(struct rates *rates, bool whole)
 	if (tsc) {
 		struct rate_span *claimed = &spans[tsc - report->clocks];
 
-		tsc->implied = rate_get_claimed(&tsc->clock);
+		tsc->implied = rate_get_claimed_tsc_rate(&tsc->clock);
 		claimed->implied = claimed->halves[0] = claimed->halves[1] = tsc->implied;
 	}
 	report->rate_count = 0;
@@ -445,9 +446,9 @@ store_window_rates(struct rates *rates, const struct scale *scale)
 
 /* Returns the smallest absolute value in the interval, or 0 if the interval contains 0. */
 static uint64_t
-min_size_ppb(const struct interval_ppb *change)
+min_absolute_change_ppb(const struct interval_ppb *change)
 {
-	return change->known ? offset_min_size((struct offset){ change->low, change->high }) : 0;
+	return change->known ? offset_min_abs((struct offset){ change->low, change->high }) : 0;
 }
 
 /*
@@ -517,9 +518,10 @@ set_rate_changes_since_window(struct rates *rates, const struct scale *scale)
 		entry->implied_since = clock->since;
 		entry->since_ns = scale_ns(scale, clock->final.begin - clock->last.begin);
 		entry->change_since = clock->change_since;
-		if (min_size_ppb(&entry->change_since) > change_ppb)
-			change_ppb = min_size_ppb(&entry->change_since);
-		if (min_size_ppb(&entry->change_since) > min_size_ppb(&entry->change) || !entry->change.known)
+		if (min_absolute_change_ppb(&entry->change_since) > change_ppb)
+			change_ppb = min_absolute_change_ppb(&entry->change_since);
+		if (min_absolute_change_ppb(&entry->change_since) > min_absolute_change_ppb(&entry->change) ||
+		    !entry->change.known)
 			entry->change = entry->change_since;
 	}
 }
@@ -547,7 +549,7 @@ are_rates_disjoint(const struct rate_interval *a, const struct rate_interval *b)
  * last edge seemed late, stays unsure.
  */
 static void
-find_unsure_edge_clocks(struct rates *rates, const struct scale *scale)
+find_edge_clocks_of_unsure_rate(struct rates *rates, const struct scale *scale)
 {
 	for (size_t i = 0; i < rates->report->clock_count; i++) {
 		const struct clock_rates *clock = &rates->clocks[i];
@@ -580,7 +582,7 @@ are_all_rates_steady(const struct rates *rates)
 		const struct report_clock *entry = &rates->report->clocks[i];
 
 		if (clock->is_followed && entry->implied_window.known && !clock->may_have_stopped &&
-		    (!entry->change_since.known || min_size_ppb(&entry->change)))
+		    (!entry->change_since.known || min_absolute_change_ppb(&entry->change)))
 			return false;
 	}
 	return true;
@@ -591,7 +593,7 @@ are_all_rates_steady(const struct rates *rates)
  * changed, and its average over the run is a rate that it never had.
  */
 static bool
-has_tsc_changed(const struct rates *rates)
+has_tsc_rate_changed(const struct rates *rates)
 {
 	int64_t limit_ppb = (int64_t)rates->limit_ppb;
 	bool gained = false, lost = false;
@@ -611,10 +613,10 @@ has_tsc_changed(const struct rates *rates)
 
 /* Returns the TSC's frequency that the clock ENTRY implies in the ROW. The TSC itself implies its claimed frequency. */
 static struct rate_interval
-rate_in_row(const struct report *report, const struct series_clock *row, const struct report_clock *entry)
+clock_rate_in_soak_row(const struct report *report, const struct series_clock *row, const struct report_clock *entry)
 {
 	if (text_equal(entry->clock.id, "tsc"))
-		return rate_get_claimed(&entry->clock);
+		return rate_get_claimed_tsc_rate(&entry->clock);
 	return rate_widen(row[entry - report->clocks].implied, entry->clock.claimed_within_ppb);
 }
 
@@ -626,10 +628,10 @@ compare_rates_in_soak_rows(const struct report *report)
 
 	for (size_t r = 0; by && r < report->series.count; r++) {
 		struct series_clock *row = report->series.rows[r].clocks;
-		struct rate_interval scale = rate_in_row(report, row, by);
+		struct rate_interval scale = clock_rate_in_soak_row(report, row, by);
 
 		for (size_t i = 0; i < report->clock_count; i++) {
-			struct rate_interval rate = rate_in_row(report, row, &report->clocks[i]);
+			struct rate_interval rate = clock_rate_in_soak_row(report, row, &report->clocks[i]);
 
 			row[i].rate = rate_relative_difference(&rate, &scale);
 		}
@@ -670,9 +672,9 @@ analysis_calculate_rates(const void *record, size_t size, uint64_t limit_ppb, st
 	store_window_rates(&rates, &scale);
 	if (windows.final) {
 		set_rate_changes_since_window(&rates, &scale);
-		find_unsure_edge_clocks(&rates, &scale);
+		find_edge_clocks_of_unsure_rate(&rates, &scale);
 		rates.outcome.whole_run = are_all_rates_steady(&rates) ||
-					  (report->options.profile == PROFILE_SOAK && !has_tsc_changed(&rates));
+					  (report->options.profile == PROFILE_SOAK && !has_tsc_rate_changed(&rates));
 	}
 	if (rates.outcome.whole_run)
 		calculate_rates(&rates, true);

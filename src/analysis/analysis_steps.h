@@ -39,10 +39,10 @@ struct discontinuity analysis_group_clocks_by_gain(const struct analysis_step *s
  * Returns the largest gain of a guest's edge clock on the TSC, in ns, that is not reported as a discontinuity. Returns
  * 0 for other clocks.
  */
-uint64_t analysis_hidden_gain_ns(const struct analysis_step *step, const struct record_compared *clock);
+uint64_t analysis_max_unreported_gain_ns(const struct analysis_step *step, const struct record_compared *clock);
 
 /* Returns the set of clocks that are in groups without the TSC. */
-uint32_t analysis_find_clocks_off_tsc(const struct discontinuity *found);
+uint32_t analysis_find_clocks_outside_tsc_group(const struct discontinuity *found);
 
 /* Returns true if all clocks in the set CLOCKS are edge clocks. */
 bool analysis_are_edge_clocks(const struct report *report, uint32_t clocks);

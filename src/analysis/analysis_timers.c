@@ -15,7 +15,7 @@
 #define PERIOD_PS_MIN (INT64_C(1) << 20)   /* 1 us */
 
 static int64_t
-clamp_ps(uint64_t ps)
+clamp_to_max_ps(uint64_t ps)
 {
 	return ps < (uint64_t)PS_MAX ? (int64_t)ps : PS_MAX;
 }
@@ -23,13 +23,13 @@ clamp_ps(uint64_t ps)
 int64_t
 timer_tsc_ticks_to_ps(const struct timer_analysis *analysis, uint64_t ticks)
 {
-	return clamp_ps(scale_ns(&analysis->scale, (ticks < TSC_MAX ? ticks : TSC_MAX) * PS_PER_NS));
+	return clamp_to_max_ps(scale_ns(&analysis->scale, (ticks < TSC_MAX ? ticks : TSC_MAX) * PS_PER_NS));
 }
 
 int64_t
 timer_counter_ticks_to_ps(uint64_t ticks, uint64_t tick_as)
 {
-	return clamp_ps(scale_mul_div(ticks, tick_as, AS_PER_PS));
+	return clamp_to_max_ps(scale_mul_div(ticks, tick_as, AS_PER_PS));
 }
 
 struct timer_tick
@@ -60,7 +60,7 @@ timer_get_interrupt(const struct timer_analysis *analysis, size_t i)
 }
 
 bool
-timer_was_preempted(const struct timer_analysis *analysis, uint64_t from, uint64_t to, uint64_t most)
+timer_was_core_preempted(const struct timer_analysis *analysis, uint64_t from, uint64_t to, uint64_t most)
 {
 	for (size_t i = 0; i < analysis->arming.gaps; i++) {
 		struct record_event gap;
@@ -90,7 +90,7 @@ signed_ticks_to_ps(const struct timer_analysis *analysis, int64_t ticks, uint64_
  * same until the next step, and the deadline may be anywhere within a step.
  */
 static struct lateness
-widen_by_counter_step(const struct timer_analysis *analysis, int64_t late_ps, uint64_t tick_as)
+widen_lateness_by_counter_step(const struct timer_analysis *analysis, int64_t late_ps, uint64_t tick_as)
 {
 	uint64_t step = analysis->timer.step_ticks;
 
@@ -112,10 +112,11 @@ timer_interrupt_lateness(const struct timer_analysis *analysis, const struct rec
 		uint64_t early = timer->count_mask / 4;
 		int64_t late = (int64_t)((event->count - arming->deadline + early) & timer->count_mask) - (int64_t)early;
 
-		return widen_by_counter_step(analysis, signed_ticks_to_ps(analysis, late, tick->value), tick->value);
+		return widen_lateness_by_counter_step(analysis, signed_ticks_to_ps(analysis, late, tick->value),
+						      tick->value);
 	}
 	if (timer->flags & RECORD_BY_TSC)
-		return widen_by_counter_step(
+		return widen_lateness_by_counter_step(
 			analysis, signed_ticks_to_ps(analysis, (int64_t)(event->tsc - arming->deadline), 0), tick->high);
 	/* Each of the two TSC readings may be up to one step of the TSC old. */
 	int64_t step_ps = timer_tsc_ticks_to_ps(analysis, timer->step_ticks - 1);
@@ -150,7 +151,7 @@ lateness_between_polls(const struct timer_analysis *analysis, const struct recor
  * already set.
  */
 static bool
-is_shot_excused(struct timer_analysis *analysis, const struct record_event *first, const struct lateness *late)
+must_ignore_shot(struct timer_analysis *analysis, const struct record_event *first, const struct lateness *late)
 {
 	const struct record_interrupts *arming = &analysis->arming;
 	uint64_t due = arming->armed_before + scale_ns_to_ticks(&analysis->scale, analysis->timer.interval_ns);
@@ -163,7 +164,7 @@ is_shot_excused(struct timer_analysis *analysis, const struct record_event *firs
 		analysis->missing--;
 		return true;
 	}
-	return timer_was_preempted(analysis, due, arming->taken ? first->tsc : UINT64_MAX, 0);
+	return timer_was_core_preempted(analysis, due, arming->taken ? first->tsc : UINT64_MAX, 0);
 }
 
 static void
@@ -180,7 +181,7 @@ add_oneshot_arming(struct timer_analysis *analysis)
 		late = arming->what == RECORD_POLLED ? lateness_between_polls(analysis, &first) :
 		       timer_interrupt_lateness(analysis, &first);
 	}
-	excused = is_shot_excused(analysis, &first, &late);
+	excused = must_ignore_shot(analysis, &first, &late);
 	row->asked++;
 	row->expected++;
 	row->excused += excused;
@@ -229,7 +230,7 @@ add_arming(struct timer_analysis *analysis)
 }
 
 static bool
-has_long_enough_period(const struct timer_analysis *analysis)
+is_timer_period_long_enough(const struct timer_analysis *analysis)
 {
 	return analysis->timer.flags & RECORD_PERIODIC &&
 	       timer_counter_ticks_to_ps(analysis->arming.ticks, analysis->tick.value) >= PERIOD_PS_MIN;
@@ -245,12 +246,12 @@ read_arming_entry(struct timer_analysis *analysis, const struct record_entry *en
 	if (!analysis->row || arming->timer != analysis->timer.timer || arming->gaps > entry->item_count)
 		return;
 	analysis->count = entry->item_count - arming->gaps;
-	if ((arming->what != RECORD_PERIODS && arming->what != RECORD_MASKED) || has_long_enough_period(analysis))
+	if ((arming->what != RECORD_PERIODS && arming->what != RECORD_MASKED) || is_timer_period_long_enough(analysis))
 		add_arming(analysis);
 }
 
 static void
-set_row_reason(struct report_interval *row, const char *words)
+explain_missing_figures(struct report_interval *row, const char *words)
 {
 	struct text text;
 
@@ -268,7 +269,7 @@ complete_timer_row(struct timer_analysis *analysis)
 	lateness_store_percentiles(row, analysis->values, analysis->value_count);
 	if (row->state == CLOCK_PRESENT && row->asked && !row->delivered && !row->expired && !row->periodic) {
 		row->state = CLOCK_STUCK;
-		set_row_reason(row, "No interrupt came, and the timer's own status shows that none was due.");
+		explain_missing_figures(row, "No interrupt came, and the timer's own status shows that none was due.");
 	}
 	if (!row->periodic || !lateness_are_ticks_scattered(row, analysis->values, analysis->value_count))
 		return;
@@ -276,11 +277,12 @@ complete_timer_row(struct timer_analysis *analysis)
 	row->early = row->empty = row->losses = row->doubled = 0;
 	row->excused = row->expected;
 	row->lateness = (struct report_lateness){ .count = 0 };
-	set_row_reason(row, "The timer's ticks come anywhere in their periods, so none can be matched to a deadline.");
+	explain_missing_figures(row, "The timer's ticks come anywhere in their periods, so none can be matched to a "
+				"deadline.");
 }
 
 static bool
-is_timer_in_range(const struct record_timer *timer)
+are_timer_fields_in_range(const struct record_timer *timer)
 {
 	return timer->count_mask <= UINT32_MAX &&
 	       (!(timer->flags & RECORD_PERIODIC) || timer->interval_ns >= PERIOD_PS_MIN / PS_PER_NS);
@@ -299,7 +301,7 @@ read_timer_entry(struct timer_analysis *analysis, const struct record_entry *ent
 	analysis->tick = analysis_calculate_timer_tick(timer, &analysis->scale);
 	analysis->value_count = 0;
 	analysis->row = NULL;
-	if (timer->timer < analysis->report->interval_count && is_timer_in_range(timer))
+	if (timer->timer < analysis->report->interval_count && are_timer_fields_in_range(timer))
 		analysis->row = &analysis->report->intervals[timer->timer];
 }
 

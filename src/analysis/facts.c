@@ -88,7 +88,7 @@ facts_elements_of_list(enum facts_list list, struct report *report, struct calib
  * single ns.
  */
 static uint64_t
-count_reads_in_exact_cells(const struct latency *latency, size_t bucket)
+count_reads_in_1ns_cells_of_bucket(const struct latency *latency, size_t bucket)
 {
 	uint64_t low = histogram_bucket_low(bucket), count = 0;
 
@@ -98,13 +98,13 @@ count_reads_in_exact_cells(const struct latency *latency, size_t bucket)
 }
 
 uint64_t
-facts_latency_cell_count(const struct latency *latency, size_t i)
+facts_count_reads_in_latency_cell(const struct latency *latency, size_t i)
 {
 	size_t bucket = i - LATENCY_EXACT_NS;
 
 	if (i < LATENCY_EXACT_NS)
 		return latency->exact[i];
-	return latency->histogram.counts[bucket] - count_reads_in_exact_cells(latency, bucket);
+	return latency->histogram.counts[bucket] - count_reads_in_1ns_cells_of_bucket(latency, bucket);
 }
 
 size_t

@@ -194,7 +194,7 @@ put_latency(struct record *record, size_t clock, const struct latency *latency)
 	size_t before = 0;
 
 	for (size_t i = 0; i < FACTS_CELLS; i++) {
-		uint64_t reads = facts_latency_cell_count(latency, i);
+		uint64_t reads = facts_count_reads_in_latency_cell(latency, i);
 
 		if (!reads)
 			continue;

@@ -144,7 +144,7 @@ find_least_lateness(const struct line *line, size_t from, size_t to)
 
 /* Returns PART_PS divided by the time of PERIODS periods, in ppb, rounded away from 0. */
 static int64_t
-divide_by_periods_ppb(int64_t part_ps, int64_t periods, uint64_t period_ps)
+ratio_to_periods_ppb(int64_t part_ps, int64_t periods, uint64_t period_ps)
 {
 	uint64_t share = scale_mul_div_up((uint64_t)(part_ps < 0 ? -part_ps : part_ps), PPB, (uint64_t)periods * period_ps);
 
@@ -159,8 +159,8 @@ static struct interval_ppb
 slope_between_floors_ppb(const struct floor *first, const struct floor *last, int64_t spread_ps, uint64_t period_ps)
 {
 	int64_t periods = (int64_t)(last->at - first->at), moved_ps = last->least_ps - first->least_ps;
-	int64_t error = divide_by_periods_ppb(first->spread_ps + last->spread_ps + spread_ps, periods, period_ps);
-	int64_t value = divide_by_periods_ppb(moved_ps, periods, period_ps);
+	int64_t error = ratio_to_periods_ppb(first->spread_ps + last->spread_ps + spread_ps, periods, period_ps);
+	int64_t value = ratio_to_periods_ppb(moved_ps, periods, period_ps);
 
 	return (struct interval_ppb){ true, value, value - error, value + error };
 }
@@ -170,7 +170,7 @@ slope_between_floors_ppb(const struct floor *first, const struct floor *last, in
  * lower by 1.96 %.
  */
 static int64_t
-period_to_frequency_change_ppb(int64_t longer_ppb)
+frequency_change_of_longer_period_ppb(int64_t longer_ppb)
 {
 	uint64_t size = (uint64_t)(longer_ppb < 0 ? -longer_ppb : longer_ppb);
 	uint64_t whole = longer_ppb > -(int64_t)PPB ? (uint64_t)((int64_t)PPB + longer_ppb) : 1;
@@ -198,13 +198,13 @@ lateness_fit_tick_rate(const int64_t *residuals_ps, size_t count, uint64_t perio
 		return (struct interval_ppb){ .known = false };
 	struct interval_ppb a = slope_between_floors_ppb(&first, &between, all.spread_ps, period_ps);
 	struct interval_ppb b = slope_between_floors_ppb(&between, &last, all.spread_ps, period_ps);
-	int64_t later = divide_by_periods_ppb(line.moved_ps, line.periods, period_ps);
+	int64_t later = ratio_to_periods_ppb(line.moved_ps, line.periods, period_ps);
 	int64_t low = a.low < b.low ? a.low : b.low, high = a.high > b.high ? a.high : b.high;
 
 	return (struct interval_ppb){
-		true, period_to_frequency_change_ppb(later + (a.value + b.value) / 2),
-		period_to_frequency_change_ppb(later + high) - 1,
-		period_to_frequency_change_ppb(later + low) + 1,
+		true, frequency_change_of_longer_period_ppb(later + (a.value + b.value) / 2),
+		frequency_change_of_longer_period_ppb(later + high) - 1,
+		frequency_change_of_longer_period_ppb(later + low) + 1,
 	};
 }
 

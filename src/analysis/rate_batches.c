@@ -53,7 +53,7 @@ rate_find_windows(const void *record, size_t size)
 }
 
 static void
-read_line_corners(const struct record_entry *entry, struct rate_corners *corners)
+read_rate_corners(const struct record_entry *entry, struct rate_corners *corners)
 {
 	for (size_t i = 0; i < entry->item_count; i++) {
 		struct record_corner item;
@@ -95,7 +95,7 @@ add_batch_to_readings(struct rate_readings *readings, const struct record_entry 
 		new.number = batch->number;
 		keep_each_nth_batch(readings, rate_batch_interval(batch->number));
 	}
-	read_line_corners(entry, &new.corners);
+	read_rate_corners(entry, &new.corners);
 	if (readings->batch_count < RATE_ENDS_MAX)
 		readings->batches[readings->batch_count++] = new;
 }

@@ -20,7 +20,7 @@
 
 /* Returns NS in TSC ticks, calculated from the periods of an edge clock (an RTC, see clock.h). */
 static uint64_t
-edge_time_to_tsc_ticks(const struct rate_readings *readings, uint64_t ns)
+clock_ns_to_tsc_ticks(const struct rate_readings *readings, uint64_t ns)
 {
 	const struct rate *claimed = &readings->entry->clock.claimed;
 	uint64_t periods = readings->last.ticks - readings->first.ticks;
@@ -75,7 +75,7 @@ rate_readings_fit_slope(const struct rate_readings *readings, const struct sampl
 		return rate_fit_line(&ends, fit);
 	}
 	if (readings->report->hypervisor[0] && from->end < to->begin && readings->last.ticks != readings->first.ticks) {
-		uint64_t late = edge_time_to_tsc_ticks(readings, EDGE_LATE_NS);
+		uint64_t late = clock_ns_to_tsc_ticks(readings, EDGE_LATE_NS);
 
 		window.first = widen_begin_by_lateness(from, late);
 		window.last = widen_begin_by_lateness(to, late);
@@ -84,8 +84,8 @@ rate_readings_fit_slope(const struct rate_readings *readings, const struct sampl
 }
 
 struct rate_interval
-rate_readings_implied_rate_unwidened(const struct rate_readings *readings, const struct sample *from,
-				     const struct sample *to)
+rate_readings_implied_rate_if_claim_exact(const struct rate_readings *readings, const struct sample *from,
+					  const struct sample *to)
 {
 	enum rate_fit fit;
 	struct rate_slope slope = rate_readings_fit_slope(readings, from, to, &fit);
@@ -98,12 +98,13 @@ rate_readings_implied_rate_unwidened(const struct rate_readings *readings, const
 struct rate_interval
 rate_readings_implied_rate(const struct rate_readings *readings, const struct sample *from, const struct sample *to)
 {
-	return rate_widen(rate_readings_implied_rate_unwidened(readings, from, to), readings->entry->clock.claimed_within_ppb);
+	return rate_widen(rate_readings_implied_rate_if_claim_exact(readings, from, to),
+			  readings->entry->clock.claimed_within_ppb);
 }
 
 struct rate_interval
-rate_readings_implied_rate_by_ends(const struct rate_readings *readings, const struct sample *from,
-				   const struct sample *to)
+rate_readings_implied_rate_of_two_samples(const struct rate_readings *readings, const struct sample *from,
+					  const struct sample *to)
 {
 	struct rate_window window = { *from, *to, readings->smallest_ticks + UNEVEN_TICKS, readings->tsc_resolution_ticks };
 	struct rate_slope slope = rate_calculate_slope(&window);
@@ -117,14 +118,14 @@ struct interval_ppb
 rate_readings_rate_change(const struct rate_readings *readings, const struct sample *from, const struct sample *middle,
 			  const struct sample *to)
 {
-	struct rate_interval before = rate_readings_implied_rate_unwidened(readings, from, middle);
-	struct rate_interval after = rate_readings_implied_rate_unwidened(readings, middle, to);
+	struct rate_interval before = rate_readings_implied_rate_if_claim_exact(readings, from, middle);
+	struct rate_interval after = rate_readings_implied_rate_if_claim_exact(readings, middle, to);
 
 	return rate_relative_difference(&after, &before);
 }
 
 struct rate_interval
-rate_get_claimed(const struct clock *tsc)
+rate_get_claimed_tsc_rate(const struct clock *tsc)
 {
 	const struct rate *claimed = &tsc->claimed;
 

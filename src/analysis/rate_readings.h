@@ -51,22 +51,22 @@ struct rate_interval rate_readings_implied_rate(const struct rate_readings *read
 						const struct sample *to);
 
 /* Returns the rate of rate_readings_implied_rate(), but without the tolerance of the clock's nominal frequency. */
-struct rate_interval rate_readings_implied_rate_unwidened(const struct rate_readings *readings,
-							  const struct sample *from, const struct sample *to);
+struct rate_interval rate_readings_implied_rate_if_claim_exact(const struct rate_readings *readings,
+							       const struct sample *from, const struct sample *to);
 
 /*
  * Returns the TSC's rate by these two readings only, as if the clock's nominal frequency was exact. Not for edge
  * clocks.
  */
-struct rate_interval rate_readings_implied_rate_by_ends(const struct rate_readings *readings, const struct sample *from,
-							const struct sample *to);
+struct rate_interval rate_readings_implied_rate_of_two_samples(const struct rate_readings *readings,
+							       const struct sample *from, const struct sample *to);
 
 /* Returns how the clock's rate against the TSC changed from FROM..MIDDLE to MIDDLE..TO. */
 struct interval_ppb rate_readings_rate_change(const struct rate_readings *readings, const struct sample *from,
 					      const struct sample *middle, const struct sample *to);
 
 /* Returns the TSC's nominal frequency, as an interval that includes its rounding. */
-struct rate_interval rate_get_claimed(const struct clock *tsc);
+struct rate_interval rate_get_claimed_tsc_rate(const struct clock *tsc);
 
 /* wraps cannot be counted if the uncertainty of the expected ticks is more than 1/4 of the counter's range */
 #define RATE_AMBIGUOUS_SHARE 4

@@ -29,7 +29,7 @@ period_tsc_ticks(const struct timer_analysis *analysis)
 }
 
 static bool
-does_device_set_phase(const struct timer_analysis *analysis)
+does_device_set_tick_phase(const struct timer_analysis *analysis)
 {
 	return analysis->timer.flags & RECORD_OWN_PHASE;
 }
@@ -45,14 +45,14 @@ interrupt_tsc(const struct timer_analysis *analysis, size_t i)
  * together.
  */
 static bool
-is_in_burst(const struct timer_analysis *analysis, size_t i)
+is_interrupt_in_burst(const struct timer_analysis *analysis, size_t i)
 {
 	return i && interrupt_tsc(analysis, i) - interrupt_tsc(analysis, i - 1) < period_tsc_ticks(analysis) / BURST_SHARE;
 }
 
 /* Returns the time from interrupt FROM to interrupt I modulo the period, from -1/2 to 1/2 period. */
 static int64_t
-phase_difference_ps(const struct timer_analysis *analysis, size_t from, size_t i, int64_t period_ps)
+interrupt_phase_difference_ps(const struct timer_analysis *analysis, size_t from, size_t i, int64_t period_ps)
 {
 	uint64_t since = interrupt_tsc(analysis, i) - interrupt_tsc(analysis, from);
 	int64_t since_ps = i < from ? -timer_tsc_ticks_to_ps(analysis, 0 - since) : timer_tsc_ticks_to_ps(analysis, since);
@@ -73,10 +73,10 @@ find_interrupt_of_largest_cluster(const struct timer_analysis *analysis, int64_t
 	for (size_t from = 0; from < analysis->count; from++) {
 		size_t followers = 0;
 
-		for (size_t i = 0; i < analysis->count && !is_in_burst(analysis, from); i++) {
-			int64_t ps = phase_difference_ps(analysis, from, i, period_ps);
+		for (size_t i = 0; i < analysis->count && !is_interrupt_in_burst(analysis, from); i++) {
+			int64_t ps = interrupt_phase_difference_ps(analysis, from, i, period_ps);
 
-			followers += ps >= 0 && ps < period_ps / PHASE_SHARE && !is_in_burst(analysis, i);
+			followers += ps >= 0 && ps < period_ps / PHASE_SHARE && !is_interrupt_in_burst(analysis, i);
 		}
 		if (followers > most) {
 			best = from;
@@ -98,16 +98,16 @@ ps_to_tsc_ticks(const struct timer_analysis *analysis, int64_t ps)
  * the gap.
  */
 static int64_t
-earliest_interrupt_ahead_ps(const struct timer_analysis *analysis, size_t from, int64_t period_ps)
+max_phase_lead_over_interrupt_ps(const struct timer_analysis *analysis, size_t from, int64_t period_ps)
 {
 	uint64_t period = ps_to_tsc_ticks(analysis, period_ps);
 	int64_t ahead = 0;
 
 	for (size_t i = 0; i < analysis->count; i++) {
-		int64_t ps = -phase_difference_ps(analysis, from, i, period_ps);
+		int64_t ps = -interrupt_phase_difference_ps(analysis, from, i, period_ps);
 		uint64_t tsc = interrupt_tsc(analysis, i);
 
-		if (ps > ahead && !timer_was_preempted(analysis, tsc - period, tsc, 0))
+		if (ps > ahead && !timer_was_core_preempted(analysis, tsc - period, tsc, 0))
 			ahead = ps;
 	}
 	return ahead;
@@ -131,7 +131,7 @@ find_phase_of_periods(struct timer_analysis *analysis)
 		return;
 	best = find_interrupt_of_largest_cluster(analysis, period_ps);
 	first = interrupt_tsc(analysis, best) -
-		ps_to_tsc_ticks(analysis, earliest_interrupt_ahead_ps(analysis, best, period_ps));
+		ps_to_tsc_ticks(analysis, max_phase_lead_over_interrupt_ps(analysis, best, period_ps));
 	/*
 	 * Moves FIRST back by whole periods to the deadline of the first tick. The arming is one period before this
 	 * deadline.
@@ -148,7 +148,7 @@ find_phase_of_periods(struct timer_analysis *analysis)
  * period grows with K.
  */
 static struct lateness
-lateness_at_deadline(const struct timer_analysis *analysis, struct lateness late, size_t k)
+lateness_after_kth_deadline(const struct timer_analysis *analysis, struct lateness late, size_t k)
 {
 	late.low -= timer_counter_ticks_to_ps(k * analysis->arming.ticks, analysis->tick.high);
 	late.high -= timer_counter_ticks_to_ps(k * analysis->arming.ticks, analysis->tick.low);
@@ -188,7 +188,7 @@ find_period_at(const struct periods *periods, int64_t after_ps)
 }
 
 size_t
-periods_choose_period(const struct periods *periods, size_t k, bool before_due, size_t burst)
+periods_choose_period_of_tick(const struct periods *periods, size_t k, bool before_due, size_t burst)
 {
 	bool is_later = before_due || periods->ticks[k];
 	size_t before = before_due || burst > 1 ? burst : 0, first = k > before ? k - before : 0;
@@ -208,7 +208,7 @@ periods_choose_period(const struct periods *periods, size_t k, bool before_due, 
  * of a burst, HIGH_PS must be below 0 by more than the uncertainty of the phase.
  */
 static bool
-belongs_to_previous_period(const struct periods *periods, size_t k, int64_t high_ps, bool last)
+does_tick_belong_to_previous_period(const struct periods *periods, size_t k, int64_t high_ps, bool last)
 {
 	return last || periods->ticks[k - 1] ? high_ps < -(int64_t)(periods->period_ps / PHASE_SHARE) : high_ps < 0;
 }
@@ -226,7 +226,7 @@ store_lateness(const struct timer_analysis *analysis, struct periods *periods, s
 	uint64_t tsc = interrupt_tsc(analysis, i);
 	uint64_t due = arming->armed_before + (k + (late.high >= 0)) * period_tsc_ticks(analysis);
 
-	if (timer_was_preempted(analysis, due < tsc ? due : tsc - 1, tsc, 0))
+	if (timer_was_core_preempted(analysis, due < tsc ? due : tsc - 1, tsc, 0))
 		return;
 	periods->residuals_ps[k] = timer_tsc_ticks_to_ps(analysis, tsc - arming->armed_before) -
 				   timer_counter_ticks_to_ps((k + 1) * arming->ticks, analysis->tick.value);
@@ -250,23 +250,23 @@ assign_tick_to_period(struct timer_analysis *analysis, struct periods *periods, 
 
 	if (k == SIZE_MAX)
 		return;
-	high_ps = lateness_at_deadline(analysis, late, k).high;
+	high_ps = lateness_after_kth_deadline(analysis, late, k).high;
 	before_due = high_ps < 0;
-	if (does_device_set_phase(analysis) && k > 0) {
-		if (belongs_to_previous_period(periods, k, high_ps, last))
-			before_due = lateness_at_deadline(analysis, late, --k).high < 0;
+	if (does_device_set_tick_phase(analysis) && k > 0) {
+		if (does_tick_belong_to_previous_period(periods, k, high_ps, last))
+			before_due = lateness_after_kth_deadline(analysis, late, --k).high < 0;
 		else if (last)
 			before_due = false;
 	}
-	k = periods_choose_period(periods, k, before_due, burst);
+	k = periods_choose_period_of_tick(periods, k, before_due, burst);
 	if (k == SIZE_MAX)
 		return;
 	analysis->row->delivered++;
 	again = burst > 1 && periods->ticks[k] == 1 && periods->valued[k] > i + 1;
 	if (again)
 		periods->valued[k] = 0;
-	late = lateness_at_deadline(analysis, late, k);
-	if ((periods->ticks[k]++ == 0 || again) && !(does_device_set_phase(analysis) && late.high < 0))
+	late = lateness_after_kth_deadline(analysis, late, k);
+	if ((periods->ticks[k]++ == 0 || again) && !(does_device_set_tick_phase(analysis) && late.high < 0))
 		store_lateness(analysis, periods, late, k, i);
 }
 
@@ -277,7 +277,7 @@ assign_ticks_to_periods(struct timer_analysis *analysis, struct periods *periods
 
 	for (size_t first = 0; first < analysis->count && periods->count; first = end) {
 		end = first + 1;
-		while (end < analysis->count && is_in_burst(analysis, end))
+		while (end < analysis->count && is_interrupt_in_burst(analysis, end))
 			end++;
 		for (size_t i = end; i-- > first;)
 			assign_tick_to_period(analysis, periods, i, end - i, i + 1 == end && end - first > 1);
@@ -292,9 +292,9 @@ burst_begin_tsc(const struct timer_analysis *analysis, uint64_t from)
 
 	while (i < analysis->count && interrupt_tsc(analysis, i) < from)
 		i++;
-	if (i == analysis->count || !is_in_burst(analysis, i))
+	if (i == analysis->count || !is_interrupt_in_burst(analysis, i))
 		return from;
-	while (is_in_burst(analysis, i))
+	while (is_interrupt_in_burst(analysis, i))
 		i--;
 	return interrupt_tsc(analysis, i);
 }
@@ -305,7 +305,7 @@ burst_begin_tsc(const struct timer_analysis *analysis, uint64_t from)
  * burst's interrupts may belong to any of the periods before.
  */
 static bool
-is_preempted_around(const struct timer_analysis *analysis, size_t k, uint16_t ticks)
+was_core_preempted_around_period(const struct timer_analysis *analysis, size_t k, uint16_t ticks)
 {
 	uint64_t period = period_tsc_ticks(analysis), due = analysis->arming.armed_before + (k + 1) * period;
 	uint64_t from = due - period / PERIOD_EARLY_SHARE, burst;
@@ -314,7 +314,7 @@ is_preempted_around(const struct timer_analysis *analysis, size_t k, uint16_t ti
 		from = burst_begin_tsc(analysis, from) - 1;
 	else if (!ticks && (burst = burst_begin_tsc(analysis, from) - 1) < from)
 		from = burst;
-	return timer_was_preempted(analysis, from, due + period, analysis->entry_ticks);
+	return timer_was_core_preempted(analysis, from, due + period, analysis->entry_ticks);
 }
 
 /*
@@ -371,15 +371,16 @@ static void
 count_lost_and_doubled_periods(struct timer_analysis *analysis, const struct periods *periods)
 {
 	struct report_interval *row = analysis->row;
-	bool waits = analysis->report->hypervisor[0] || timer_was_preempted(analysis, 0, UINT64_MAX, analysis->entry_ticks);
+	bool waits = analysis->report->hypervisor[0] ||
+		     timer_was_core_preempted(analysis, 0, UINT64_MAX, analysis->entry_ticks);
 	size_t cut_off = waits ? find_trailing_empty_periods(periods) : periods->count, pending = 0;
 	bool was_empty = false;
 
 	for (size_t k = 0; k + 1 < periods->count; k++) {
 		uint16_t ticks = periods->ticks[k];
 		bool reinjected = are_surplus_ticks_reinjected(ticks, &pending);
-		bool excused = reinjected || is_preempted_around(analysis, k, ticks) || (!ticks && is_next_tick_late(periods, k)) ||
-			       k >= cut_off;
+		bool excused = reinjected || was_core_preempted_around_period(analysis, k, ticks) ||
+			       (!ticks && is_next_tick_late(periods, k)) || k >= cut_off;
 		bool empty = !ticks && !excused;
 
 		pending += excused && !ticks;
@@ -421,7 +422,7 @@ timer_add_periodic_arming(struct timer_analysis *analysis)
 	struct periods periods;
 
 	analysis->row->asked += analysis->arming.asked;
-	if (does_device_set_phase(analysis))
+	if (does_device_set_tick_phase(analysis))
 		find_phase_of_periods(analysis);
 	divide_arming_into_periods(analysis, &periods);
 	assign_ticks_to_periods(analysis, &periods);
@@ -453,7 +454,7 @@ set_phase_by_last_interrupt(struct timer_analysis *analysis)
  * they were enabled has nearly the same phase as a timer that did not.
  */
 static bool
-are_interrupts_enabled_in_middle(const struct timer_analysis *analysis)
+are_interrupts_enabled_mid_period(const struct timer_analysis *analysis)
 {
 	uint64_t period = period_tsc_ticks(analysis);
 	uint64_t phase = (analysis->arming.opened - analysis->arming.armed_before) % period;
@@ -473,14 +474,15 @@ timer_find_masking_policy(struct timer_analysis *analysis)
 	const struct record_interrupts *arming = &analysis->arming;
 	int64_t period_ps = timer_counter_ticks_to_ps(arming->ticks, analysis->tick.value);
 	uint64_t period = period_tsc_ticks(analysis), open = (arming->closed - arming->opened) / period;
-	bool away = timer_was_preempted(analysis, 0, UINT64_MAX, period / 4);
+	bool away = timer_was_core_preempted(analysis, 0, UINT64_MAX, period / 4);
 	size_t shifted = 0;
 
-	if (does_device_set_phase(analysis))
+	if (does_device_set_tick_phase(analysis))
 		set_phase_by_last_interrupt(analysis);
 	if (analysis->count > open + (away ? QUEUED_MIN : 2))
 		return REPORT_POLICY_CATCH_UP;
-	if (analysis->count < 2 || away || (!does_device_set_phase(analysis) && !are_interrupts_enabled_in_middle(analysis)))
+	if (analysis->count < 2 || away ||
+	    (!does_device_set_tick_phase(analysis) && !are_interrupts_enabled_mid_period(analysis)))
 		return REPORT_POLICY_UNKNOWN;
 	for (size_t i = 1; i < analysis->count; i++) {
 		struct record_event event = timer_get_interrupt(analysis, i);

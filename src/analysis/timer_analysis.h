@@ -40,7 +40,7 @@ struct record_event timer_get_interrupt(const struct timer_analysis *analysis, s
  * Returns true if the core was preempted for more than MOST TSC ticks at any time in FROM..TO. Also returns true if the
  * record may lack a preemption, because it has the maximum number of them.
  */
-bool timer_was_preempted(const struct timer_analysis *analysis, uint64_t from, uint64_t to, uint64_t most);
+bool timer_was_core_preempted(const struct timer_analysis *analysis, uint64_t from, uint64_t to, uint64_t most);
 
 /* Convert TICKS to ps: ticks of the TSC, and ticks of a counter whose tick takes TICK_AS attoseconds. */
 int64_t timer_tsc_ticks_to_ps(const struct timer_analysis *analysis, uint64_t ticks);
@@ -78,6 +78,6 @@ struct periods {
  * before its deadline, or a further tick in a period, is late for the nearest empty period before, at most BURST
  * periods back. Returns SIZE_MAX for the last period, which is only for ticks that are late for earlier periods.
  */
-size_t periods_choose_period(const struct periods *periods, size_t k, bool before_due, size_t burst);
+size_t periods_choose_period_of_tick(const struct periods *periods, size_t k, bool before_due, size_t burst);
 
 #endif

@@ -16,7 +16,7 @@ struct checked { /* a counter, and its values when the number of wraps was last 
 };
 
 uint64_t
-wraps_rate_factor(const struct scale *scale, const struct rate_interval *implied)
+wraps_clock_speed_factor(const struct scale *scale, const struct rate_interval *implied)
 {
 	uint64_t microhz = scale_mul_div(scale->hz.num, MICROHZ, scale->hz.den);
 	uint64_t pace = implied->known ? scale_mul_div_nearest(microhz, 1, implied->high) : 0;
@@ -52,7 +52,7 @@ ticks_to_ns(const struct wraps_count *count, uint64_t ticks)
 
 /* Returns the time from one wrap of COUNT's clock to the next, or 0 for a 64-bit counter. */
 static uint64_t
-wrap_interval_ns(const struct wraps_count *count)
+time_between_wraps_ns(const struct wraps_count *count)
 {
 	uint64_t range = count->clock->wrap_ticks + 1;
 
@@ -67,7 +67,8 @@ wrap_interval_ns(const struct wraps_count *count)
 static bool
 is_wrap_count_contradicted(const struct checked *clock, const struct checked *other)
 {
-	uint64_t wrap = wrap_interval_ns(&clock->count), others_wrap = wrap_interval_ns(&other->count), ns, others_ns;
+	uint64_t wrap = time_between_wraps_ns(&clock->count), others_wrap = time_between_wraps_ns(&other->count);
+	uint64_t ns, others_ns;
 	uint64_t took = clock->count.tsc - clock->tsc, others_took = other->count.tsc - other->tsc;
 
 	if (!wrap || (others_wrap && others_wrap <= wrap) || !others_took)
@@ -82,7 +83,8 @@ is_wrap_count_contradicted(const struct checked *clock, const struct checked *ot
  * missing reading. The batch's unread_ticks are the TSC ticks since that reading.
  */
 static bool
-may_wrap_between_readings(const struct wraps_count *count, const struct scale *scale, const struct record_batch *batch)
+may_clock_wrap_while_unread(const struct wraps_count *count, const struct scale *scale,
+			    const struct record_batch *batch)
 {
 	uint64_t passed = wraps_passed(count, batch->end);
 	uint64_t missing = passed > batch->unread_ticks ? passed - batch->unread_ticks : 0;
@@ -150,7 +152,7 @@ wraps_find_miscounted_clocks(const void *record, size_t size, const struct repor
 			checked->ticks = batch.ticks;
 			checked->tsc = batch.end;
 		}
-		if (checked->count.clock && may_wrap_between_readings(&checked->count, &scale, &batch))
+		if (checked->count.clock && may_clock_wrap_while_unread(&checked->count, &scale, &batch))
 			miscounted |= set_of(batch.clock);
 		wraps_add_batch(&checked->count, clock, &scale, &batch);
 	}

@@ -60,7 +60,7 @@ wraps_count_to(struct wraps_count *count, uint64_t reading, uint64_t now_tsc, ui
  * slow is 1, because it may have wrapped unseen while the core was preempted. No such error makes a counter seem too
  * fast.
  */
-uint64_t wraps_rate_factor(const struct scale *scale, const struct rate_interval *implied);
+uint64_t wraps_clock_speed_factor(const struct scale *scale, const struct rate_interval *implied);
 
 /*
  * Returns the expected ticks of COUNT's clock in PASSED_TSC ticks of the TSC, by its nominal frequency times its pace.

@@ -13,7 +13,7 @@
 #define SEVEN_DIGITS 10000000
 
 static struct number
-make_word_number(const char *word)
+make_number_with_text(const char *word)
 {
 	struct number number = { .text = "" };
 	struct text text;
@@ -72,7 +72,7 @@ number_from_ps(uint64_t ps)
 	}
 	if (round_to_digits(ps, 12, 0) <= DAY_S)
 		return number_with_unit(ps, 12, 0, "s");
-	return make_word_number(">1 day");
+	return make_number_with_text(">1 day");
 }
 
 struct number
@@ -92,21 +92,21 @@ number_from_millihz(uint64_t millihz)
 	} units[] = { { 6, " kHz" }, { 9, " MHz" }, { 12, " GHz" } };
 
 	if (!millihz)
-		return make_word_number("-");
+		return make_number_with_text("-");
 	if (millihz < SEVEN_DIGITS / 10)
 		return number_with_unit(millihz, 3, 3, " Hz");
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
 		for (unsigned digits = 6; digits > 3; digits--)
 			if (round_to_digits(millihz, units[i].scale, digits) < SEVEN_DIGITS)
 				return number_with_unit(millihz, units[i].scale, digits, units[i].unit);
-	return make_word_number(">1 THz");
+	return make_number_with_text(">1 THz");
 }
 
 struct number
 number_as_percent(uint64_t part, uint64_t whole, unsigned digits)
 {
 	if (!whole)
-		return make_word_number("-");
+		return make_number_with_text("-");
 	return number_with_unit(scale_mul_div_nearest(part, power_of_ten(2 + digits), whole), digits,
 				digits, "");
 }
@@ -115,7 +115,7 @@ struct number
 number_from_tenths(uint64_t tenths)
 {
 	if (round_to_digits(tenths, 1, 0) >= 1000000)
-		return make_word_number(">1e6");
+		return make_number_with_text(">1e6");
 	return number_with_unit(tenths, 1, tenths < 100000, "");
 }
 

@@ -67,7 +67,7 @@ offset_excludes_zero(struct offset offset)
 }
 
 uint64_t
-offset_min_size(struct offset offset)
+offset_min_abs(struct offset offset)
 {
 	if (offset.low > 0)
 		return (uint64_t)offset.low;
@@ -75,7 +75,7 @@ offset_min_size(struct offset offset)
 }
 
 uint64_t
-offset_max_size(struct offset offset)
+offset_max_abs(struct offset offset)
 {
 	uint64_t low = offset.low < 0 ? -(uint64_t)offset.low : (uint64_t)offset.low;
 	uint64_t high = offset.high < 0 ? -(uint64_t)offset.high : (uint64_t)offset.high;

@@ -27,7 +27,7 @@ uint64_t offset_gap(struct offset a, struct offset b);
 bool offset_is_known(struct offset offset); /* returns true if both bounds are known */
 uint64_t offset_width(struct offset offset); /* returns high - low; UINT64_MAX if a bound is unknown */
 bool offset_excludes_zero(struct offset offset);
-uint64_t offset_min_size(struct offset offset);  /* returns the smallest absolute value in the interval */
-uint64_t offset_max_size(struct offset offset); /* returns the largest absolute value in the interval */
+uint64_t offset_min_abs(struct offset offset);  /* returns the smallest absolute value in the interval */
+uint64_t offset_max_abs(struct offset offset); /* returns the largest absolute value in the interval */
 
 #endif

@@ -11,7 +11,7 @@ as_found_add_register(struct as_found *registers, const char *name, uint64_t val
 }
 
 size_t
-as_found_find_difference(const struct as_found *before, const struct as_found *after)
+as_found_find_changed_register(const struct as_found *before, const struct as_found *after)
 {
 	size_t i = 0;
 

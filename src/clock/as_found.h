@@ -23,6 +23,6 @@ struct as_found {
 void as_found_add_register(struct as_found *registers, const char *name, uint64_t value);
 
 /* Returns the index of the first register whose value differs, or the number of registers if all are equal. */
-size_t as_found_find_difference(const struct as_found *before, const struct as_found *after);
+size_t as_found_find_changed_register(const struct as_found *before, const struct as_found *after);
 
 #endif

@@ -36,7 +36,7 @@ behaviour_set_text(struct behaviour *row, const char *format, ...)
 }
 
 void
-behaviour_set_unchecked(struct behaviour *row, enum unchecked unchecked, const char *format, ...)
+behaviour_mark_unchecked(struct behaviour *row, enum unchecked unchecked, const char *format, ...)
 {
 	va_list arguments;
 
@@ -67,7 +67,7 @@ behaviour_get_outcome(const struct behaviour *row, uint64_t limit)
 		return OUTCOME_NOT_DETERMINED;
 	if (!row->has_figure)
 		return row->failed ? OUTCOME_FAILED : OUTCOME_PASSED;
-	if (offset_min_size(figure) > limit)
+	if (offset_min_abs(figure) > limit)
 		return OUTCOME_FAILED;
-	return offset_max_size(figure) > limit ? OUTCOME_NOT_DETERMINED : OUTCOME_PASSED;
+	return offset_max_abs(figure) > limit ? OUTCOME_NOT_DETERMINED : OUTCOME_PASSED;
 }

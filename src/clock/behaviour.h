@@ -60,7 +60,7 @@ struct behaviour *behaviour_add_row(struct behaviours *behaviours, const char *r
 void behaviour_set_text(struct behaviour *row, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Marks ROW as not checked for a reason of the kind UNCHECKED. The formatted sentence is the reason. */
-void behaviour_set_unchecked(struct behaviour *row, enum unchecked unchecked, const char *format, ...)
+void behaviour_mark_unchecked(struct behaviour *row, enum unchecked unchecked, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /* Sets the measured value of ROW and its bounds, in the rule's unit. */

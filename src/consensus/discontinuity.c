@@ -17,13 +17,13 @@ struct panel { /* the clocks to be compared */
 };
 
 static int64_t
-elapsed_low_ns(const struct panel *panel, size_t clock)
+min_clock_elapsed_ns(const struct panel *panel, size_t clock)
 {
 	return panel->clocks[clock].elapsed.low - panel->half_ns;
 }
 
 static int64_t
-elapsed_high_ns(const struct panel *panel, size_t clock)
+max_clock_elapsed_ns(const struct panel *panel, size_t clock)
 {
 	return panel->clocks[clock].elapsed.high + panel->half_ns;
 }
@@ -33,7 +33,7 @@ elapsed_high_ns(const struct panel *panel, size_t clock)
  * Returns 0 if the clock does not wrap.
  */
 static int64_t
-wraps_to_reach_ns(const struct discontinuity_clock *clock, int64_t from, int64_t to)
+time_of_wraps_between_ns(const struct discontinuity_clock *clock, int64_t from, int64_t to)
 {
 	int64_t wrap = (int64_t)clock->wrap_ns, wraps;
 
@@ -47,16 +47,16 @@ wraps_to_reach_ns(const struct discontinuity_clock *clock, int64_t from, int64_t
 static bool
 is_duration_possible(const struct panel *panel, size_t clock, int64_t ns)
 {
-	int64_t by = wraps_to_reach_ns(&panel->clocks[clock], elapsed_high_ns(panel, clock), ns);
+	int64_t by = time_of_wraps_between_ns(&panel->clocks[clock], max_clock_elapsed_ns(panel, clock), ns);
 
-	return elapsed_low_ns(panel, clock) + by <= ns && ns <= elapsed_high_ns(panel, clock) + by;
+	return min_clock_elapsed_ns(panel, clock) + by <= ns && ns <= max_clock_elapsed_ns(panel, clock) + by;
 }
 
 /*
  * Returns the clocks of SET whose interval contains NS. The interval of a clock that wraps is shifted by whole wraps.
  */
 static uint32_t
-find_clocks_containing(const struct panel *panel, uint32_t set, int64_t ns)
+find_clocks_that_allow_duration(const struct panel *panel, uint32_t set, int64_t ns)
 {
 	uint32_t holding = 0;
 
@@ -78,15 +78,15 @@ find_largest_agreeing_set(const struct panel *panel, uint32_t set)
 
 	for (size_t i = 0; i < panel->count; i++) {
 		for (size_t j = 0; j < panel->count && set_has(set, i); j++) {
-			int64_t begin = elapsed_low_ns(panel, j);
+			int64_t begin = min_clock_elapsed_ns(panel, j);
 			uint32_t holding;
 
 			if (!set_has(set, j))
 				continue;
-			begin += wraps_to_reach_ns(&panel->clocks[j], begin, elapsed_low_ns(panel, i));
-			if (begin > elapsed_high_ns(panel, i))
+			begin += time_of_wraps_between_ns(&panel->clocks[j], begin, min_clock_elapsed_ns(panel, i));
+			if (begin > max_clock_elapsed_ns(panel, i))
 				continue;
-			holding = find_clocks_containing(panel, set, begin);
+			holding = find_clocks_that_allow_duration(panel, set, begin);
 			if (set_size(holding) > set_size(best))
 				best = holding;
 		}
@@ -141,9 +141,9 @@ durations_overlap(const struct panel *panel, size_t a, size_t b)
 
 	if (panel->clocks[a].wrap_ns && !panel->clocks[b].wrap_ns)
 		return durations_overlap(panel, b, a);
-	by = wraps_to_reach_ns(&panel->clocks[b], elapsed_high_ns(panel, b), elapsed_low_ns(panel, a));
-	return elapsed_low_ns(panel, b) + by <= elapsed_high_ns(panel, a) &&
-	       elapsed_high_ns(panel, b) + by >= elapsed_low_ns(panel, a);
+	by = time_of_wraps_between_ns(&panel->clocks[b], max_clock_elapsed_ns(panel, b), min_clock_elapsed_ns(panel, a));
+	return min_clock_elapsed_ns(panel, b) + by <= max_clock_elapsed_ns(panel, a) &&
+	       max_clock_elapsed_ns(panel, b) + by >= min_clock_elapsed_ns(panel, a);
 }
 
 /* Returns true if the duration of CLOCK overlaps the duration of each clock in SET. */
@@ -206,7 +206,8 @@ make_panel_of_clocks(const struct discontinuity_clock *clocks, size_t count, uin
 	near_ns = typical_duration_ns(&panel);
 	for (size_t i = 0; i < count; i++) {
 		struct discontinuity_clock *clock = &panel.clocks[i];
-		int64_t by = wraps_to_reach_ns(clock, middle_of_interval(&clock->elapsed), near_ns - (int64_t)(clock->wrap_ns / 2));
+		int64_t by = time_of_wraps_between_ns(clock, middle_of_interval(&clock->elapsed),
+						      near_ns - (int64_t)(clock->wrap_ns / 2));
 
 		if (clock->wrap_ns < WRAP_NS_MIN)
 			continue;

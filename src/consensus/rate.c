@@ -29,7 +29,7 @@ rate_shortest_sample(const struct sample *samples, size_t count)
  * struct rate_window. Returns false if the last sample does not certainly start after the end of the first.
  */
 static bool
-tsc_ticks_between_readings(const struct rate_window *window, struct span *time)
+bound_tsc_ticks_between_readings(const struct rate_window *window, struct span *time)
 {
 	const struct sample *first = &window->first, *last = &window->last;
 	uint64_t resolution = window->tsc_resolution_ticks;
@@ -45,7 +45,7 @@ tsc_ticks_between_readings(const struct rate_window *window, struct span *time)
  * than RATE_TICKS_MAX.
  */
 static bool
-clock_ticks_between_readings(const struct rate_window *window, struct span *ticks)
+bound_clock_ticks_between_readings(const struct rate_window *window, struct span *ticks)
 {
 	uint64_t counted = window->last.ticks - window->first.ticks;
 
@@ -67,7 +67,7 @@ rate_calculate_slope(const struct rate_window *window)
 {
 	struct span time, ticks;
 
-	if (!tsc_ticks_between_readings(window, &time) || !clock_ticks_between_readings(window, &ticks))
+	if (!bound_tsc_ticks_between_readings(window, &time) || !bound_clock_ticks_between_readings(window, &ticks))
 		return (struct rate_slope){ .known = false };
 	return (struct rate_slope){ true, ticks.low, time.high, ticks.high, time.low };
 }

@@ -78,7 +78,7 @@ rate_bounds(const struct interval_ppb *ppb)
 static inline bool
 rate_is_beyond(const struct interval_ppb *ppb, uint64_t limit_ppb)
 {
-	return ppb->known && offset_min_size(rate_bounds(ppb)) > limit_ppb;
+	return ppb->known && offset_min_abs(rate_bounds(ppb)) > limit_ppb;
 }
 
 /* Returns the sample with the shortest time between its two TSC reads (end - begin). COUNT is at least 1. */

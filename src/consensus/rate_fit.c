@@ -44,7 +44,7 @@ add_corner_to_hull(struct hull *hull, struct rate_corner corner)
 
 /* Returns the index of the corner that a line with the slope RISE touches. */
 static size_t
-find_touched_corner(const struct hull *hull, uint64_t rise)
+find_corner_touched_by_slope(const struct hull *hull, uint64_t rise)
 {
 	size_t best = 0;
 	wide best_height = 0;
@@ -66,9 +66,10 @@ find_touched_corner(const struct hull *hull, uint64_t rise)
  * touches, and its neighbours.
  */
 static size_t
-copy_corners_around_touched(const struct hull *hull, uint64_t rise, struct rate_corner *kept)
+copy_corners_around_touched_one(const struct hull *hull, uint64_t rise, struct rate_corner *kept)
 {
-	size_t at = find_touched_corner(hull, rise), count = hull->count < RATE_CORNERS_MAX ? hull->count : RATE_CORNERS_MAX;
+	size_t at = find_corner_touched_by_slope(hull, rise);
+	size_t count = hull->count < RATE_CORNERS_MAX ? hull->count : RATE_CORNERS_MAX;
 	size_t from = at > RATE_CORNERS_MAX / 2 ? at - RATE_CORNERS_MAX / 2 : 0;
 
 	if (from + count > hull->count)
@@ -97,8 +98,8 @@ rate_find_corners(const struct clock *clock, uint64_t trust_ticks, uint64_t rise
 		add_corner_to_hull(&lower, (struct rate_corner){ (int64_t)(sample->end - tightest.begin), ticks });
 		add_corner_to_hull(&upper, (struct rate_corner){ (int64_t)(sample->begin - tightest.begin), ticks });
 	}
-	corners.lower_count = copy_corners_around_touched(&lower, rise, corners.lower);
-	corners.upper_count = copy_corners_around_touched(&upper, rise, corners.upper);
+	corners.lower_count = copy_corners_around_touched_one(&lower, rise, corners.lower);
+	corners.upper_count = copy_corners_around_touched_one(&upper, rise, corners.upper);
 	return corners;
 }
 
@@ -151,8 +152,8 @@ add_slope_constraint(struct line *line, struct rate_corner lower, struct rate_co
  * TICKS_ERROR.
  */
 static struct rate_corner
-place_corner(const struct line *line, const struct rate_end *end, struct rate_corner corner, uint64_t tsc_error,
-	     uint64_t ticks_error)
+corner_relative_to_line_origin(const struct line *line, const struct rate_end *end, struct rate_corner corner,
+			       uint64_t tsc_error, uint64_t ticks_error)
 {
 	return (struct rate_corner){
 		(int64_t)(end->sample.begin - line->from_tsc + (uint64_t)corner.tsc + tsc_error),
@@ -166,8 +167,10 @@ add_slope_constraints(struct line *line, const struct rate_end *a, const struct 
 	for (size_t i = 0; i < a->corners->lower_count; i++)
 		for (size_t j = 0; j < b->corners->upper_count; j++)
 			add_slope_constraint(
-				line, place_corner(line, a, a->corners->lower[i], line->resolution_ticks, 0),
-				place_corner(line, b, b->corners->upper[j], line->trim_ticks, line->slack_ticks));
+				line,
+				corner_relative_to_line_origin(line, a, a->corners->lower[i], line->resolution_ticks, 0),
+				corner_relative_to_line_origin(line, b, b->corners->upper[j], line->trim_ticks,
+							       line->slack_ticks));
 }
 
 /*

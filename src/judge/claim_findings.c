@@ -57,7 +57,7 @@ has_claim_from_source(const struct report *report, enum claim_source source, enu
 }
 
 static enum paravirtual_kind
-find_interface_kind_at_leaf(const struct report *report, uint32_t base)
+find_paravirtual_kind_at_cpuid_leaf(const struct report *report, uint32_t base)
 {
 	for (size_t i = 0; i < report->paravirtual.count; i++)
 		if (report->paravirtual.interfaces[i].base == base)
@@ -81,7 +81,7 @@ does_linux_use_claim(const struct report *report, const struct claim *claim)
 	case CLAIM_LEAF_15_16:
 		return is_cpu_intel(report) && !does_linux_get_rate_from_hypervisor(report);
 	case CLAIM_KHZ_LEAF:
-		return find_interface_kind_at_leaf(report, claim->base) == PARAVIRTUAL_ACRN;
+		return find_paravirtual_kind_at_cpuid_leaf(report, claim->base) == PARAVIRTUAL_ACRN;
 	case CLAIM_HYPERV:
 	case CLAIM_KVM_PAGE:
 	case CLAIM_XEN_PAGE:
@@ -123,7 +123,7 @@ does_edk2_use_claim(const struct report *report, const struct claim *claim)
 static bool
 does_postgresql_use_claim(const struct report *report, const struct claim *claim)
 {
-	enum paravirtual_kind kind = find_interface_kind_at_leaf(report, claim->base);
+	enum paravirtual_kind kind = find_paravirtual_kind_at_cpuid_leaf(report, claim->base);
 
 	if (claim->clock != CLAIM_OF_TSC)
 		return false;
@@ -222,7 +222,8 @@ find_trust_in_tsc_rate(struct report *report)
 
 	if (!tsc || !tsc->measured.known || !by || by->clock.by_tsc || judge_has_tsc_stepped_or_jumped(report))
 		return TRUST_NONE;
-	if (report->discontinuity_count || has_any_clock_changed_rate(report) || rate_changes_may_be_of_tsc(&changes))
+	if (report->discontinuity_count || has_any_clock_changed_rate(report) ||
+	    rate_changes_may_tsc_have_changed(&changes))
 		return TRUST_OPEN;
 	if (tsc->absolute.known)
 		return TRUST_FULL;
@@ -262,7 +263,7 @@ find_rule_for_claim(const struct claim *claim)
 
 /* Returns the largest error of a claim that is not wrong: the rule's limit plus the rounding of CLAIM. */
 static uint64_t
-allowed_error_ppb(const struct report *report, const struct claim *claim)
+allowed_claim_error_ppb(const struct report *report, const struct claim *claim)
 {
 	return vote_limit_ppb(report, find_rule_for_claim(claim)) +
 	       scale_mul_div_wide((unsigned __int128)claim->within_hz * claim->hz.den, PPB, claim->hz.num, SCALE_UP);
@@ -285,11 +286,11 @@ judge_claimed_rate(const struct report *report, struct report_claim *row, enum t
 	if (!row->error.known)
 		return;
 	error = (struct offset){ row->error.low, row->error.high };
-	allowed = allowed_error_ppb(report, &row->claim);
+	allowed = allowed_claim_error_ppb(report, &row->claim);
 	row->outcome = OUTCOME_NOT_DETERMINED;
-	if (trust != TRUST_OPEN && offset_min_size(error) > allowed)
+	if (trust != TRUST_OPEN && offset_min_abs(error) > allowed)
 		row->outcome = OUTCOME_FAILED;
-	else if (trust != TRUST_OPEN && offset_max_size(error) <= allowed)
+	else if (trust != TRUST_OPEN && offset_max_abs(error) <= allowed)
 		row->outcome = OUTCOME_PASSED;
 }
 
@@ -354,7 +355,7 @@ rate_error_phrase(int64_t ppb)
 
 /* Returns a phrase on how the wrong rate affects the systems that use it. */
 static struct phrase
-effects_phrase(const struct report_claim *row)
+wrong_rate_effects_phrase(const struct report_claim *row)
 {
 	bool is_lapic = row->claim.clock == CLAIM_OF_LAPIC, is_fast = row->error.value > 0;
 	struct phrase effects = { "" };
@@ -389,7 +390,7 @@ add_claim_finding(struct report *report, const struct report_claim *row, enum tr
 				    number_from_millihz(claimed_millihz).text, whose[claim->clock], number_from_millihz(row->measured.value).text,
 				    report->relative_to, trust == TRUST_DISPUTED ?
 				    " (this claim or these clocks are wrong)" : "",
-				    effects_phrase(row).bytes);
+				    wrong_rate_effects_phrase(row).bytes);
 	vote_set_finding_figure(finding, &row->error);
 	if (trust != TRUST_FULL || !row->user_count || !rate_is_beyond(&row->error, failing_ppb))
 		return;

@@ -39,7 +39,7 @@ clock_error_ppm(const struct report *report, const char *clock)
 
 	for (size_t i = 0; i < report->finding_count; i++) {
 		const struct finding *finding = &report->findings[i];
-		uint64_t error = offset_max_size((struct offset){ finding->low, finding->high });
+		uint64_t error = offset_max_abs((struct offset){ finding->low, finding->high });
 
 		for (size_t rule = 0; rule < sizeof(rate_rules) / sizeof(rate_rules[0]); rule++)
 			if (rules_is_finding_of(finding, rate_rules[rule], clock) && error > most)
@@ -173,7 +173,7 @@ judge_resolution(struct report *report, const struct report_clock *entry)
  * come from the TSC.
  */
 static bool
-can_confirm_tsc(const struct clock *clock)
+can_clock_confirm_tsc(const struct clock *clock)
 {
 	return !text_equal(clock->id, "tsc") && !clock->by_tsc && (clock->state != CLOCK_PRESENT || clock->claimed.den);
 }
@@ -186,7 +186,7 @@ judge_presence_of_reference_clocks(struct report *report)
 	for (size_t i = 0; i < report->clock_count; i++) {
 		const struct report_clock *entry = &report->clocks[i];
 
-		if (!report_clock_is_main_of_device(entry) || !can_confirm_tsc(&entry->clock))
+		if (!report_clock_is_main_of_device(entry) || !can_clock_confirm_tsc(&entry->clock))
 			continue;
 		possible++;
 		present += entry->clock.state == CLOCK_PRESENT;

@@ -30,7 +30,7 @@ difference_or_zero(uint64_t a, uint64_t b)
  * clock measures. The cost is not known unless the core read both clocks.
  */
 static struct interval_ns
-read_cost_on_core_ps(const struct report_core *core, size_t clock, size_t null)
+get_read_cost_on_core_ps(const struct report_core *core, size_t clock, size_t null)
 {
 	const struct core_latency *read = &core->latency[clock], *bracket = &core->latency[null];
 
@@ -51,7 +51,7 @@ count_cores_below_cost(const struct report *report, int64_t bound_ps, size_t clo
 	size_t count = 0;
 
 	for (size_t i = 0; i < report->core_count; i++) {
-		struct interval_ns one = read_cost_on_core_ps(&report->cores[i], clock, null);
+		struct interval_ns one = get_read_cost_on_core_ps(&report->cores[i], clock, null);
 
 		count += one.known && one.value < bound_ps;
 	}
@@ -77,7 +77,7 @@ find_core_of_cost_rank(const struct report *report, size_t rank, size_t clock, s
 	}
 	rank -= count_cores_below_cost(report, low_ps, clock, null);
 	for (size_t i = 0; i < report->core_count; i++) {
-		struct interval_ns one = read_cost_on_core_ps(&report->cores[i], clock, null);
+		struct interval_ns one = get_read_cost_on_core_ps(&report->cores[i], clock, null);
 
 		if (one.known && one.value == low_ps && !rank--)
 			return &report->cores[i];
@@ -107,7 +107,7 @@ set_median_read_cost(struct report *report, size_t clock, size_t null)
 	for (size_t i = 0; i < 2 && cost->cores; i++) {
 		const struct report_core *core = find_core_of_cost_rank(report, (cost->cores - 1 + i) / 2, clock, null);
 
-		cost->read_ps.value += read_cost_on_core_ps(core, clock, null).value;
+		cost->read_ps.value += get_read_cost_on_core_ps(core, clock, null).value;
 		cost->null_ps += core->latency[null].mean_ps;
 	}
 	cost->read_ps.value /= 2;
@@ -123,7 +123,7 @@ calculate_read_cost(struct report *report, size_t clock, size_t null)
 
 	*cost = (struct report_cost){ 0 };
 	for (size_t i = 0; i < report->core_count; i++) {
-		struct interval_ns one = read_cost_on_core_ps(&report->cores[i], clock, null);
+		struct interval_ns one = get_read_cost_on_core_ps(&report->cores[i], clock, null);
 
 		if (one.known)
 			widen_interval(&cost->read_ps, one);
@@ -160,7 +160,7 @@ median_latency_ns(const struct report_clock *entry)
 
 /* Returns a list of the clocks whose median read takes FROM_NS to TO_NS, without CPUID itself and the null clock. */
 static struct phrase
-clocks_by_median_phrase(const struct report *report, uint64_t from_ns, uint64_t to_ns)
+clocks_in_median_range_phrase(const struct report *report, uint64_t from_ns, uint64_t to_ns)
 {
 	struct phrase phrase = { "" };
 
@@ -177,7 +177,7 @@ clocks_by_median_phrase(const struct report *report, uint64_t from_ns, uint64_t 
 }
 
 void
-judge_note_reads_that_exit(struct report *report)
+judge_note_reads_with_vm_exit(struct report *report)
 {
 	uint64_t exit_ns = median_latency_ns(report_find_clock(report, CPUID_CLOCK));
 
@@ -185,8 +185,8 @@ judge_note_reads_that_exit(struct report *report)
 		return;
 	report_add_note(report, "Reads that exit to the hypervisor, as shown by their cost (at least about CPUID's, %s): "
 			    "%s. Reads without an exit: %s.", number_from_ns(exit_ns).text,
-			clocks_by_median_phrase(report, exit_ns / EXIT_SHARE_MIN, UINT64_MAX).bytes,
-			clocks_by_median_phrase(report, 0, exit_ns / NO_EXIT_SHARE).bytes);
+			clocks_in_median_range_phrase(report, exit_ns / EXIT_SHARE_MIN, UINT64_MAX).bytes,
+			clocks_in_median_range_phrase(report, 0, exit_ns / NO_EXIT_SHARE).bytes);
 }
 
 /* Returns true if the median is proven to be above LIMIT_NS. With too few reads nothing is proven. */

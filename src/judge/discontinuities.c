@@ -93,7 +93,7 @@ record_first_failure(struct report *report, size_t clock, uint64_t at_ms)
 
 /* Returns the number of jumps that the clock's own readings show, compared with the TSC. */
 static uint64_t
-count_jumps_by_readings(const struct report *report, size_t clock)
+count_jumps_in_own_readings(const struct report *report, size_t clock)
 {
 	return clock < report->clock_count ? report->clocks[clock].monotonic.leaps : 0;
 }
@@ -109,7 +109,7 @@ add_jump_finding(struct report *report, const struct report_discontinuity *row, 
 	bool back = known && ns < 0;
 	const char *rule = back ? "clock-backward" : "clock-jumped";
 	uint64_t jumps = judge_count_jumps_of_clock(report, id);
-	uint64_t leaps = back ? 0 : count_jumps_by_readings(report, alone->members[0]);
+	uint64_t leaps = back ? 0 : count_jumps_in_own_readings(report, alone->members[0]);
 	struct phrase by = { "" }, more = { "" };
 	struct finding *finding;
 
@@ -178,7 +178,7 @@ do_clocks_have_several_sources(const struct falseticker_sources *sources, uint32
 }
 
 uint32_t
-judge_clock_set_of_id(const struct report *report, const char *id)
+judge_get_clock_bit(const struct report *report, const char *id)
 {
 	const struct report_clock *entry = report_find_clock(report, id);
 
@@ -202,7 +202,7 @@ is_group_of_edge_clocks(const struct report *report, const struct report_group *
 static bool
 is_tsc_alone_in_group(const struct report *report, const struct report_discontinuity *row)
 {
-	uint32_t tsc = judge_clock_set_of_id(report, "tsc");
+	uint32_t tsc = judge_get_clock_bit(report, "tsc");
 	bool alone = false, others = false;
 
 	for (size_t i = 0; i < row->group_count; i++) {
@@ -307,7 +307,7 @@ find_lone_group(const struct report *report, struct report_discontinuity *row)
 static bool
 did_only_clock_jump_at(const struct report *report, const struct report_discontinuity *row, const char *clock)
 {
-	return row->class == DISCONTINUITY_JUMPED && row->alone == judge_clock_set_of_id(report, clock);
+	return row->class == DISCONTINUITY_JUMPED && row->alone == judge_get_clock_bit(report, clock);
 }
 
 uint64_t

@@ -142,7 +142,7 @@ judge_report(struct report *report)
 	judge_complete_behaviour_rows(report);
 	sort_findings(report);
 	judge_calculate_read_costs(report);
-	judge_note_reads_that_exit(report);
+	judge_note_reads_with_vm_exit(report);
 	judge_timing_quality(report);
 	judge_note_stolen_time(report);
 	apply_findings_to_verdicts(report);

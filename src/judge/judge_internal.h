@@ -46,7 +46,7 @@ bool judge_has_tsc_stepped(const struct report *report);
  * Returns the set that contains only the clock ID, or 0 if it is not in the report. Bit I of a set is
  * report->clocks[I]. For a TSC that is not in the report, returns bit REPORT_CLOCKS_MAX.
  */
-uint32_t judge_clock_set_of_id(const struct report *report, const char *id);
+uint32_t judge_get_clock_bit(const struct report *report, const char *id);
 /* Returns true if the TSC alone diverged from other clocks at any discontinuity, perhaps because it stopped. */
 bool judge_has_tsc_diverged(const struct report *report);
 
@@ -81,9 +81,9 @@ void judge_add_rate_rows(struct report *report);
  * The interval LOW to HIGH overlaps LIMIT. Returns the factor by which the interval must shrink so that it no longer
  * contains LIMIT. The true value is assumed to be 0 or, if the interval excludes 0, its middle.
  */
-uint64_t judge_needed_shrink_factor(int64_t low, int64_t high, uint64_t limit);
+uint64_t judge_shrink_factor_to_exclude_limit(int64_t low, int64_t high, uint64_t limit);
 /* Adds a note on the clocks whose reads exit to the hypervisor. */
-void judge_note_reads_that_exit(struct report *report);
+void judge_note_reads_with_vm_exit(struct report *report);
 void judge_calculate_read_costs(struct report *report);   /* computes the cost of a read for a program */
 /* Adds a note on when time was stolen in a soak, if most of it was stolen in one part of the run. */
 void judge_note_stolen_time(struct report *report);

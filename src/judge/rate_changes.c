@@ -55,7 +55,7 @@ rate_change_to_ratio(const struct interval_ppb *change)
  * TSC at once, these moves add up to milliseconds.
  */
 static bool
-may_have_moved_tsc(const struct change *change)
+may_emulator_have_moved_tsc(const struct change *change)
 {
 	const struct report *report = change->vote->report;
 
@@ -73,7 +73,7 @@ rate_change_of_clock(const struct change *change, size_t i)
 	if (!vote_is_rate_compared(report, entry) || vote_may_clock_jump(report, entry))
 		return (struct rate_interval){ .known = false };
 	if (text_equal(entry->clock.id, "tsc"))
-		return (struct rate_interval){ !may_have_moved_tsc(change), UNCHANGED, UNCHANGED, UNCHANGED };
+		return (struct rate_interval){ !may_emulator_have_moved_tsc(change), UNCHANGED, UNCHANGED, UNCHANGED };
 	if (change->kind != CHANGE_TREND)
 		return rate_change_to_ratio(change->kind == CHANGE_HALVES ? &entry->change_halves : &entry->change_since);
 	by = rate_relative_difference(&change->to->clocks[i].implied, &change->from->clocks[i].implied);
@@ -210,7 +210,8 @@ judge_disagreeing_groups(const struct change *change)
 		add_rate_change_finding(change, NULL,
 					phrase("%s against %s", phrase_clocks_of_group(vote, found->group_a).bytes,
 					       phrase_clocks_of_group(vote, found->group_b).bytes), found->a, found->b,
-					phrase("; nothing shows %s changed.%s", phrase_which_of_groups(found->group_a, found->group_b),
+					phrase("; nothing shows %s changed.%s",
+					       phrase_which_clock_or_group(found->group_a, found->group_b),
 					       phrase_clocks_of_neither_group(vote).bytes));
 }
 
@@ -219,7 +220,7 @@ judge_disagreeing_groups(const struct change *change)
  * The TSC may have stopped between their readings instead.
  */
 static bool
-are_groups_guest_devices(const struct vote *vote, const struct falseticker_sources *sources)
+are_groups_of_emulated_clocks(const struct vote *vote, const struct falseticker_sources *sources)
 {
 	return vote->report->hypervisor[0] && !((vote->found.group_a | vote->found.group_b) & ~sources->same_source);
 }
@@ -257,12 +258,12 @@ judge_rate_change(const struct change *change)
 	struct vote *vote = change->vote;
 	struct falseticker_sources sources = vote_on_changes(change);
 
-	if (may_have_moved_tsc(change))
+	if (may_emulator_have_moved_tsc(change))
 		note_tsc_gain(vote);
 	for (size_t i = 0; i < vote->report->clock_count; i++)
 		if (set_has(vote->found.falsetickers, i) && !set_has(vote->changed, i))
 			judge_changed_clock(change, &sources, i);
-	if (vote_has_unreported_groups(vote) && !are_groups_guest_devices(vote, &sources))
+	if (vote_has_unreported_groups(vote) && !are_groups_of_emulated_clocks(vote, &sources))
 		judge_disagreeing_groups(change);
 }
 
@@ -296,10 +297,10 @@ find_largest_change(struct change *change, size_t i)
 }
 
 bool
-rate_changes_may_be_of_tsc(struct vote *vote)
+rate_changes_may_tsc_have_changed(struct vote *vote)
 {
 	struct change change = { .vote = vote, .rule = "rate-changed" };
-	uint32_t tsc = judge_clock_set_of_id(vote->report, "tsc");
+	uint32_t tsc = judge_get_clock_bit(vote->report, "tsc");
 
 	if (judge_has_tsc_diverged(vote->report))
 		return true;

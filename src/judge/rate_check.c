@@ -37,7 +37,7 @@ may_rate_exceed_limit(const struct report *report, const char *clock, uint64_t l
 	const struct report_clock *entry = report_find_clock(report, clock);
 
 	return entry && entry->error.known &&
-	       offset_max_size(rate_bounds(&entry->error)) / PPB_PER_PPM >= limit;
+	       offset_max_abs(rate_bounds(&entry->error)) / PPB_PER_PPM >= limit;
 }
 
 static bool
@@ -57,7 +57,7 @@ struct pair_rate {
 
 /* Returns the rate of CLOCK against the other clock of the pair RATE. If CLOCK is not in the pair, OTHER is NULL. */
 static struct pair_rate
-rate_against_other(const struct report_rate *rate, const char *clock)
+rate_against_paired_clock(const struct report_rate *rate, const char *clock)
 {
 	if (text_equal(rate->a, clock))
 		return (struct pair_rate){ rate->b, rate->ppb };
@@ -69,13 +69,13 @@ rate_against_other(const struct report_rate *rate, const char *clock)
 static uint64_t
 min_error_ppb(const struct pair_rate *pair)
 {
-	return offset_min_size(rate_bounds(&pair->ppb));
+	return offset_min_abs(rate_bounds(&pair->ppb));
 }
 
 static uint64_t
 max_error_ppb(const struct pair_rate *pair)
 {
-	return offset_max_size(rate_bounds(&pair->ppb));
+	return offset_max_abs(rate_bounds(&pair->ppb));
 }
 
 /*
@@ -83,15 +83,15 @@ max_error_ppb(const struct pair_rate *pair)
  * error of the rate is smallest.
  */
 static struct pair_rate
-find_nearest_pair(const struct report *report, const char *clock, uint32_t others)
+find_pair_of_smallest_error(const struct report *report, const char *clock, uint32_t others)
 {
 	struct pair_rate nearest = { .other = NULL };
 
 	for (size_t i = 0; i < report->rate_count; i++) {
-		struct pair_rate pair = rate_against_other(&report->rates[i], clock);
+		struct pair_rate pair = rate_against_paired_clock(&report->rates[i], clock);
 
 		if (pair.ppb.known && pair.other && is_clock_healthy(report, pair.other) &&
-		    (others & judge_clock_set_of_id(report, pair.other)) &&
+		    (others & judge_get_clock_bit(report, pair.other)) &&
 		    (!nearest.other || max_error_ppb(&pair) < max_error_ppb(&nearest)))
 			nearest = pair;
 	}
@@ -148,8 +148,8 @@ fill_row_confirmed_by_same_source(struct behaviour *row, const struct pair_rate 
 		behaviour_set_text(row, "%s, which shares this clock's source; see %s, which has another.",
 				   agrees.bytes, rate->other);
 	else
-		behaviour_set_unchecked(row, UNCHECKED_NO_REFERENCE,
-					"%s, which shares this clock's source; no clock has another.", agrees.bytes);
+		behaviour_mark_unchecked(row, UNCHECKED_NO_REFERENCE,
+					 "%s, which shares this clock's source; no clock has another.", agrees.bytes);
 }
 
 /*
@@ -182,7 +182,7 @@ find_clocks_of_other_source(const struct report *report, const char *clock)
 
 /* Fills the row of a clock from PAIR, its rate against another clock. */
 static void
-fill_row_by_pair(const struct report *report, struct behaviour *row, const struct pair_rate *pair)
+fill_rate_row_from_pair(const struct report *report, struct behaviour *row, const struct pair_rate *pair)
 {
 	uint64_t limit = rules_get_limit_by_id(report, row->rule);
 	struct interval_ppm ppm = interval_in_ppm(&pair->ppb);
@@ -200,7 +200,7 @@ fill_row_by_pair(const struct report *report, struct behaviour *row, const struc
 	else if (contradicted || min_error_ppb(pair) > limit * PPB_PER_PPM)
 		end = phrase(", and nothing shows which clocks are right.");
 	else if (row->open)
-		end = longer_run_advice_phrase(report, judge_needed_shrink_factor(row->low, row->high, limit));
+		end = longer_run_advice_phrase(report, judge_shrink_factor_to_exclude_limit(row->low, row->high, limit));
 	behaviour_set_text(row, "%s%s", pair_rate_phrase(pair, row->clock).bytes, end.bytes);
 }
 
@@ -209,8 +209,8 @@ static void
 fill_rate_row(const struct report *report, const struct report_clock *entry, struct behaviour *row)
 {
 	uint32_t others = find_clocks_of_other_source(report, row->clock);
-	struct pair_rate rate = find_nearest_pair(report, row->clock, others);
-	struct pair_rate same = find_nearest_pair(report, row->clock, ~others);
+	struct pair_rate rate = find_pair_of_smallest_error(report, row->clock, others);
+	struct pair_rate same = find_pair_of_smallest_error(report, row->clock, ~others);
 
 	if (entry->stops_in_ticks) {
 		row->checked = row->open = true;
@@ -221,12 +221,12 @@ fill_rate_row(const struct report *report, const struct report_clock *entry, str
 				   "%s: other clocks contradict the number of its wraps: the core was preempted too long to count "
 				   "them.", row->clock);
 	} else if (!rate.other && !same.other) {
-		behaviour_set_unchecked(row, UNCHECKED_NO_REFERENCE, "%s: no other clock measured its rate.", row->clock);
+		behaviour_mark_unchecked(row, UNCHECKED_NO_REFERENCE, "%s: no other clock measured its rate.", row->clock);
 	} else if (is_confirmed_by_same_source_only(report, &same, &rate,
 						    rules_get_limit_by_id(report, row->rule) * PPB_PER_PPM)) {
 		fill_row_confirmed_by_same_source(row, &same, &rate);
 	} else {
-		fill_row_by_pair(report, row, rate.other ? &rate : &same);
+		fill_rate_row_from_pair(report, row, rate.other ? &rate : &same);
 	}
 }
 
@@ -261,13 +261,13 @@ judge_rate_of_clock(struct report *report, const struct report_clock *entry)
 	    !(row = reset_rate_row(report, entry->clock.id)))
 		return;
 	if (is_tsc && judge_is_tsc_claim_wrong(report)) {
-		behaviour_set_unchecked(row, UNCHECKED_NO_REFERENCE,
-					"tsc: the claimed rate is wrong, so the measured rate cannot be checked: see the "
-					"finding.");
+		behaviour_mark_unchecked(row, UNCHECKED_NO_REFERENCE,
+					 "tsc: the claimed rate is wrong, so the measured rate cannot be checked: see the "
+					 "finding.");
 	} else if (!entry->clock.claimed.den) {
-		behaviour_set_unchecked(row, UNCHECKED_NO_REFERENCE,
-					"tsc: CPUID claims no rate, so the measured rate cannot be checked; tsc_hz= gives a "
-					"rate.");
+		behaviour_mark_unchecked(row, UNCHECKED_NO_REFERENCE,
+					 "tsc: CPUID claims no rate, so the measured rate cannot be checked; tsc_hz= gives a "
+					 "rate.");
 	} else if (!finding) {
 		fill_rate_row(report, entry, row);
 	} else {

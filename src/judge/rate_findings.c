@@ -98,13 +98,13 @@ judge_each_rate(struct vote *vote)
 }
 
 /*
- * Returns true if a clock that may jump differs from clock TRUTH by more than LIMIT in the window and after it. Then
- * rate-disagree reports it.
+ * Returns true if a clock that may jump differs from clock REFERENCE by more than LIMIT in the window and after it.
+ * Then rate-disagree reports it.
  */
 static bool
-is_rate_off_in_and_after_window(const struct vote *vote, size_t clock, size_t truth, uint64_t limit)
+is_rate_off_in_and_after_window(const struct vote *vote, size_t clock, size_t reference, uint64_t limit)
 {
-	struct interval_ppb by = rate_relative_difference(&vote->rates[clock], &vote->rates[truth]);
+	struct interval_ppb by = rate_relative_difference(&vote->rates[clock], &vote->rates[reference]);
 
 	return rate_is_beyond(&by, limit) && !vote->by_doubtful_tsc;
 }
@@ -137,7 +137,7 @@ note_possible_jumps(struct vote *vote)
 
 /* Widens BY so that it includes the rate of each clock of FAST against each clock of SLOW. */
 static struct interval_ppb
-widen_to_all_pairs(const struct vote *vote, struct interval_ppb by, uint32_t fast, uint32_t slow)
+widen_difference_to_all_pairs(const struct vote *vote, struct interval_ppb by, uint32_t fast, uint32_t slow)
 {
 	size_t count = vote->report->clock_count;
 
@@ -193,12 +193,12 @@ judge_rate_disagreement(struct vote *vote)
 
 	if (swap)
 		by = rate_relative_difference(&vote->rates[found->b], &vote->rates[found->a]);
-	by = widen_to_all_pairs(vote, by, fast, slow);
+	by = widen_difference_to_all_pairs(vote, by, fast, slow);
 
 	struct finding *finding = rules_add_finding(vote->report, "rate-disagree", NULL, REPORT_NO_CORE,
 		"By their nominal rates %s run%s %s faster than %s; nothing shows %s is wrong.%s",
 		phrase_clocks_of_group(vote, fast).bytes, fast & (fast - 1) ? "" : "s", phrase_ppm(&by).bytes,
-		phrase_clocks_of_group(vote, slow).bytes, phrase_which_of_groups(fast, slow),
+		phrase_clocks_of_group(vote, slow).bytes, phrase_which_clock_or_group(fast, slow),
 		phrase_clocks_of_neither_group(vote).bytes);
 
 	vote_set_finding_figure(finding, &by);
@@ -210,7 +210,7 @@ judge_rates(struct report *report)
 {
 	struct vote vote = { .report = report };
 
-	vote.by_doubtful_tsc = rate_changes_may_be_of_tsc(&vote);
+	vote.by_doubtful_tsc = rate_changes_may_tsc_have_changed(&vote);
 	rate_changes_judge(&vote);
 	judge_each_rate(&vote);
 	note_possible_jumps(&vote);

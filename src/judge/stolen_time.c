@@ -164,7 +164,7 @@ find_row_with_most_gaps(const struct series *series)
 
 /* Returns true if row I has at least 1/EDGE_SHARE as many gaps per second as WORST. */
 static bool
-is_row_nearly_as_bad(const struct series *series, size_t i, struct gap_rate worst)
+is_gap_rate_of_row_near_worst(const struct series *series, size_t i, struct gap_rate worst)
 {
 	struct gap_rate row = sum_gaps_of_rows(series, i, i + 1);
 
@@ -181,9 +181,9 @@ judge_note_stolen_time(struct report *report)
 	if (series->count < 2)
 		return;
 	worst = sum_gaps_of_rows(series, from, to);
-	while (from > 0 && is_row_nearly_as_bad(series, from - 1, worst))
+	while (from > 0 && is_gap_rate_of_row_near_worst(series, from - 1, worst))
 		from--;
-	while (to < series->count && is_row_nearly_as_bad(series, to, worst))
+	while (to < series->count && is_gap_rate_of_row_near_worst(series, to, worst))
 		to++;
 	in = sum_gaps_of_rows(series, from, to);
 	all = sum_gaps_of_rows(series, 0, series->count);

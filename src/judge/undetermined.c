@@ -8,12 +8,12 @@
 #include "report/phrase.h"
 
 uint64_t
-judge_needed_shrink_factor(int64_t low, int64_t high, uint64_t limit)
+judge_shrink_factor_to_exclude_limit(int64_t low, int64_t high, uint64_t limit)
 {
 	uint64_t width = (uint64_t)high - (uint64_t)low, distance = limit;
 
 	if (offset_excludes_zero((struct offset){ low, high })) {
-		uint64_t middle = offset_min_size((struct offset){ low, high }) + width / 2;
+		uint64_t middle = offset_min_abs((struct offset){ low, high }) + width / 2;
 
 		distance = middle > limit ? middle - limit : limit - middle;
 	}
@@ -22,7 +22,7 @@ judge_needed_shrink_factor(int64_t low, int64_t high, uint64_t limit)
 
 /* Adds to the text of ROW how to get a result: by a longer run, or on an idle machine. */
 static void
-explain_too_wide(const struct report *report, struct behaviour *row)
+explain_too_wide_interval(const struct report *report, struct behaviour *row)
 {
 	const struct rule *rule = rules_find(row->rule);
 	uint64_t limit = rules_get_limit(rule, &report->options);
@@ -31,7 +31,7 @@ explain_too_wide(const struct report *report, struct behaviour *row)
 	if (text_equal(rule->unit, "ppm"))
 		behaviour_set_text(row, "%s The limit is %lu; a run %lu times as long can decide this check.",
 				   as_checked.text, limit,
-				   judge_needed_shrink_factor(row->low, row->high, limit));
+				   judge_shrink_factor_to_exclude_limit(row->low, row->high, limit));
 	else
 		behaviour_set_text(row, "%s The limit is %lu; a run on an idle machine can decide this check.",
 				   as_checked.text, limit);
@@ -75,7 +75,7 @@ count_undetermined_rules(const struct report *report, const struct report_clock 
 }
 
 static size_t
-count_unchecked_of_kind(const struct report *report, enum unchecked kind)
+count_unchecked_rows_of_kind(const struct report *report, enum unchecked kind)
 {
 	size_t count = 0;
 
@@ -109,7 +109,7 @@ count_too_wide_intervals(const struct report *report)
  * is 0.
  */
 static void
-add_reason(struct phrase *reasons, size_t count, const char *of_one, const char *of_several)
+add_reason_for_unjudged_rows(struct phrase *reasons, size_t count, const char *of_one, const char *of_several)
 {
 	if (count)
 		phrase_add(reasons, "%s%zu %s", reasons->bytes[0] ? ", " : " (", count, count == 1 ? of_one : of_several);
@@ -117,10 +117,10 @@ add_reason(struct phrase *reasons, size_t count, const char *of_one, const char 
 
 /* Appends to REASONS that COUNT rows have other reasons. Appends nothing if the list is empty. */
 static void
-add_other_reasons(struct phrase *reasons, size_t count)
+add_other_reasons_for_unjudged_rows(struct phrase *reasons, size_t count)
 {
 	if (reasons->bytes[0])
-		add_reason(reasons, count, "other", "others");
+		add_reason_for_unjudged_rows(reasons, count, "other", "others");
 }
 
 /*
@@ -139,21 +139,21 @@ write_summary_of_unjudged_rows(struct report *report)
 {
 	size_t open = rules_count_outcomes(report, NULL, OUTCOME_NOT_DETERMINED);
 	size_t unchecked = rules_count_outcomes(report, NULL, OUTCOME_NOT_CHECKED);
-	size_t coarse = count_too_wide_intervals(report), guest = count_unchecked_of_kind(report, UNCHECKED_GUEST);
-	size_t alone = count_unchecked_of_kind(report, UNCHECKED_NO_REFERENCE);
-	size_t late = count_unchecked_of_kind(report, UNCHECKED_TIME);
+	size_t coarse = count_too_wide_intervals(report), guest = count_unchecked_rows_of_kind(report, UNCHECKED_GUEST);
+	size_t alone = count_unchecked_rows_of_kind(report, UNCHECKED_NO_REFERENCE);
+	size_t late = count_unchecked_rows_of_kind(report, UNCHECKED_TIME);
 	struct phrase wide = { "" }, reasons = { "" };
 	struct text text;
 
 	text_init(&text, report->unjudged, sizeof(report->unjudged));
-	add_reason(&wide, coarse, "too coarse", "too coarse");
-	add_other_reasons(&wide, open - coarse);
+	add_reason_for_unjudged_rows(&wide, coarse, "too coarse", "too coarse");
+	add_other_reasons_for_unjudged_rows(&wide, open - coarse);
 	if (open)
 		text_printf(&text, "%zu not determined%s%s", open, wide.bytes, close_bracket_of_reasons(&wide));
-	add_reason(&reasons, guest, "needs bare metal", "need bare metal");
-	add_reason(&reasons, alone, "has no reference", "have no reference");
-	add_reason(&reasons, late, "for lack of time", "for lack of time");
-	add_other_reasons(&reasons, unchecked - guest - alone - late);
+	add_reason_for_unjudged_rows(&reasons, guest, "needs bare metal", "need bare metal");
+	add_reason_for_unjudged_rows(&reasons, alone, "has no reference", "have no reference");
+	add_reason_for_unjudged_rows(&reasons, late, "for lack of time", "for lack of time");
+	add_other_reasons_for_unjudged_rows(&reasons, unchecked - guest - alone - late);
 	if (unchecked)
 		text_printf(&text, "%s%zu not checked%s%s", open ? ", " : "", unchecked, reasons.bytes,
 			    close_bracket_of_reasons(&reasons));
@@ -166,7 +166,7 @@ judge_complete_behaviour_rows(struct report *report)
 		struct behaviour *row = &report->behaviours.rows[i];
 
 		if (!row->open && rules_get_outcome(row, &report->options) == OUTCOME_NOT_DETERMINED) {
-			explain_too_wide(report, row);
+			explain_too_wide_interval(report, row);
 			row->open = true;
 		}
 	}

@@ -48,7 +48,7 @@ survey_measurement_duration_ns(const struct report *report)
 }
 
 uint64_t
-survey_time_per_core_ns(const struct report *report, size_t cores)
+survey_measuring_time_per_core_ns(const struct report *report, size_t cores)
 {
 	uint64_t share = survey_measurement_duration_ns(report);
 	uint64_t others = cores > 1 ? cores - 1 : 1;
@@ -61,9 +61,9 @@ survey_time_per_core_ns(const struct report *report, size_t cores)
 }
 
 uint64_t
-survey_read_time_per_core_ns(const struct report *report, size_t cores)
+survey_clock_read_time_per_core_ns(const struct report *report, size_t cores)
 {
-	uint64_t share_ns = survey_time_per_core_ns(report, cores);
+	uint64_t share_ns = survey_measuring_time_per_core_ns(report, cores);
 
 	if (report->options.profile == PROFILE_SOAK && share_ns > CORE_READS_SOAK_NS)
 		return CORE_READS_SOAK_NS;

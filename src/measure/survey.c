@@ -97,8 +97,8 @@ mark_clock_being_read_as_broken(struct survey *survey, const struct fault *fault
 }
 
 enum survey_end
-survey_run_guarded(struct survey *survey, const char *what, const struct clock *clock, void (*work)(void *argument),
-		   void *argument)
+survey_run_catching_exceptions(struct survey *survey, const char *what, const struct clock *clock,
+			       void (*work)(void *argument), void *argument)
 {
 	char bytes[REPORT_SENTENCE];
 	struct fault fault;
@@ -216,7 +216,7 @@ survey_end_run_if_due(struct survey *survey)
 		report_add_note(report, "The deadline of the run passed. The results until then are reported.");
 	}
 	if (!report->incomplete && !report->ended_early && survey->hooks.asked && survey->hooks.asked(survey->hooks.context))
-		survey_switch_to_quick(survey);
+		survey_switch_to_quick_profile(survey);
 	return report->incomplete;
 }
 
@@ -290,14 +290,14 @@ bool
 survey_is_clock_stopped(const struct survey *survey, const struct clock *clock, const struct sample *samples,
 			size_t count)
 {
-	uint64_t enough = survey_tsc_ticks_in_periods(survey, clock, SURVEY_STUCK_PERIODS);
+	uint64_t enough = survey_tsc_ticks_in_clock_periods(survey, clock, SURVEY_STUCK_PERIODS);
 
 	return enough && !survey_any_differs(samples, count) &&
 	       samples[count - 1].begin - samples[0].end > enough;
 }
 
 uint64_t
-survey_tsc_ticks_in_periods(const struct survey *survey, const struct clock *clock, uint64_t count)
+survey_tsc_ticks_in_clock_periods(const struct survey *survey, const struct clock *clock, uint64_t count)
 {
 	if (!clock->claimed.den || !clock->claimed.num)
 		return 0;
@@ -310,5 +310,6 @@ survey_max_comparable_ticks(const struct survey *survey, const struct clock *clo
 {
 	if (clock->wrap_ticks > WRAP_TICKS_MAX)
 		return 0;
-	return clock->claimed.den ? survey_tsc_ticks_in_periods(survey, clock, clock->wrap_ticks / TRUST_FRACTION + 1) : 1;
+	return clock->claimed.den ?
+	       survey_tsc_ticks_in_clock_periods(survey, clock, clock->wrap_ticks / TRUST_FRACTION + 1) : 1;
 }

@@ -280,8 +280,8 @@ enum survey_end {
  * Runs WORK, which belongs to the phase WHAT. If an exception ends it, CLOCK is marked as broken. If CLOCK is NULL, the
  * clock that was being read is marked instead.
  */
-enum survey_end survey_run_guarded(struct survey *survey, const char *what, const struct clock *clock,
-				   void (*work)(void *argument), void *argument);
+enum survey_end survey_run_catching_exceptions(struct survey *survey, const char *what, const struct clock *clock,
+					       void (*work)(void *argument), void *argument);
 
 /*
  * To be called after the counter of a device was set. SERIES is the number of its driver. Earlier readings of the

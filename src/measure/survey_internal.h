@@ -29,7 +29,7 @@ size_t survey_count_living_cores(const struct survey *survey); /* number of livi
  * Makes the rest of the run a quick run, because the user asked for the end. Stores the time of this request in the
  * report.
  */
-void survey_switch_to_quick(struct survey *survey);
+void survey_switch_to_quick_profile(struct survey *survey);
 
 /*
  * NS is the duration of a measurement that is divided over the rounds of a soak. survey_time_until_end_of_round_ns()
@@ -120,7 +120,7 @@ void survey_add_host_delay_to_plan(struct survey *survey);
 uint64_t survey_host_delay_of_pair_pass_ns(const struct survey *survey);
 
 /* Returns the TSC ticks in COUNT (at most 2^32) periods of the clock, or 0 without a nominal frequency. */
-uint64_t survey_tsc_ticks_in_periods(const struct survey *survey, const struct clock *clock, uint64_t count);
+uint64_t survey_tsc_ticks_in_clock_periods(const struct survey *survey, const struct clock *clock, uint64_t count);
 
 /*
  * Returns the argument TRUST_TICKS of clock_comparable(): the number of TSC ticks in which the clock counts through a
@@ -139,9 +139,10 @@ void survey_store_reading(struct survey *survey, size_t i, const struct sample *
  * next). If the clocks disagree on the time since the step began, measures the disagreement again, which may take two
  * seconds. Returns true if the clocks still disagree; the report then gets an entry.
  *
- * If STRICTLY, also returns true, without an entry, if an RTC's tick came so late that no rate should end at it.
+ * If CHECK_LATE_EDGES, also returns true, without an entry, if an RTC's tick came so late that no rate should end at
+ * it.
  */
-bool survey_compare_clocks_in_step(struct survey *survey, bool strictly);
+bool survey_compare_clocks_in_step(struct survey *survey, bool check_late_edges);
 
 /*
  * To be called after a clock jumped by JUMP_NS compared with the TSC. Reads all clocks. Returns true if they disagree

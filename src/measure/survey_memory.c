@@ -32,7 +32,7 @@ reserve_bytes(uintptr_t *next, size_t bytes)
 
 /* Returns the space for three passes, the repeated ping-pongs of the first and the last, the rehearsal, and a soak. */
 static size_t
-record_bytes_of_passes(size_t cores, enum pair_schedule widest)
+max_bytes_of_recorded_passes(size_t cores, enum pair_schedule widest)
 {
 	size_t pairs = pair_schedule_count_pairs(widest, cores), repeats = SURVEY_RETRY_SWEEPS * pairs;
 	size_t rehearsed = SURVEY_REHEARSAL_BATCHES * (cores / 2);
@@ -47,7 +47,7 @@ size_t
 survey_max_record_bytes(size_t cores, enum pair_schedule widest, size_t rows)
 {
 	return RECORD_SIZE_MIN + record_entry_size_bytes(RECORD_RUN, 0) +
-	       SCALES_MAX * record_entry_size_bytes(RECORD_SCALE, 0) + record_bytes_of_passes(cores, widest) +
+	       SCALES_MAX * record_entry_size_bytes(RECORD_SCALE, 0) + max_bytes_of_recorded_passes(cores, widest) +
 	       cores * (record_entry_size_bytes(RECORD_CORE, 0) + record_entry_size_bytes(RECORD_WATCH, OCTAVES)) +
 	       REPORT_EVENTS_MAX * record_entry_size_bytes(RECORD_GAP, 0) + RATES_BYTES + TIMERS_BYTES +
 	       record_entry_size_bytes(RECORD_STEP, 0) +

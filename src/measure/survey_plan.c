@@ -117,7 +117,8 @@ survey_add_host_delay_to_plan(struct survey *survey)
 uint64_t
 survey_planned_time_per_core_ns(const struct report *report, size_t cores)
 {
-	return SURVEY_SPIN_NS + survey_read_time_per_core_ns(report, cores) + count_usable_clocks(report) * JOB_OVERHEAD_NS;
+	return SURVEY_SPIN_NS + survey_clock_read_time_per_core_ns(report, cores) +
+	       count_usable_clocks(report) * JOB_OVERHEAD_NS;
 }
 
 /* Parts of a run in their order. */
@@ -127,7 +128,7 @@ enum part {
 };
 
 static uint64_t
-planned_part_ns(const struct report *report, size_t cores, enum part part)
+planned_time_of_part_ns(const struct report *report, size_t cores, enum part part)
 {
 	uint64_t others = cores > 1 ? cores - 1 : 0;
 
@@ -146,7 +147,7 @@ planned_part_ns(const struct report *report, size_t cores, enum part part)
 	case PART_WARPS:
 		return others ? survey_count_warp_checks(report) * WARPS_NS : 0;
 	case PART_GAPS:
-		return cores * survey_time_per_core_ns(report, cores);
+		return cores * survey_measuring_time_per_core_ns(report, cores);
 	case PART_RATES_AGAIN:
 		return SURVEY_EDGE_WAIT_NS;
 	default:
@@ -160,7 +161,7 @@ survey_planned_run_ns(const struct report *report, size_t cores)
 	uint64_t sum_ns = 0;
 
 	for (enum part part = 0; part < PARTS; part++)
-		sum_ns += planned_part_ns(report, cores, part);
+		sum_ns += planned_time_of_part_ns(report, cores, part);
 	return sum_ns;
 }
 
@@ -185,7 +186,8 @@ host_delay_of_part_ns(const struct survey *survey, enum part part)
 uint64_t
 survey_count_rounds(const struct report *report, size_t cores)
 {
-	uint64_t all_ns = planned_part_ns(report, cores, PART_LATENCIES) + planned_part_ns(report, cores, PART_GAPS);
+	uint64_t all_ns = planned_time_of_part_ns(report, cores, PART_LATENCIES) +
+			  planned_time_of_part_ns(report, cores, PART_GAPS);
 	uint64_t round_ns = smaller_of(report->options.interval_ns / ROUNDS_A_ROW, ROUND_NS_MAX);
 	bool is_soak = survey_current_profile(report) == PROFILE_SOAK && report->series.max;
 
@@ -196,7 +198,7 @@ survey_count_rounds(const struct report *report, size_t cores)
 static uint64_t
 latency_time_in_later_rounds_ns(const struct survey *survey)
 {
-	uint64_t all_ns = planned_part_ns(survey->report, survey->smp->count, PART_LATENCIES);
+	uint64_t all_ns = planned_time_of_part_ns(survey->report, survey->smp->count, PART_LATENCIES);
 
 	return all_ns - survey_time_until_end_of_round_ns(survey, all_ns);
 }
@@ -216,7 +218,7 @@ survey_set_stage(struct survey *survey, enum survey_stage stage)
 	uint64_t remaining_ns = survey->plan.timers_ns + (stage <= SURVEY_AT_CALIBRATIONS ? survey->plan.calibrations_ns : 0);
 
 	for (enum part part = begins_with[stage]; part < PARTS; part++) {
-		remaining_ns += planned_part_ns(survey->report, survey->smp->count, part);
+		remaining_ns += planned_time_of_part_ns(survey->report, survey->smp->count, part);
 		if (survey->plan.late_ns)
 			remaining_ns += host_delay_of_part_ns(survey, part);
 	}
@@ -240,21 +242,22 @@ remaining_time_of_new_plan_ns(const uint64_t before[PARTS], uint64_t done_ns, co
 		uint64_t done = smaller_of(done_ns, before[part]);
 
 		if (before[part])
-			sum_ns += scale_mul_div_up(planned_part_ns(after, cores, part), before[part] - done, before[part]);
+			sum_ns += scale_mul_div_up(planned_time_of_part_ns(after, cores, part), before[part] - done,
+						   before[part]);
 		done_ns -= done;
 	}
 	return sum_ns;
 }
 
 void
-survey_switch_to_quick(struct survey *survey)
+survey_switch_to_quick_profile(struct survey *survey)
 {
 	struct report *report = survey->report;
 	size_t cores = survey->smp->count;
 	uint64_t before[PARTS];
 
 	for (enum part part = 0; part < PARTS; part++)
-		before[part] = planned_part_ns(report, cores, part);
+		before[part] = planned_time_of_part_ns(report, cores, part);
 	report->ended_early = true;
 	report->ended_early_ms = scale_ns(&survey->scale, survey->hooks.tsc_ordered() - report->start_tsc) / SURVEY_NS_PER_MS;
 	if (survey->plan.timers_ns)

@@ -24,13 +24,13 @@
 #define SETTLE_SHARE  8
 
 bool
-steps_is_clock_compared(const struct survey *survey, size_t i)
+sweeps_is_clock_compared(const struct survey *survey, size_t i)
 {
 	return survey_can_clock_measure_tsc(survey, &survey->report->clocks[i]) && survey->steps.clocks[i].implied.known;
 }
 
 bool
-steps_is_edge_clock(const struct survey *survey, size_t i)
+sweeps_is_edge_clock(const struct survey *survey, size_t i)
 {
 	return survey->report->clocks[i].clock.edges_only;
 }
@@ -46,7 +46,7 @@ get_current_step(const struct survey *survey)
 		const struct resolution *resolution = &survey->report->clocks[i].resolution;
 		struct record_compared *clock = &step.clocks[step.count];
 
-		if (!steps_is_clock_compared(survey, i) || !survey->steps.clocks[i].then.end)
+		if (!sweeps_is_clock_compared(survey, i) || !survey->steps.clocks[i].then.end)
 			continue;
 		*clock = survey->steps.clocks[i];
 		clock->resolution_ticks = resolution->steps ? resolution->smallest_ticks : 1;
@@ -56,7 +56,7 @@ get_current_step(const struct survey *survey)
 }
 
 static struct discontinuity
-find_groups_that_agree(const struct survey *survey, int64_t edge_late_ns, uint64_t floor_ns)
+find_groups_of_agreeing_clocks(const struct survey *survey, int64_t edge_late_ns, uint64_t floor_ns)
 {
 	struct analysis_step step = get_current_step(survey);
 
@@ -93,9 +93,9 @@ begin_next_step(struct survey *survey)
 	for (size_t i = 0; i < survey->report->clock_count; i++) {
 		struct record_compared *clock = &survey->steps.clocks[i];
 
-		if (!steps_is_clock_compared(survey, i)) {
+		if (!sweeps_is_clock_compared(survey, i)) {
 			clock->then.end = 0;
-		} else if (!steps_is_edge_clock(survey, i) || clock->now_at_edge) {
+		} else if (!sweeps_is_edge_clock(survey, i) || clock->now_at_edge) {
 			/*
 			 * The first edge of an edge clock (an RTC) has no earlier edge to be compared with. Therefore
 			 * it is unknown whether the first edge came late, at the end of a pause.
@@ -104,7 +104,7 @@ begin_next_step(struct survey *survey)
 				clock->then = clock->now;
 			clock->then_at_edge = clock->now_at_edge;
 			clock->confirmed |= clock->then.end != clock->now.end;
-			clock->hidden_ns = analysis_hidden_gain_ns(&step, clock);
+			clock->hidden_ns = analysis_max_unreported_gain_ns(&step, clock);
 			clock->then = clock->now;
 			clock->now_at_edge = false;
 		}
@@ -145,16 +145,16 @@ widen_rates_to_new_readings(struct survey *survey, const struct record_compared 
 		struct rate_slope slope;
 		struct rate_interval since;
 
-		if (steps_is_edge_clock(survey, i) && set_has(waited, i) && !step->now_at_edge)
+		if (sweeps_is_edge_clock(survey, i) && set_has(waited, i) && !step->now_at_edge)
 			/* the clock stopped, or is too slow for a measurement of its rate */
 			step->implied.known = false;
-		if (!steps_is_clock_compared(survey, i) || before[i].now.end == step->now.end)
+		if (!sweeps_is_clock_compared(survey, i) || before[i].now.end == step->now.end)
 			continue;
-		if (!steps_is_edge_clock(survey, i) && are_readings_too_inexact(&window.first, &window.last)) {
+		if (!sweeps_is_edge_clock(survey, i) && are_readings_too_inexact(&window.first, &window.last)) {
 			step->implied.known = false;
 			continue;
 		}
-		if (steps_is_edge_clock(survey, i) && survey->report->hypervisor[0]) {
+		if (sweeps_is_edge_clock(survey, i) && survey->report->hypervisor[0]) {
 			window.first.begin -= late;
 			window.last.end += late;
 		}
@@ -191,19 +191,19 @@ examine_disagreement(struct survey *survey, int64_t edge_late_ns)
 	struct discontinuity found;
 	uint32_t off_tsc;
 
-	steps_read_all_clocks(survey, true);
-	steps_wait_for_edges(survey, edges ? UINT32_MAX : 0);
-	steps_read_all_clocks_until_tight(survey);
+	sweeps_read_all_clocks(survey, true);
+	sweeps_wait_for_edges(survey, edges ? UINT32_MAX : 0);
+	sweeps_read_all_clocks_until_tight(survey);
 	at_end = survey->steps;
-	found = find_groups_that_agree(survey, edge_late_ns, FLOOR_NS);
+	found = find_groups_of_agreeing_clocks(survey, edge_late_ns, FLOOR_NS);
 	if (found.count < 2)
 		return false;
-	off_tsc = analysis_find_clocks_off_tsc(&found);
+	off_tsc = analysis_find_clocks_outside_tsc_group(&found);
 	until = survey->hooks.tsc_ordered() + scale_ns_to_ticks(&survey->scale, STEPS_SETTLE_NS);
 	for (unsigned i = 0; i < SETTLE_SWEEPS && survey->hooks.tsc_ordered() < until; i++)
-		steps_read_all_clocks(survey, false);
-	steps_read_all_clocks_until_tight(survey);
-	steps_wait_for_edges(survey, edges ? off_tsc : 0);
+		sweeps_read_all_clocks(survey, false);
+	sweeps_read_all_clocks_until_tight(survey);
+	sweeps_wait_for_edges(survey, edges ? off_tsc : 0);
 	if (survey_end_run_if_due(survey))
 		return false;
 	widen_rates_to_new_readings(survey, at_end.clocks, edges ? off_tsc : 0);
@@ -211,12 +211,12 @@ examine_disagreement(struct survey *survey, int64_t edge_late_ns)
 		at_end.clocks[i].implied = survey->steps.clocks[i].implied;
 		survey->steps.clocks[i] = at_end.clocks[i];
 	}
-	found = find_groups_that_agree(survey, ANALYSIS_EDGE_LATEST_NS, FLOOR_NS);
+	found = find_groups_of_agreeing_clocks(survey, ANALYSIS_EDGE_LATEST_NS, FLOOR_NS);
 	if (found.count > 1)
 		record_disagreement(survey, FLOOR_NS, seen);
 	/* While this function waited for the edge of one RTC, edges of another RTC may have been missed. */
 	if (found.count < 2 && (edge_late_ns == ANALYSIS_EDGE_LATEST_NS ||
-				(find_groups_that_agree(survey, edge_late_ns, FLOOR_NS).count < 2 &&
+				(find_groups_of_agreeing_clocks(survey, edge_late_ns, FLOOR_NS).count < 2 &&
 				 !analysis_are_edge_clocks(survey->report, off_tsc))))
 		return false;
 	survey->steps.cuts++;
@@ -224,14 +224,14 @@ examine_disagreement(struct survey *survey, int64_t edge_late_ns)
 }
 
 bool
-survey_compare_clocks_in_step(struct survey *survey, bool strictly)
+survey_compare_clocks_in_step(struct survey *survey, bool check_late_edges)
 {
-	int64_t edge_late_ns = strictly ? ANALYSIS_EDGE_LATE_NS : ANALYSIS_EDGE_LATEST_NS;
+	int64_t edge_late_ns = check_late_edges ? ANALYSIS_EDGE_LATE_NS : ANALYSIS_EDGE_LATEST_NS;
 	bool cut = false;
 
 	if (survey->report->incomplete || survey->tsc.is_stopped)
 		return false;
-	if (find_groups_that_agree(survey, edge_late_ns, FLOOR_NS).count > 1)
+	if (find_groups_of_agreeing_clocks(survey, edge_late_ns, FLOOR_NS).count > 1)
 		cut = examine_disagreement(survey, edge_late_ns);
 	begin_next_step(survey);
 	return cut;
@@ -246,8 +246,8 @@ are_groups_found_again(struct survey *survey, const struct discontinuity *found,
 {
 	struct discontinuity again;
 
-	steps_read_all_clocks(survey, true);
-	again = find_groups_that_agree(survey, ANALYSIS_EDGE_LATEST_NS, floor_ns);
+	sweeps_read_all_clocks(survey, true);
+	again = find_groups_of_agreeing_clocks(survey, ANALYSIS_EDGE_LATEST_NS, floor_ns);
 	if (again.count != found->count)
 		return false;
 	for (size_t i = 0; i < again.count; i++)
@@ -269,9 +269,9 @@ survey_check_jump_of_clock(struct survey *survey, uint64_t jump_ns)
 	if (survey->steps.jumps_checked == JUMPS_CHECKED || survey_end_run_if_due(survey))
 		return false;
 	survey->steps.jumps_checked++;
-	steps_read_all_clocks(survey, true);
+	sweeps_read_all_clocks(survey, true);
 	seen = survey->hooks.tsc_ordered();
-	found = find_groups_that_agree(survey, ANALYSIS_EDGE_LATEST_NS, jump_ns / 2);
+	found = find_groups_of_agreeing_clocks(survey, ANALYSIS_EDGE_LATEST_NS, jump_ns / 2);
 	if (jump_ns / 2 > FLOOR_NS || found.count < 2 || !are_groups_found_again(survey, &found, jump_ns / 2))
 		return survey_compare_clocks_in_step(survey, false);
 	record_disagreement(survey, jump_ns / 2, seen);
@@ -311,6 +311,6 @@ survey_read_and_compare_clocks(struct survey *survey)
 {
 	if (survey_end_run_if_due(survey))
 		return false;
-	steps_read_all_clocks(survey, true);
+	sweeps_read_all_clocks(survey, true);
 	return survey_compare_clocks_in_step(survey, false);
 }

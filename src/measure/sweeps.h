@@ -16,22 +16,25 @@
  * The first function returns true if clock I (an index into the report) is compared. The second function returns true
  * if clock I is an edge clock (an RTC, see clock.h).
  */
-bool steps_is_clock_compared(const struct survey *survey, size_t i);
-bool steps_is_edge_clock(const struct survey *survey, size_t i);
+bool sweeps_is_clock_compared(const struct survey *survey, size_t i);
+bool sweeps_is_edge_clock(const struct survey *survey, size_t i);
 
-/* Reads each compared clock a few times, and keeps its last reading. Edge clocks are left out unless ALL is true. */
-void steps_read_all_clocks(struct survey *survey, bool all);
+/*
+ * Reads each compared clock a few times, and keeps its last reading. Edge clocks are left out unless WITH_EDGE_CLOCKS
+ * is true.
+ */
+void sweeps_read_all_clocks(struct survey *survey, bool with_edge_clocks);
 
 /*
  * Reads all clocks except edge clocks until the core is not preempted during any reading. The number of attempts is
  * limited.
  */
-void steps_read_all_clocks_until_tight(struct survey *survey);
+void sweeps_read_all_clocks_until_tight(struct survey *survey);
 
 /*
  * Waits for the next edge of each edge clock in CLOCKS. The wait ends after 2.4 s for each clock, and when the run
  * ends.
  */
-void steps_wait_for_edges(struct survey *survey, uint32_t clocks);
+void sweeps_wait_for_edges(struct survey *survey, uint32_t clocks);
 
 #endif

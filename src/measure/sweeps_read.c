@@ -55,10 +55,10 @@ wait_for_edge_of_clock(struct survey *survey, size_t i)
 }
 
 void
-steps_wait_for_edges(struct survey *survey, uint32_t clocks)
+sweeps_wait_for_edges(struct survey *survey, uint32_t clocks)
 {
 	for (size_t i = 0; i < survey->report->clock_count; i++)
-		if (steps_is_clock_compared(survey, i) && steps_is_edge_clock(survey, i) && set_has(clocks, i))
+		if (sweeps_is_clock_compared(survey, i) && sweeps_is_edge_clock(survey, i) && set_has(clocks, i))
 			wait_for_edge_of_clock(survey, i);
 }
 
@@ -74,13 +74,13 @@ is_reading_longer_than(const struct survey *survey, const struct sample *sample,
  * if its last reading took long.
  */
 static void
-read_all_clocks_once(struct survey *survey, bool all, uint64_t *begin, uint64_t *end)
+read_all_clocks_once(struct survey *survey, bool with_edge_clocks, uint64_t *begin, uint64_t *end)
 {
 	*begin = *end = 0;
 	for (size_t i = 0; i < survey->report->clock_count; i++) {
 		struct sample reading;
 
-		if (!steps_is_clock_compared(survey, i) || (steps_is_edge_clock(survey, i) && !all))
+		if (!sweeps_is_clock_compared(survey, i) || (sweeps_is_edge_clock(survey, i) && !with_edge_clocks))
 			continue;
 		survey_sample_batch(survey, &survey->report->clocks[i].clock, READS);
 		reading = survey->buffer.samples[READS - 1];
@@ -98,13 +98,13 @@ read_all_clocks_once(struct survey *survey, bool all, uint64_t *begin, uint64_t 
  * long sweep is repeated, and no step begins with it. A sweep in which the TSC stepped back is not repeated.
  */
 void
-steps_read_all_clocks(struct survey *survey, bool all)
+sweeps_read_all_clocks(struct survey *survey, bool with_edge_clocks)
 {
 	int64_t apart = (int64_t)scale_ns_to_ticks(&survey->scale, APART_NS);
 	uint64_t begin, end;
 
 	for (unsigned sweeps = 0; sweeps < APART_SWEEPS; sweeps++) {
-		read_all_clocks_once(survey, all, &begin, &end);
+		read_all_clocks_once(survey, with_edge_clocks, &begin, &end);
 		if ((int64_t)(end - begin) <= apart)
 			return;
 		for (size_t i = 0; i < survey->report->clock_count && sweeps < APART_SWEEPS - 1; i++)
@@ -117,7 +117,7 @@ static bool
 are_all_readings_tight(const struct survey *survey)
 {
 	for (size_t i = 0; i < survey->report->clock_count; i++)
-		if (steps_is_clock_compared(survey, i) && !steps_is_edge_clock(survey, i) &&
+		if (sweeps_is_clock_compared(survey, i) && !sweeps_is_edge_clock(survey, i) &&
 		    is_reading_longer_than(survey, &survey->steps.clocks[i].now, TIGHT_NS))
 			return false;
 	return true;
@@ -125,11 +125,11 @@ are_all_readings_tight(const struct survey *survey)
 
 /* Rates are calculated from these readings, so a preemption during a reading would make the rates inexact. */
 void
-steps_read_all_clocks_until_tight(struct survey *survey)
+sweeps_read_all_clocks_until_tight(struct survey *survey)
 {
 	unsigned sweeps = 0;
 
 	do
-		steps_read_all_clocks(survey, false);
+		sweeps_read_all_clocks(survey, false);
 	while (++sweeps < TIGHT_SWEEPS && !are_all_readings_tight(survey));
 }

@@ -174,7 +174,7 @@ static bool
 allocate_lists(struct restored *restored)
 {
 	struct report *report = restored->report;
-	size_t pairs = analysis_count_pairs(restored->record, restored->size, report->core_count);
+	size_t pairs = analysis_max_pairs_in_pass(restored->record, restored->size, report->core_count);
 	struct series shape = report->series;
 	void *cores;
 

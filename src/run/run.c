@@ -31,7 +31,7 @@ note_changed_registers(struct run *run)
 	size_t i;
 
 	run->machine->read_registers(run->machine->context, &after);
-	i = as_found_find_difference(before, &after);
+	i = as_found_find_changed_register(before, &after);
 	if (i < before->count)
 		report_add_note(&run->report, "Not restored: %s was %lxh before the run and is now %lxh.",
 				before->registers[i].name, before->registers[i].value, after.registers[i].value);
@@ -297,7 +297,7 @@ run_phase_guarded(struct phase_call *call, void (*work)(void *argument), bool re
 	enum survey_end end = SURVEY_BROKE;
 
 	for (size_t i = 0; i <= run->report.clock_count && end == SURVEY_BROKE; i++) {
-		end = survey_run_guarded(&run->survey, id, NULL, work, call);
+		end = survey_run_catching_exceptions(&run->survey, id, NULL, work, call);
 		if (end != SURVEY_BROKE || repeatable)
 			continue;
 		run->report.incomplete = true;

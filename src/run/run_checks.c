@@ -133,7 +133,7 @@ read_and_compare_clocks(void *survey)
 static void
 read_and_compare_clocks_guarded(struct survey *survey)
 {
-	survey_run_guarded(survey, "checks", NULL, read_and_compare_clocks, survey);
+	survey_run_catching_exceptions(survey, "checks", NULL, read_and_compare_clocks, survey);
 }
 
 /*
@@ -205,8 +205,8 @@ check_device(struct run *run, const struct device_check *check, uint64_t budget_
 
 	first = behaviours->count;
 	read_and_compare_clocks_guarded(&run->survey);
-	survey_run_guarded(&run->survey, "checks", &entry->clock, call_device_check,
-			   &(struct check_call){ check, &checking, behaviours });
+	survey_run_catching_exceptions(&run->survey, "checks", &entry->clock, call_device_check,
+				       &(struct check_call){ check, &checking, behaviours });
 	if (was_check_disturbed(run, check, driver))
 		for (size_t i = first; i < behaviours->count; i++)
 			mark_row_disturbed(&behaviours->rows[i]);

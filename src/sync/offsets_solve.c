@@ -214,19 +214,19 @@ choose_contradicting_cores(struct offsets_summary *summary, const struct offsets
 static bool
 is_offset_worse(struct offset offset, struct offset than)
 {
-	uint64_t nearest = offset_min_size(offset), than_nearest = offset_min_size(than);
+	uint64_t nearest = offset_min_abs(offset), than_nearest = offset_min_abs(than);
 
 	if (!offset_is_known(than))
 		return true;
 	if (nearest != than_nearest)
 		return nearest > than_nearest;
-	return offset_max_size(offset) > offset_max_size(than);
+	return offset_max_abs(offset) > offset_max_abs(than);
 }
 
 static void
 record_bound_of_offset(struct offsets_summary *summary, struct offset offset)
 {
-	uint64_t farthest = offset_is_known(offset) ? offset_max_size(offset) : UINT64_MAX;
+	uint64_t farthest = offset_is_known(offset) ? offset_max_abs(offset) : UINT64_MAX;
 
 	if (farthest > summary->bound_ticks)
 		summary->bound_ticks = farthest;

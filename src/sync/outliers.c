@@ -25,7 +25,7 @@ do_cores_differ(const struct cores *cores, size_t a, size_t b)
 {
 	struct offset offset = offset_between(cores, a, b);
 
-	return offset_is_known(offset) && offset_min_size(offset) > cores->limit;
+	return offset_is_known(offset) && offset_min_abs(offset) > cores->limit;
 }
 
 static size_t
@@ -54,9 +54,9 @@ static uint64_t
 distance_of_middles(const struct cores *cores, size_t a, size_t b)
 {
 	struct offset offset = offset_between(cores, a, b);
-	uint64_t near = offset_min_size(offset);
+	uint64_t near = offset_min_abs(offset);
 
-	return near + (offset_max_size(offset) - near) / 2;
+	return near + (offset_max_abs(offset) - near) / 2;
 }
 
 /*
@@ -78,8 +78,8 @@ does_core_agree_with_representative(const struct cores *cores, size_t representa
 	uint64_t most = to_other < to_representative ? to_other : to_representative;
 
 	return !do_cores_differ(cores, representative, other) &&
-	       ((offset_is_known(own) && offset_max_size(own) <= most) ||
-		(offset_is_known(path) && offset_min_size(path) <= cores->limit && offset_max_size(path) <= most));
+	       ((offset_is_known(own) && offset_max_abs(own) <= most) ||
+		(offset_is_known(path) && offset_min_abs(path) <= cores->limit && offset_max_abs(path) <= most));
 }
 
 /*

@@ -450,17 +450,17 @@ is_offset_proven(const struct report *report, const struct offsets *offsets, siz
 {
 	struct offset offset = offsets_get_offset(offsets, a, b);
 
-	return offset_is_known(offset) && offset_min_size(offset) / (verdict_get_tsc_hz(report) / 1e9L) >= 1;
+	return offset_is_known(offset) && offset_min_abs(offset) / (verdict_get_tsc_hz(report) / 1e9L) >= 1;
 }
 
 /* Returns true if the pass proves that cores I and SPEAKER are nearer to each other than CORE is to either of them. */
 static bool
 is_core_far_from_pair(const struct offsets *offsets, size_t speaker, size_t i, size_t core)
 {
-	uint64_t spread = i == speaker ? 0 : offset_max_size(offsets_get_offset(offsets, speaker, i));
+	uint64_t spread = i == speaker ? 0 : offset_max_abs(offsets_get_offset(offsets, speaker, i));
 
-	return spread <= offset_min_size(offsets_get_offset(offsets, i, core)) &&
-	       spread <= offset_min_size(offsets_get_offset(offsets, speaker, core));
+	return spread <= offset_min_abs(offsets_get_offset(offsets, i, core)) &&
+	       spread <= offset_min_abs(offsets_get_offset(offsets, speaker, core));
 }
 
 /*

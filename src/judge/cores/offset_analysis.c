@@ -69,13 +69,13 @@ pass_drift_ppb(const struct pass_analysis *pass, size_t other, size_t rank)
 }
 
 static struct offset
-get_drift_for_outliers(const void *pass, size_t a, size_t b)
+get_pair_drift_of_pass(const void *pass, size_t a, size_t b)
 {
 	return pass_drift_ppb(pass, a, b);
 }
 
 struct moment
-pass_time_of_pair(const struct pass_analysis *pass, size_t other, size_t rank)
+pass_measuring_time_of_pair(const struct pass_analysis *pass, size_t other, size_t rank)
 {
 	if (rank && other && pass->result->offsets.kind == PAIR_SCHEDULE_STAR)
 		return (struct moment){ pass->result->offsets.begin_tsc, pass->result->offsets.end_tsc };
@@ -99,7 +99,7 @@ is_drift_proven(const struct pass_analysis *pass, size_t other, size_t rank, boo
 {
 	struct offset drift = pass_drift_ppb(pass, other, rank);
 
-	return offset_min_size(drift) > pass->drift_limit_ppb && (drift.low > 0) == ahead && offset_width(drift) <= width;
+	return offset_min_abs(drift) > pass->drift_limit_ppb && (drift.low > 0) == ahead && offset_width(drift) <= width;
 }
 
 static size_t
@@ -117,7 +117,7 @@ count_cores_that_prove_drift(const struct pass_analysis *pass, size_t rank, bool
  * UINT64_MAX if there is none: the drifts of half of the cores may be unknown.
  */
 static uint64_t
-drift_width_for_majority_ppb(const struct pass_analysis *pass, size_t rank, bool ahead)
+min_width_that_proves_drift_ppb(const struct pass_analysis *pass, size_t rank, bool ahead)
 {
 	uint64_t width = 0;
 
@@ -141,7 +141,7 @@ pass_drift_from_majority_ppb(const struct pass_analysis *pass, size_t rank, stru
 	size_t cores = pass->skew->first.offsets.cores;
 	bool ahead = count_cores_that_prove_drift(pass, rank, true, UINT64_MAX) >
 		     count_cores_that_prove_drift(pass, rank, false, UINT64_MAX);
-	uint64_t width = drift_width_for_majority_ppb(pass, rank, ahead);
+	uint64_t width = min_width_that_proves_drift_ppb(pass, rank, ahead);
 	struct offset most = { INT64_MAX, 0 };
 
 	*moment = MOMENT_NEVER;
@@ -178,7 +178,7 @@ find_time_of_motion(const struct report_skew *skew, enum motion motion, size_t o
 }
 
 enum motion
-pass_find_motion(const struct pass_analysis *pass, size_t rank, bool ahead, struct moment *moment)
+pass_find_motion_of_core(const struct pass_analysis *pass, size_t rank, bool ahead, struct moment *moment)
 {
 	const struct report_skew *skew = pass->skew;
 	size_t count[MOTION_UNEVEN + 1] = { 0 };
@@ -216,7 +216,7 @@ mark_drifting_cores(struct pass_analysis *pass)
 		report->cores[i].drifts = false;
 	if (!skew->last.measured)
 		return;
-	found = outliers_find(get_drift_for_outliers, pass, pass->drift_limit_ppb, skew->first.offsets.cores, skew->moved,
+	found = outliers_find(get_pair_drift_of_pass, pass, pass->drift_limit_ppb, skew->first.offsets.cores, skew->moved,
 			      skew->disputed);
 	pass->drifting = found.outliers;
 	skew->any_moved = found.any_differs;
@@ -287,20 +287,20 @@ does_next_pass_prove_offset(const struct pass_analysis *pass, size_t rank)
 	for (size_t i = 1; i < pass->result->offsets.cores; i++) {
 		struct offset offset = offset_ticks_to_ns(pass, offsets_get_proven_offset(next, i, rank));
 
-		if (is_core_in_majority(pass, i) && offset_min_size(offset) > pass->offset_limit_ns)
+		if (is_core_in_majority(pass, i) && offset_min_abs(offset) > pass->offset_limit_ns)
 			return true;
 	}
 	return false;
 }
 
 size_t
-pass_find_furthest_core(const struct pass_analysis *pass, size_t rank)
+pass_find_core_furthest_from(const struct pass_analysis *pass, size_t rank)
 {
 	size_t furthest = rank;
 	uint64_t most_ticks = 0;
 
 	for (size_t i = 0; i < pass->result->offsets.cores; i++) {
-		uint64_t ticks = offset_min_size(offsets_get_proven_offset(&pass->result->offsets, i, rank));
+		uint64_t ticks = offset_min_abs(offsets_get_proven_offset(&pass->result->offsets, i, rank));
 
 		if (!is_core_in_majority(pass, i) || ticks <= most_ticks)
 			continue;
@@ -315,12 +315,12 @@ pass_is_core_off_majority(const struct pass_analysis *pass, size_t rank)
 {
 	return pass->result->outlier[rank] && !pass_core_of_rank(pass, rank)->drifts && !pass->star_open &&
 	       does_next_pass_prove_offset(pass, rank) &&
-	       offset_min_size(pass_offset_ns(pass, pass_find_furthest_core(pass, rank), rank)) > pass->offset_limit_ns;
+	       offset_min_abs(pass_offset_ns(pass, pass_find_core_furthest_from(pass, rank), rank)) > pass->offset_limit_ns;
 }
 
 /* Returns true if a finding names the core. */
 static bool
-has_core_finding(const struct pass_analysis *pass, size_t rank)
+does_core_get_finding(const struct pass_analysis *pass, size_t rank)
 {
 	const struct report_core *core = pass_core_of_rank(pass, rank);
 
@@ -336,10 +336,10 @@ find_worst_pair(const struct pass_analysis *pass,
 	uint64_t worst = 0;
 
 	for (size_t b = 1; b < pass->result->offsets.cores; b++) {
-		for (size_t a = 0; a < b && !has_core_finding(pass, b); a++) {
+		for (size_t a = 0; a < b && !does_core_get_finding(pass, b); a++) {
 			uint64_t size = size_of(pass, a, b);
 
-			if (size <= worst || has_core_finding(pass, a))
+			if (size <= worst || does_core_get_finding(pass, a))
 				continue;
 			worst = size;
 			worst_pair = (struct pair){ a, b };
@@ -356,15 +356,15 @@ static uint64_t
 proven_offset_ticks(const struct pass_analysis *pass, size_t a, size_t b)
 {
 	bool is_proven = !offsets_get_movement_ticks(&pass->result->offsets, a, b) &&
-		      offset_min_size(pass_offset_ns(pass, a, b)) > pass->offset_limit_ns;
+		      offset_min_abs(pass_offset_ns(pass, a, b)) > pass->offset_limit_ns;
 
-	return is_proven ? offset_min_size(offsets_get_offset(&pass->result->offsets, a, b)) : 0;
+	return is_proven ? offset_min_abs(offsets_get_offset(&pass->result->offsets, a, b)) : 0;
 }
 
 static uint64_t
 proven_drift_ppb(const struct pass_analysis *pass, size_t a, size_t b)
 {
-	uint64_t ppb = offset_min_size(pass_drift_ppb(pass, a, b));
+	uint64_t ppb = offset_min_abs(pass_drift_ppb(pass, a, b));
 
 	return ppb > pass->drift_limit_ppb ? ppb : 0;
 }
@@ -446,7 +446,7 @@ static bool
 does_core_drift_against_majority(const struct pass_analysis *pass, size_t rank)
 {
 	for (size_t i = 0; i < pass->result->offsets.cores; i++)
-		if (is_core_in_majority(pass, i) && offset_min_size(pass_drift_ppb(pass, i, rank)) > pass->drift_limit_ppb)
+		if (is_core_in_majority(pass, i) && offset_min_abs(pass_drift_ppb(pass, i, rank)) > pass->drift_limit_ppb)
 			return true;
 	return false;
 }
@@ -456,20 +456,20 @@ does_core_drift_against_majority(const struct pass_analysis *pass, size_t rank)
  * against each other.
  */
 static bool
-is_group_closer(const struct pass_analysis *pass, size_t representative, size_t member, size_t rank)
+is_member_closer_than_core(const struct pass_analysis *pass, size_t representative, size_t member, size_t rank)
 {
 	const struct offsets *offsets = &pass->result->offsets;
 	uint64_t spread = representative == member ? 0 :
-			  offset_max_size(offsets_get_offset(offsets, representative, member));
+			  offset_max_abs(offsets_get_offset(offsets, representative, member));
 
-	return offset_min_size(offsets_get_offset(offsets, representative, rank)) > spread &&
-	       offset_min_size(offsets_get_offset(offsets, member, rank)) > spread &&
-	       offset_min_size(pass_drift_ppb(pass, representative, member)) <= pass->drift_limit_ppb;
+	return offset_min_abs(offsets_get_offset(offsets, representative, rank)) > spread &&
+	       offset_min_abs(offsets_get_offset(offsets, member, rank)) > spread &&
+	       offset_min_abs(pass_drift_ppb(pass, representative, member)) <= pass->drift_limit_ppb;
 }
 
 /*
  * Returns true if RANK is proven to be outside of a group of more than half of all cores. The group consists of one
- * core as its representative, and of the cores that is_group_closer() finds nearer to it than to RANK.
+ * core as its representative, and of the cores that is_member_closer_than_core() finds nearer to it than to RANK.
  */
 static bool
 is_core_apart_from_majority(const struct pass_analysis *pass, size_t rank)
@@ -479,7 +479,7 @@ is_core_apart_from_majority(const struct pass_analysis *pass, size_t rank)
 
 		for (size_t i = 0; i < pass->result->offsets.cores; i++)
 			members += i != rank && representative != rank && is_core_in_majority(pass, i) &&
-				   is_group_closer(pass, representative, i, rank);
+				   is_member_closer_than_core(pass, representative, i, rank);
 		if (2 * members > pass->result->offsets.cores)
 			return true;
 	}
@@ -487,7 +487,7 @@ is_core_apart_from_majority(const struct pass_analysis *pass, size_t rank)
 }
 
 static bool
-are_all_cores_off_apart_from_majority(const struct pass_analysis *pass)
+is_each_deviating_core_apart(const struct pass_analysis *pass)
 {
 	size_t off = 0;
 
@@ -517,7 +517,7 @@ is_majority_split_by_drift(const struct pass_analysis *pass)
 		split += moves;
 		united += is_core_in_majority(pass, i) && !moves;
 	}
-	return split && 2 * united <= pass->result->offsets.cores && !are_all_cores_off_apart_from_majority(pass);
+	return split && 2 * united <= pass->result->offsets.cores && !is_each_deviating_core_apart(pass);
 }
 
 void

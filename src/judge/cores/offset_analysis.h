@@ -49,7 +49,7 @@ struct offset pass_offset_ns(const struct pass_analysis *pass, size_t other, siz
  * Returns the core that is proven to be furthest from RANK, among the cores that are in the majority and do not drift.
  * Returns RANK if there is none.
  */
-size_t pass_find_furthest_core(const struct pass_analysis *pass, size_t rank);
+size_t pass_find_core_furthest_from(const struct pass_analysis *pass, size_t rank);
 
 /* Return the pair with the largest proven offset or drift, among the cores that no finding names. */
 struct pair pass_find_worst_offset_pair(const struct pass_analysis *pass);
@@ -66,10 +66,10 @@ struct offset pass_drift_from_majority_ppb(const struct pass_analysis *pass, siz
  * Returns how the offset of core RANK changed against more than half of all cores: steadily or by a step. For a step,
  * sets MOMENT to the time interval in which it happened.
  */
-enum motion pass_find_motion(const struct pass_analysis *pass, size_t rank, bool ahead, struct moment *moment);
+enum motion pass_find_motion_of_core(const struct pass_analysis *pass, size_t rank, bool ahead, struct moment *moment);
 
 /* Returns the time interval in which the offset of two cores was measured. */
-struct moment pass_time_of_pair(const struct pass_analysis *pass, size_t other, size_t rank);
+struct moment pass_measuring_time_of_pair(const struct pass_analysis *pass, size_t other, size_t rank);
 
 #define MOMENT_NEVER ((struct moment){ UINT64_MAX, 0 }) /* an empty time interval */
 /* Returns the time from the earlier start to the later end of two time intervals. */

@@ -18,7 +18,7 @@
 static void
 set_figure_to_offset_size(struct finding *finding, struct offset offset)
 {
-	int64_t low = (int64_t)offset_min_size(offset), high = (int64_t)offset_max_size(offset);
+	int64_t low = (int64_t)offset_min_abs(offset), high = (int64_t)offset_max_abs(offset);
 
 	rules_set_figure(finding, low, low, high);
 }
@@ -61,7 +61,7 @@ add_offset_finding(const struct pass_analysis *pass, uint32_t named, const char 
 	struct finding *finding;
 
 	finding = rules_add_finding(pass->report, "tsc-offset", "tsc", named, "%s %lu to %lu ns %s core %u's %s%s, %s",
-				    subject, offset_min_size(distance), offset_max_size(distance),
+				    subject, offset_min_abs(distance), offset_max_abs(distance),
 				    distance.low > 0 ? "ahead of" : "behind", pass_core_of_rank(pass, other)->apic_id,
 				    phrase_when(pass->report, moment).bytes,
 				    pass->skew->last.measured ? name : "", end);
@@ -71,7 +71,7 @@ add_offset_finding(const struct pass_analysis *pass, uint32_t named, const char 
 
 /* Returns true if the cores that differ from the majority are exactly the cores of PACKAGE. */
 static bool
-are_cores_off_one_package(const struct pass_analysis *pass, uint32_t package)
+do_cores_off_majority_form_package(const struct pass_analysis *pass, uint32_t package)
 {
 	for (size_t i = 0; i < pass->result->offsets.cores; i++) {
 		const struct report_core *core = pass_core_of_rank(pass, i);
@@ -105,14 +105,14 @@ find_cores_off_majority(const struct pass_analysis *pass)
 			continue;
 		if (!group.count++) {
 			group.first = i;
-			group.other = pass_find_furthest_core(pass, i);
+			group.other = pass_find_core_furthest_from(pass, i);
 			group.distance = pass_offset_ns(pass, group.other, i);
 		}
 		offset = pass_offset_ns(pass, group.other, i);
-		group.one_way &= offset_min_size(offset) > pass->offset_limit_ns && (offset.low > 0) == (group.distance.low > 0);
+		group.one_way &= offset_min_abs(offset) > pass->offset_limit_ns && (offset.low > 0) == (group.distance.low > 0);
 		group.distance.low = offset.low < group.distance.low ? offset.low : group.distance.low;
 		group.distance.high = offset.high > group.distance.high ? offset.high : group.distance.high;
-		group.moment = moment_union(group.moment, pass_time_of_pair(pass, group.other, i));
+		group.moment = moment_union(group.moment, pass_measuring_time_of_pair(pass, group.other, i));
 	}
 	return group;
 }
@@ -129,7 +129,7 @@ add_group_finding(const struct pass_analysis *pass, const struct group *group)
 
 	if (group->count < 2 || !group->one_way)
 		return false;
-	if (are_cores_off_one_package(pass, first->facts.package))
+	if (do_cores_off_majority_form_package(pass, first->facts.package))
 		subject = phrase("The TSCs of all %zu cores of package %u are", group->count, first->facts.package);
 	else if (pass->no_majority)
 		subject = phrase("The TSCs of %zu cores (core %u among them) are", group->count, first->apic_id);
@@ -152,7 +152,8 @@ add_core_finding(const struct pass_analysis *pass, size_t rank, size_t other, bo
 	struct finding *finding;
 
 	finding = add_offset_finding(pass, is_pair ? REPORT_NO_CORE : b, phrase("Core %u's TSC is", b).bytes,
-				     pass_offset_ns(pass, other, rank), other, pass_time_of_pair(pass, other, rank), end);
+				     pass_offset_ns(pass, other, rank), other,
+				     pass_measuring_time_of_pair(pass, other, rank), end);
 	if (is_pair)
 		rules_set_pair_of_cores(finding, a, b);
 }
@@ -167,7 +168,7 @@ add_findings_for_cores_off(const struct pass_analysis *pass, size_t off)
 
 		if (!pass_is_core_off_majority(pass, i))
 			continue;
-		other = pass_find_furthest_core(pass, i);
+		other = pass_find_core_furthest_from(pass, i);
 		/* A step back of one of the two TSCs explains the offset, and has a finding. */
 		if (pass->no_majority && (pass_core_of_rank(pass, i)->steps_back || pass_core_of_rank(pass, other)->steps_back))
 			continue;
@@ -198,8 +199,8 @@ add_findings_for_cores_that_moved(const struct pass_analysis *first, const struc
 		if (!pass_is_core_off_majority(last, i) || pass_is_core_off_majority(first, i))
 			continue;
 		off++;
-		add_core_finding(last, i, pass_find_furthest_core(last, i), false,
-				 offset_cause_phrase(last, pass_find_furthest_core(last, i)).bytes);
+		add_core_finding(last, i, pass_find_core_furthest_from(last, i), false,
+				 offset_cause_phrase(last, pass_find_core_furthest_from(last, i)).bytes);
 	}
 }
 
@@ -244,8 +245,8 @@ add_pair_drift_finding(const struct pass_analysis *pass, struct pair worst_pair)
 
 	finding = rules_add_finding(pass->report, "tsc-drift", "tsc", REPORT_NO_CORE,
 				    "Core %u's TSC ran %lu to %lu ppb %s than core %u's between %s and %s, and "
-				    "nothing shows which of the two changed.", b, offset_min_size(drift),
-				    offset_max_size(drift),
+				    "nothing shows which of the two changed.", b, offset_min_abs(drift),
+				    offset_max_abs(drift),
 				    drift.high > 0 ? "faster" : "slower", a,
 				    phrase_time_span(pass->report,
 						     offsets_get_time_of_pair(&pass->skew->first.offsets, worst_pair.a, worst_pair.b)).bytes,
@@ -261,12 +262,12 @@ add_drift_finding(const struct pass_analysis *pass, size_t rank, struct phrase r
 	uint32_t core = pass_core_of_rank(pass, rank)->apic_id;
 	struct moment moment, stepped;
 	struct offset drift = pass_drift_from_majority_ppb(pass, rank, &moment);
-	enum motion motion = pass_find_motion(pass, rank, drift.high > 0, &stepped);
+	enum motion motion = pass_find_motion_of_core(pass, rank, drift.high > 0, &stepped);
 	struct finding *finding;
 
 	finding = rules_add_finding(pass->report, "tsc-drift", "tsc", core,
 				    "Core %u's TSC ran %lu to %lu ppb %s than most %s, %s: %s.%s", core,
-				    offset_min_size(drift), offset_max_size(drift),
+				    offset_min_abs(drift), offset_max_abs(drift),
 				    drift.high > 0 ? "faster" : "slower", phrase_when(pass->report, moment).bytes,
 				    motion_phrase(pass, motion, stepped).bytes, drift_cause_sentence(pass, motion), rest.bytes);
 	set_figure_to_offset_size(finding, drift);
@@ -319,11 +320,11 @@ is_warp_explained(const struct pass_analysis *pass, size_t a, size_t b)
 
 	if (a >= cores || b >= cores)
 		return false;
-	if (pass->skew->last.measured && offset_min_size(pass_drift_ppb(pass, a, b)) > pass->drift_limit_ppb)
+	if (pass->skew->last.measured && offset_min_abs(pass_drift_ppb(pass, a, b)) > pass->drift_limit_ppb)
 		return true;
 	return pass_core_of_rank(pass, a)->drifts || pass_core_of_rank(pass, b)->drifts ||
 	       pass_core_of_rank(pass, a)->off_majority ||
-	       pass_core_of_rank(pass, b)->off_majority || offset_min_size(pass_offset_ns(pass, a, b)) > pass->offset_limit_ns;
+	       pass_core_of_rank(pass, b)->off_majority || offset_min_abs(pass_offset_ns(pass, a, b)) > pass->offset_limit_ns;
 }
 
 /* Returns true if the judged offsets, drifts and steps back explain the worst warp that the check found. */
@@ -472,10 +473,11 @@ find_cores_of_contradiction(const struct pass_analysis *pass)
 {
 	const struct offsets_summary *summary = &pass->result->summary;
 	size_t a = summary->contradiction_a, b = summary->contradiction_b, c = summary->contradiction_c;
-	struct moment moment = pass_time_of_pair(pass, a, b);
+	struct moment moment = pass_measuring_time_of_pair(pass, a, b);
 
 	if (c != b)
-		moment = moment_union(moment, moment_union(pass_time_of_pair(pass, c, a), pass_time_of_pair(pass, c, b)));
+		moment = moment_union(moment, moment_union(pass_measuring_time_of_pair(pass, c, a),
+							   pass_measuring_time_of_pair(pass, c, b)));
 	return (struct contradiction){ pass_core_of_rank(pass, a), pass_core_of_rank(pass, b),
 				       pass_core_of_rank(pass, c), moment };
 }

@@ -190,7 +190,7 @@ failed_rule_phrase(const struct report *report, const char *rule)
 
 /* Returns true if finding I fails ENTRY's clock by another rule than FIRST, and is the first finding of this rule. */
 static bool
-is_first_finding_of_further_rule(const struct report *report, const struct report_clock *entry, size_t i,
+is_first_finding_of_another_rule(const struct report *report, const struct report_clock *entry, size_t i,
 				 const char *first)
 {
 	const struct finding *finding = &report->findings[i];
@@ -218,7 +218,7 @@ add_advice_against_failed_clock(struct report *report, const struct report_clock
 	if (text_equal(rule, "rate-wrong") && text_equal(entry->clock.id, "tsc"))
 		text_put(&reason, " A kernel that measures the TSC's rate may still use the TSC.");
 	for (size_t i = 0; i < report->finding_count; i++)
-		if (is_first_finding_of_further_rule(report, entry, i, rule))
+		if (is_first_finding_of_another_rule(report, entry, i, rule))
 			text_printf(&reason, "%s%s", more++ ? ", " : " Also ",
 				    failed_rule_phrase(report, report->findings[i].rule).bytes);
 	text_put(&reason, more ? "." : "");

@@ -77,7 +77,7 @@ is_same_device(const char *a, const char *b)
 }
 
 static bool
-has_enough_shots(const struct report_interval *row)
+has_row_enough_one_shots(const struct report_interval *row)
 {
 	return !row->periodic && row->asked_ns && row->lateness.count >= IRQ_LATE_SHOTS_MIN;
 }
@@ -96,7 +96,7 @@ max_host_delay_ns(const struct report *report, const char *source)
 		const struct report_lateness *late = &row->lateness;
 		int64_t ns = FAR_FACTOR * late->p50_ns > late->p99_ns ? FAR_FACTOR * late->p50_ns : late->p99_ns;
 
-		if (is_same_device(row->source, source) || !has_enough_shots(row))
+		if (is_same_device(row->source, source) || !has_row_enough_one_shots(row))
 			continue;
 		ns += (int64_t)late->error_ns;
 		most_ns = ns > most_ns ? ns : most_ns;
@@ -114,7 +114,7 @@ min_one_shot_delay_ns(const struct report *report, const char *source)
 		const struct report_interval *row = &report->intervals[i];
 		int64_t ns = row->lateness.p1_ns - (int64_t)row->lateness.error_ns;
 
-		if (text_equal(row->source, source) && has_enough_shots(row) && ns < least_ns)
+		if (text_equal(row->source, source) && has_row_enough_one_shots(row) && ns < least_ns)
 			least_ns = ns;
 	}
 	return least_ns;
@@ -155,7 +155,7 @@ excused_interrupts_phrase(uint64_t excused, uint64_t all)
 static void
 mark_unchecked_because_all_excused(struct behaviour *row, uint64_t shots)
 {
-	behaviour_set_unchecked(row, UNCHECKED_OTHER, "the core was preempted when each of %lu one-shots was due.", shots);
+	behaviour_mark_unchecked(row, UNCHECKED_OTHER, "the core was preempted when each of %lu one-shots was due.", shots);
 }
 
 static void
@@ -333,7 +333,7 @@ judge_doubled_interrupts(struct report *report, const struct irq_totals *totals)
 	else if (!row->checked && !totals->doubled)
 		behaviour_set_text(row, "the core was preempted at each of the timer's deadlines.");
 	else if (!row->checked)
-		behaviour_set_unchecked(row, UNCHECKED_GUEST, "%lu of %lu deadlines had two interrupts: not judged in an "
+		behaviour_mark_unchecked(row, UNCHECKED_GUEST, "%lu of %lu deadlines had two interrupts: not judged in an "
 			"emulator, which sends delayed interrupts together.", totals->doubled, seen);
 	else if (row->open && totals->doubled)
 		behaviour_set_text(row, "%lu of %lu periods had two ticks%s", totals->doubled,
@@ -440,7 +440,7 @@ judge_interrupts_of_expired_deadlines(struct report *report, const struct irq_to
 }
 
 static bool
-is_source_seen_before(const struct report *report, size_t i)
+has_earlier_row_same_source(const struct report *report, size_t i)
 {
 	for (size_t before = 0; before < i; before++)
 		if (text_equal(report->intervals[before].source, report->intervals[i].source))
@@ -459,7 +459,7 @@ judge_timer_tests(struct report *report)
 		 * Interrupts that a core sends to itself (self_ipi) have no requested interval, and no rule judges
 		 * them.
 		 */
-		if (is_source_seen_before(report, i) || !report->intervals[i].asked_ns)
+		if (has_earlier_row_same_source(report, i) || !report->intervals[i].asked_ns)
 			continue;
 		totals = irq_sum_up_source(report, report->intervals[i].source);
 		misses = judge_missing_interrupts(report, &totals);

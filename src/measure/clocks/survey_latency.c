@@ -36,7 +36,7 @@
 static uint64_t
 stall_limit_ticks(const struct survey *survey, const struct clock *clock)
 {
-	uint64_t ticks = survey_tsc_ticks_in_periods(survey, clock, STALL_PERIODS);
+	uint64_t ticks = survey_tsc_ticks_in_clock_periods(survey, clock, STALL_PERIODS);
 	uint64_t ticks_min = scale_ns_to_ticks(&survey->scale, STALL_NS_MIN);
 
 	return ticks && ticks < ticks_min ? ticks_min : ticks;
@@ -100,7 +100,7 @@ static void
 mark_stuck_if_stopped(struct survey *survey, struct report_clock *entry, uint64_t start, uint64_t moved,
 		      uint64_t now)
 {
-	uint64_t enough = survey_tsc_ticks_in_periods(survey, &entry->clock, SURVEY_STUCK_PERIODS);
+	uint64_t enough = survey_tsc_ticks_in_clock_periods(survey, &entry->clock, SURVEY_STUCK_PERIODS);
 	uint64_t stopped_ns = scale_ns(&survey->scale, now - moved);
 	bool is_emulated = entry->clock.edges_only && survey->report->hypervisor[0];
 
@@ -182,7 +182,7 @@ survey_measure_latencies_on_boot_core(struct survey *survey)
 
 		if (!survey_usable(entry))
 			continue;
-		survey_run_guarded(survey, "latency", NULL, run_boot_core_job, &job);
+		survey_run_catching_exceptions(survey, "latency", NULL, run_boot_core_job, &job);
 		if (survey->soak.round == 0)
 			survey->hooks.measured(survey->hooks.context, report, entry);
 	}
@@ -324,7 +324,7 @@ survey_measure_latencies_on_cores(struct survey *survey)
 		report->cores[0].latency[i] = survey_summarize_latency(survey, report->clocks[i].latency);
 	}
 	for (size_t core = 1; core < smp->count && !is_over && !survey_end_run_if_due(survey); core++) {
-		uint64_t share_ns = survey_read_time_per_core_ns(report, living) / (clocks ? clocks : 1);
+		uint64_t share_ns = survey_clock_read_time_per_core_ns(report, living) / (clocks ? clocks : 1);
 
 		if (!smp->alive(smp->context, core))
 			continue;

@@ -52,7 +52,7 @@ survey_track_expected_ticks(const struct survey *survey, const struct survey_tra
  * difference is more than a quarter of the counter's range.
  */
 static bool
-is_reading_between_needed(const struct survey *survey, const struct survey_track *track)
+is_extra_reading_needed_for_wraps(const struct survey *survey, const struct survey_track *track)
 {
 	const struct sample *from = track->recorded.end ? &track->recorded : &track->last;
 	uint64_t range = (uint64_t)wraps_range(&track->entry->clock), passed = track->count.tsc - from->end;
@@ -70,7 +70,7 @@ survey_track_update(struct survey *survey, struct survey_track *track, const str
 	wraps_count_to(&track->count, sample->ticks, sample->end,
 		       survey_track_expected_ticks(survey, track, wraps_passed(&track->count, sample->end)));
 	track->begin = sample->begin;
-	if (before.tightest.end == track->recorded.end || !is_reading_between_needed(survey, track))
+	if (before.tightest.end == track->recorded.end || !is_extra_reading_needed_for_wraps(survey, track))
 		return;
 	track->is_unrecorded |= survey->record.entries_of[RECORD_BATCH] >= SURVEY_BATCHES_MAX;
 	if (!track->is_unrecorded)
@@ -80,7 +80,7 @@ survey_track_update(struct survey *survey, struct survey_track *track, const str
 
 /* Returns the expected ticks of the clock in 2^32 TSC ticks, by the provisional rate. */
 static uint64_t
-expected_slope(const struct survey *survey, const struct survey_track *track)
+expected_clock_ticks_per_tsc_tick(const struct survey *survey, const struct survey_track *track)
 {
 	const struct rate *claimed = &track->entry->clock.claimed, *tsc = &survey->scale.hz;
 
@@ -152,15 +152,15 @@ update_track_to_shortest_sample(struct survey *survey, struct survey_track *trac
 	struct survey_batch_end end = { .tightest = rate_shortest_sample(survey->buffer.samples, count) };
 
 	end.unread_ticks = wraps_passed(&track->count, end.tightest.end);
-	end.corners = rate_find_corners(clock, survey_max_comparable_ticks(survey, clock), expected_slope(survey, track),
-					survey->buffer.samples, count);
+	end.corners = rate_find_corners(clock, survey_max_comparable_ticks(survey, clock),
+					expected_clock_ticks_per_tsc_tick(survey, track), survey->buffer.samples, count);
 	survey_track_update(survey, track, &end.tightest);
 	end.tightest.ticks = track->count.ticks;
 	return end;
 }
 
 struct survey_batch_end
-survey_take_batch_end(struct survey *survey, struct survey_track *track)
+survey_take_batch_at_window_or_run_end(struct survey *survey, struct survey_track *track)
 {
 	struct report_clock *entry = track->entry;
 	const struct sample *samples = survey->buffer.samples;
@@ -191,16 +191,16 @@ add_difference_to_resolution(struct survey_track *track, uint64_t before_ticks, 
  * first edge.
  */
 static bool
-is_edge_nearer_to_middle(const struct survey_track *track, const struct sample *before,
-			 const struct survey_window *window)
+is_edge_nearer_to_window_middle(const struct survey_track *track, const struct sample *before,
+				const struct survey_window *window)
 {
 	return before->end == track->first.end ||
 	       survey_apart(track->edge.end, window->middle_tsc) < survey_apart(before->end, window->middle_tsc);
 }
 
 bool
-survey_track_edges_of_batch(struct survey *survey, struct survey_track *track, size_t count,
-			    const struct survey_window *window)
+survey_track_find_edges_in_batch(struct survey *survey, struct survey_track *track, size_t count,
+				 const struct survey_window *window)
 {
 	bool seen = false;
 
@@ -215,7 +215,7 @@ survey_track_edges_of_batch(struct survey *survey, struct survey_track *track, s
 
 		track->edge = (struct sample){ begin, track->count.ticks, sample->end };
 		add_difference_to_resolution(track, raw, sample);
-		if (window && track->edge_seen && is_edge_nearer_to_middle(track, &before, window))
+		if (window && track->edge_seen && is_edge_nearer_to_window_middle(track, &before, window))
 			survey_record_edge(survey, track, RECORD_MIDDLE, 0, &track->edge);
 		else if (window && track->batch_count++ < EDGES_KEPT)
 			survey_record_edge(survey, track, RECORD_LOOK, 0, &track->edge);
@@ -316,7 +316,7 @@ record_batches_of_clocks(struct survey *survey, const struct survey_batch_end *e
 }
 
 bool
-survey_follow_other_clocks(struct survey *survey, struct survey_window *window, uint64_t now_tsc)
+survey_follow_clocks_if_due(struct survey *survey, struct survey_window *window, uint64_t now_tsc)
 {
 	struct survey_batch_end ends[REPORT_CLOCKS_MAX] = { { .unread_ticks = 0 } };
 	bool miscounted = false;
@@ -380,14 +380,14 @@ survey_wait_for_edge(struct survey *survey, struct survey_track *track, struct s
 		uint64_t before = track->count.tsc;
 
 		survey_sample_batch(survey, clock, EDGE_SAMPLES);
-		if (survey_track_edges_of_batch(survey, track, EDGE_SAMPLES, window))
+		if (survey_track_find_edges_in_batch(survey, track, EDGE_SAMPLES, window))
 			return true;
 		if (track->count.tsc - before > scale_ns_to_ticks(&survey->scale, AWAY_NS) && aways++ < AWAYS_MAX)
 			start = track->count.tsc;
 		if (track->count.tsc - start > bound_ticks)
 			break;
 		if (window)
-			survey_follow_other_clocks(survey, window, track->count.tsc);
+			survey_follow_clocks_if_due(survey, window, track->count.tsc);
 		if (window && survey_is_cut(survey, window))
 			return false;
 	}

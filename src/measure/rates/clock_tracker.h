@@ -64,7 +64,7 @@ struct survey_batch_end { /* a batch of samples of a clock */
  * Takes a batch of samples of a clock other than an edge clock, at an end of the rate window or of the run. Marks the
  * clock as stuck if its value does not change during the batch.
  */
-struct survey_batch_end survey_take_batch_end(struct survey *survey, struct survey_track *track);
+struct survey_batch_end survey_take_batch_at_window_or_run_end(struct survey *survey, struct survey_track *track);
 
 /*
  * Records END, the samples at an end of the rate window or of the run, as a batch. FLAGS are explained at struct
@@ -81,8 +81,8 @@ void survey_record_edge(struct survey *survey, const struct survey_track *track,
  * Finds edges in COUNT samples of an edge clock (an RTC, see clock.h), which are in the survey's buffer. If WINDOW is
  * not NULL, records them; the edge nearest to its middle is recorded as the middle. Returns true if there was an edge.
  */
-bool survey_track_edges_of_batch(struct survey *survey, struct survey_track *track, size_t count,
-				 const struct survey_window *window);
+bool survey_track_find_edges_in_batch(struct survey *survey, struct survey_track *track, size_t count,
+				      const struct survey_window *window);
 
 /*
  * Waits for the next edge of an edge clock, at most 2.4 s. Marks a clock without an edge as stuck. Also reads the other
@@ -94,7 +94,7 @@ bool survey_wait_for_edge(struct survey *survey, struct survey_track *track, str
  * Reads all clocks except edge clocks, often enough to count their wraps, and compares them. Returns false if the next
  * reading is not due yet.
  */
-bool survey_follow_other_clocks(struct survey *survey, struct survey_window *window, uint64_t now_tsc);
+bool survey_follow_clocks_if_due(struct survey *survey, struct survey_window *window, uint64_t now_tsc);
 
 /* Calculates all rates of the report from the record. */
 struct rate_outcome survey_analyse_rates(struct survey *survey);

@@ -33,7 +33,8 @@ tsc_rate_until_now(const struct survey *survey, const struct survey_track *track
 
 	if (clock->edges_only)
 		return rate_readings_implied_rate(&readings, &track->first, &track->edge);
-	return rate_widen(rate_readings_implied_rate_by_ends(&readings, &track->first, &now), clock->claimed_within_ppb);
+	return rate_widen(rate_readings_implied_rate_of_two_samples(&readings, &track->first, &now),
+			  clock->claimed_within_ppb);
 }
 
 /*
@@ -46,7 +47,7 @@ is_error_determined_with_margin(const struct interval_ppb *ppb, uint64_t limit_p
 	int64_t more = ppb->high - ppb->low;
 	struct offset wide = { ppb->low - more, ppb->high + more };
 
-	return ppb->known && (offset_max_size(wide) <= limit_ppb || offset_min_size(wide) > limit_ppb);
+	return ppb->known && (offset_max_abs(wide) <= limit_ppb || offset_min_abs(wide) > limit_ppb);
 }
 
 /*
@@ -58,7 +59,7 @@ claimed_tsc_rate(const struct survey *survey, const struct report_clock *tsc)
 {
 	if (tsc->clock.claimed_within_ppb >= survey->rate_limit_ppb)
 		return (struct rate_interval){ .known = false };
-	return rate_get_claimed(&tsc->clock);
+	return rate_get_claimed_tsc_rate(&tsc->clock);
 }
 
 bool

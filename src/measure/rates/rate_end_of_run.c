@@ -35,7 +35,7 @@ may_clock_have_jumped(const struct survey *survey, const struct survey_track *tr
 		      uint64_t now_tsc)
 {
 	uint64_t range = track->entry->clock.wrap_ticks + 1;
-	uint64_t period = survey_tsc_ticks_in_periods(survey, &track->entry->clock, 1);
+	uint64_t period = survey_tsc_ticks_in_clock_periods(survey, &track->entry->clock, 1);
 	uint64_t claimed = period ? (now_tsc - track->count.tsc) / period : 0;
 
 	return range && survey_apart(expected, claimed) > range / RATE_AMBIGUOUS_SHARE;
@@ -66,7 +66,7 @@ follow_edges_of_clock(struct survey *survey, struct survey_track *track)
  * measures the rate of a guest's edge clock again, because the clock may have jumped in the rate window.
  */
 static void
-take_next_edge(struct survey *survey, struct survey_track *track, struct survey_batch_end *end)
+read_clock_at_next_edge(struct survey *survey, struct survey_track *track, struct survey_batch_end *end)
 {
 	const struct report_clock *entry = track->entry;
 	const struct sample *sample = &survey->buffer.samples[SURVEY_FOLLOW_SAMPLES - 1];
@@ -101,9 +101,9 @@ take_final_readings(struct survey *survey, struct survey_batch_end *ends)
 			if (!survey_can_clock_be_followed(track) || track->entry->clock.edges_only != edges)
 				continue;
 			if (edges)
-				take_next_edge(survey, track, &ends[i]);
+				read_clock_at_next_edge(survey, track, &ends[i]);
 			else
-				ends[i] = survey_take_batch_end(survey, track);
+				ends[i] = survey_take_batch_at_window_or_run_end(survey, track);
 		}
 }
 

@@ -22,7 +22,7 @@
 static struct sample
 take_batch_of_window(struct survey *survey, struct survey_track *track, enum record_stage stage)
 {
-	struct survey_batch_end end = survey_take_batch_end(survey, track);
+	struct survey_batch_end end = survey_take_batch_at_window_or_run_end(survey, track);
 
 	if (survey_usable(track->entry))
 		survey_record_batch_end(survey, track, stage, 0, &end);
@@ -117,11 +117,11 @@ follow_clocks_until(struct survey *survey, struct survey_window *window, struct 
 		survey_sample_batch(survey, clock, PACE_SAMPLES);
 		now = survey->buffer.samples[PACE_SAMPLES - 1].end;
 		add_batch_duration(survey, now - survey->buffer.samples[0].begin);
-		bool quiet = !clock->edges_only || survey_track_edges_of_batch(survey, pacer, PACE_SAMPLES, window);
+		bool quiet = !clock->edges_only || survey_track_find_edges_in_batch(survey, pacer, PACE_SAMPLES, window);
 
 		if (clock->edges_only && quiet && now + early_ticks >= until_tsc)
 			return true;
-		if (survey_follow_other_clocks(survey, window, now))
+		if (survey_follow_clocks_if_due(survey, window, now))
 			until_tsc = window_end_tsc(survey, window, now, until_tsc);
 		if (quiet)
 			show_progress_of_window(survey, now - begin);
@@ -203,7 +203,7 @@ follow_clocks_through_window(struct survey *survey, struct survey_track *edges)
 	 * a jump after the window.
 	 */
 	window.next_tsc = 0;
-	survey_follow_other_clocks(survey, &window, survey->hooks.tsc_ordered());
+	survey_follow_clocks_if_due(survey, &window, survey->hooks.tsc_ordered());
 }
 
 static void
@@ -277,7 +277,7 @@ measure_rate_window(struct survey *survey)
 
 /* Uses the new rates for comparing clocks in steps (see sweeps.c), if they are more exact than the earlier rates. */
 static void
-use_narrower_rates(struct survey *survey)
+narrow_rates_for_comparing_clocks(struct survey *survey)
 {
 	for (size_t i = 0; i < survey->report->clock_count; i++) {
 		const struct rate_interval *now = &survey->report->clocks[i].implied;
@@ -329,7 +329,7 @@ survey_measure_rates(struct survey *survey)
 	(void)survey_analyse_rates(survey);
 	survey_set_scale(survey, report_get_tsc_scale(report));
 	note_unconfirmed_rate(survey);
-	use_narrower_rates(survey);
+	narrow_rates_for_comparing_clocks(survey);
 	survey_series_begin(survey);
 	survey->plan.done_ns += survey_rate_window_with_waits_ns(report);
 	survey_add_host_delay_to_plan(survey);

@@ -147,7 +147,7 @@ estimate_tsc_scale(struct survey *survey)
 	scale_init(&scale, hz);
 	survey_set_scale(survey, scale);
 	for (size_t i = 0; i < report->clock_count; i++)
-		survey->tracks[i].count.pace = wraps_rate_factor(&scale, &implied[i]);
+		survey->tracks[i].count.pace = wraps_clock_speed_factor(&scale, &implied[i]);
 	if (best < report->clock_count)
 		set_rates_for_comparing_clocks(survey, implied, implied[best].value);
 	scale_init(&bound, votes >= VOTES_MIN ? hz : (struct rate){ HIGHEST_TSC_HZ, 1 });

@@ -58,7 +58,7 @@ run_pingpongs_of_batch(struct survey_pair_pass *pass, size_t count, struct recor
 }
 
 static uint32_t
-to_32_bits(uint64_t ticks)
+clamp_to_32_bits(uint64_t ticks)
 {
 	return ticks < UINT32_MAX ? (uint32_t)ticks : UINT32_MAX;
 }
@@ -75,8 +75,8 @@ set_to_minimum(int64_t *least, int64_t ticks)
  * one entry for each core, because the number of rounds has no limit.
  */
 static void
-record_sum_of_soak(struct survey *survey, const struct record_exchange *exchange,
-		   const struct record_pingpong *pingpong)
+record_sum_of_soak_pingpongs(struct survey *survey, const struct record_exchange *exchange,
+			     const struct record_pingpong *pingpong)
 {
 	struct survey_pingpongs *sum = &survey->memory.sums[pingpong->second];
 
@@ -113,8 +113,8 @@ store_pingpong_result(struct survey_pair_pass *pass, size_t place, struct record
 	*pingpong = (struct record_pingpong){
 		.first = (uint16_t)cores[0], .second = (uint16_t)cores[1],
 		.trips = (uint32_t)result.trips, .warps = (uint32_t)result.warps,
-		.best_trip_ticks = to_32_bits(result.best_trip_ticks),
-		.median_trip_ticks = to_32_bits(result.median_trip_ticks),
+		.best_trip_ticks = clamp_to_32_bits(result.best_trip_ticks),
+		.median_trip_ticks = clamp_to_32_bits(result.median_trip_ticks),
 		.least_to_second = result.least_to_second, .least_to_first = result.least_to_first,
 	};
 	if (ranks[0] == 0 && offset_is_known(result.offset))
@@ -138,7 +138,7 @@ record_results_of_batch(struct survey_pair_pass *pass, size_t count, const struc
 			if (pingpong->median_trip_ticks)
 				survey_insert_sorted(survey->memory.medians, medians++, pingpong->median_trip_ticks);
 			if (pass->is_soak)
-				record_sum_of_soak(survey, exchange, pingpong);
+				record_sum_of_soak_pingpongs(survey, exchange, pingpong);
 			else
 				filled++;
 		}

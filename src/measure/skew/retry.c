@@ -65,7 +65,7 @@ struct candidate {
  * their index.
  */
 static bool
-is_pair_repeated_before(struct candidate a, struct candidate b)
+must_repeat_pair_earlier(struct candidate a, struct candidate b)
 {
 	return a.width > b.width || (a.width == b.width && a.index < b.index);
 }
@@ -83,8 +83,8 @@ find_next_wide_pair(const struct survey_pair_pass *pass, uint64_t allowed, const
 		struct candidate candidate = { offset_width(offsets->pairs[i]), i };
 		size_t a, b;
 
-		if (candidate.width <= allowed || (last && !is_pair_repeated_before(*last, candidate)) ||
-		    (found && !is_pair_repeated_before(candidate, *next)))
+		if (candidate.width <= allowed || (last && !must_repeat_pair_earlier(*last, candidate)) ||
+		    (found && !must_repeat_pair_earlier(candidate, *next)))
 			continue;
 		pair_schedule_pair_at_index(offsets->kind, i, &a, &b);
 		if (!survey_pair_pass_are_both_alive(pass, a, b))

@@ -37,7 +37,7 @@ read_tsc(void *context)
 }
 
 static void
-take_turns_on_core(void *argument, size_t core)
+take_warp_turns_on_core(void *argument, size_t core)
 {
 	struct warp_job *job = argument;
 	struct warp_reader reader = { read_tsc, job, NULL };
@@ -66,7 +66,7 @@ warp_result_to_report(const struct survey *survey, const struct warp_result *res
 }
 
 static uint64_t
-turns_per_core(size_t living)
+warp_turns_per_core(size_t living)
 {
 	uint64_t turns = TURNS_ALL / living;
 
@@ -83,7 +83,7 @@ can_check_for_warps(struct survey *survey)
 
 /* Returns the time that the next check may take: an equal share of the time that is left for all remaining checks. */
 static uint64_t
-time_for_next_check_ticks(const struct survey *survey, const struct warp_time *time)
+time_for_next_warp_check_ticks(const struct survey *survey, const struct warp_time *time)
 {
 	uint64_t now = survey->hooks.tsc_ordered(), together_ticks = survey_joint_job_overhead_ticks(survey);
 	uint64_t least = scale_ns_to_ticks(&survey->scale, CHECK_MIN_NS), most = scale_ns_to_ticks(&survey->scale, CHECK_NS);
@@ -107,9 +107,9 @@ run_warp_check(struct survey *survey, struct warp_time *time, enum warp_kind kin
 
 	if (fits) {
 		survey->hooks.progress(survey->hooks.context, "warp check", survey->plan.done_ns, survey->plan.total_ns);
-		warp_begin(table, kind, survey->smp->count, turns_per_core(living), survey->hooks.tsc_ordered());
-		table->bound_ticks = time_for_next_check_ticks(survey, time);
-		survey_run_on_all_cores(survey, take_turns_on_core, &job, table->bound_ticks);
+		warp_begin(table, kind, survey->smp->count, warp_turns_per_core(living), survey->hooks.tsc_ordered());
+		table->bound_ticks = time_for_next_warp_check_ticks(survey, time);
+		survey_run_on_all_cores(survey, take_warp_turns_on_core, &job, table->bound_ticks);
 		warp_stop(table);
 	}
 	time->checks--;

@@ -119,11 +119,11 @@ struct worst {
 static bool
 is_offset_worse(struct offset offset, struct offset than)
 {
-	uint64_t nearest = offset_min_size(offset), than_nearest = offset_min_size(than);
+	uint64_t nearest = offset_min_abs(offset), than_nearest = offset_min_abs(than);
 
 	if (nearest != than_nearest)
 		return nearest > than_nearest;
-	return offset_max_size(offset) > offset_max_size(than);
+	return offset_max_abs(offset) > offset_max_abs(than);
 }
 
 /*

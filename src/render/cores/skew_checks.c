@@ -50,7 +50,7 @@ collect_drifts(const struct report *report)
 		if (!core->drifts)
 			continue;
 		drifts.drifting++;
-		if (drifts.most && offset_min_size(from_most) <= offset_min_size(drifts.most_ppb))
+		if (drifts.most && offset_min_abs(from_most) <= offset_min_abs(drifts.most_ppb))
 			continue;
 		drifts.most = core;
 		drifts.most_ppb = from_most;

@@ -93,8 +93,9 @@ put_worst_offset_and_bounds(struct text *text, const struct report *report)
 
 	if (offset_is_known(summary->worst))
 		text_printf(text, " Cores %u and %u differed by %ld to %ld ns.", apic_id_of_rank(report, summary->worst_a),
-			    apic_id_of_rank(report, summary->worst_b), ticks_to_ns_floor(report, offset_min_size(summary->worst)),
-			    ticks_to_ns_ceil(report, offset_max_size(summary->worst)));
+			    apic_id_of_rank(report, summary->worst_b),
+			    ticks_to_ns_floor(report, offset_min_abs(summary->worst)),
+			    ticks_to_ns_ceil(report, offset_max_abs(summary->worst)));
 	if (summary->contradictions && summary->contradiction_c == summary->contradiction_b)
 		text_printf(text, " Cores %u and %u contradicted the other pairs the most, by %ld ns.",
 			    apic_id_of_rank(report, summary->contradiction_a), apic_id_of_rank(report, summary->contradiction_b),

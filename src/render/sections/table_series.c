@@ -60,8 +60,8 @@ farthest_offset_ns(const struct stretch *stretch)
 		for (size_t i = 0; i < report->core_count; i++) {
 			struct offset offset = series_add_resolution(&report->series, report->series.rows[r].offsets[i]);
 
-			if (!report->cores[i].boot && offset_is_known(offset) && offset_max_size(offset) > farthest)
-				farthest = offset_max_size(offset);
+			if (!report->cores[i].boot && offset_is_known(offset) && offset_max_abs(offset) > farthest)
+				farthest = offset_max_abs(offset);
 		}
 	return scale_ns(&scale, farthest);
 }

@@ -502,13 +502,13 @@ TEST(a_second_call_gives_the_same_figures_and_keeps_the_warp_checks)
 /* The 2,016 pairs of 64 cores do not fit into a record of less than 1,000 bytes, so their pass is not read. */
 TEST(memory_for_pairs_is_limited_by_the_length_of_the_record)
 {
-	assert_int_equal(analysis_count_pairs(bytes, record.length, 64), 0);
+	assert_int_equal(analysis_max_pairs_in_pass(bytes, record.length, 64), 0);
 	put_pass(1, RECORD_PASS_FIRST, ALL, START, START + 1000, UINT64_MAX);
 	assert_in_range(record.length, 100, 1000);
-	assert_int_equal(analysis_count_pairs(bytes, record.length, 64), 0);
+	assert_int_equal(analysis_max_pairs_in_pass(bytes, record.length, 64), 0);
 	put_pass(2, RECORD_PASS_FIRST, STAR, START, START + 1000, UINT64_MAX);
-	assert_int_equal(analysis_count_pairs(bytes, record.length, 64), 63);
-	assert_int_equal(analysis_count_pairs(bytes, record.length, 8), 28);
+	assert_int_equal(analysis_max_pairs_in_pass(bytes, record.length, 64), 63);
+	assert_int_equal(analysis_max_pairs_in_pass(bytes, record.length, 8), 28);
 }
 
 /* A replay once had memory for pairs with the boot core only, because all pairs of 5,000 cores need too much. */
@@ -517,7 +517,7 @@ TEST(all_pairs_of_a_few_cores_out_of_thousands_have_offsets)
 	static const int64_t ahead[CORES] = { 0, 300, 0 };
 
 	put_all_pairs(1, RECORD_PASS_FIRST, START, ahead, 3);
-	assert_int_equal(analysis_count_pairs(bytes, record.length, 5000), 3);
+	assert_int_equal(analysis_max_pairs_in_pass(bytes, record.length, 5000), 3);
 	lay_out(5000, 3);
 	assert_int_equal(analyse()->kind, PAIR_SCHEDULE_ALL);
 	assert_true(offset_is_known(report.cores[1].offset) && report.cores[1].offset.low > 0);

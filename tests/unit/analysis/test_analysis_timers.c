@@ -415,16 +415,16 @@ TEST(a_tick_is_placed_in_the_nearest_empty_period_before)
 {
 	struct periods periods = { .period_ps = PERIOD * 1000, .count = 5, .ticks = { 1, 0, 0, 0, 0 } };
 
-	assert_int_equal(periods_choose_period(&periods, 3, true, 1), 2);
+	assert_int_equal(periods_choose_period_of_tick(&periods, 3, true, 1), 2);
 	periods.ticks[2] = 1;
-	assert_int_equal(periods_choose_period(&periods, 3, true, 2), 1);
-	assert_int_equal(periods_choose_period(&periods, 2, false, 2), 1);
+	assert_int_equal(periods_choose_period_of_tick(&periods, 3, true, 2), 1);
+	assert_int_equal(periods_choose_period_of_tick(&periods, 2, false, 2), 1);
 	periods.ticks[1] = 1;
-	assert_int_equal(periods_choose_period(&periods, 3, true, 1), 3);
+	assert_int_equal(periods_choose_period_of_tick(&periods, 3, true, 1), 3);
 	periods.ticks[1] = 0;
 	periods.ticks[3] = 1; /* a third tick, which comes after the third deadline */
-	assert_int_equal(periods_choose_period(&periods, 3, false, 2), 1);
-	assert_int_equal(periods_choose_period(&periods, 4, false, 1), SIZE_MAX);
+	assert_int_equal(periods_choose_period_of_tick(&periods, 3, false, 2), 1);
+	assert_int_equal(periods_choose_period_of_tick(&periods, 4, false, 1), SIZE_MAX);
 }
 
 /* The ticks are even, or half of them are late by 32 to 50 us, or all ticks after the first third are late by 50 us. */

@@ -36,8 +36,8 @@ TEST(an_open_clock_is_noticed_and_a_closed_clock_is_restored)
 	pit_driver.close(&device);
 	registers_read_from_clocks(&after, &platform, NULL);
 	assert_int_equal(before.count, 7);
-	assert_string_equal(before.registers[as_found_find_difference(&before, &open)].name, "port 61h");
-	assert_int_equal(as_found_find_difference(&before, &after), before.count);
+	assert_string_equal(before.registers[as_found_find_changed_register(&before, &open)].name, "port 61h");
+	assert_int_equal(as_found_find_changed_register(&before, &after), before.count);
 }
 
 /*
@@ -54,12 +54,13 @@ TEST(modes_6_and_7_of_the_pit_equal_2_and_3)
 		registers_read_from_clocks(&before, &platform, NULL);
 		sim.pit.channels[2].control = (uint8_t)(0x30 | same[i] << 1);
 		registers_read_from_clocks(&after, &platform, NULL);
-		assert_int_equal(as_found_find_difference(&before, &after), before.count);
+		assert_int_equal(as_found_find_changed_register(&before, &after), before.count);
 		sim.pit.channels[2].control = (uint8_t)(0x38 | others[i] << 1);
 		registers_read_from_clocks(&before, &platform, NULL);
 		sim.pit.channels[2].control = (uint8_t)(0x30 | others[i] << 1);
 		registers_read_from_clocks(&after, &platform, NULL);
-		assert_string_equal(before.registers[as_found_find_difference(&before, &after)].name, "the mode of PIT channel 2");
+		assert_string_equal(before.registers[as_found_find_changed_register(&before, &after)].name,
+				    "the mode of PIT channel 2");
 	}
 }
 
@@ -71,7 +72,7 @@ TEST(each_register_is_compared)
 	for (size_t i = 0; i < before.count; i++) {
 		after = before;
 		after.registers[i].value ^= 1;
-		assert_int_equal(as_found_find_difference(&before, &after), i);
+		assert_int_equal(as_found_find_changed_register(&before, &after), i);
 	}
 }
 

@@ -172,11 +172,11 @@ TEST(intervals_add_negate_and_intersect)
 	assert_true(offset_excludes_zero(offset_negate(b)));
 	assert_false(offset_excludes_zero((struct offset){ 0, 3 }));
 	assert_false(offset_excludes_zero((struct offset){ -3, 0 }));
-	assert_int_equal(offset_min_size(b), 5);
-	assert_int_equal(offset_min_size(offset_negate(b)), 5);
-	assert_int_equal(offset_min_size(a), 0);
-	assert_int_equal(offset_max_size(a), 20);
-	assert_int_equal(offset_max_size((struct offset){ -30, 20 }), 30);
+	assert_int_equal(offset_min_abs(b), 5);
+	assert_int_equal(offset_min_abs(offset_negate(b)), 5);
+	assert_int_equal(offset_min_abs(a), 0);
+	assert_int_equal(offset_max_abs(a), 20);
+	assert_int_equal(offset_max_abs((struct offset){ -30, 20 }), 30);
 }
 
 TEST(unknown_bounds_stay_unknown_and_sums_saturate)
@@ -194,7 +194,7 @@ TEST(unknown_bounds_stay_unknown_and_sums_saturate)
 	assert_false(offset_is_known(OFFSET_UNKNOWN));
 	assert_false(offset_is_known(below));
 	assert_false(offset_is_known(offset_negate(below)));
-	assert_int_equal(offset_max_size((struct offset){ INT64_MIN, 0 }), UINT64_C(1) << 63);
+	assert_int_equal(offset_max_abs((struct offset){ INT64_MIN, 0 }), UINT64_C(1) << 63);
 }
 
 TEST(a_pair_is_stored_once_and_can_be_read_in_both_directions)
@@ -429,7 +429,7 @@ TEST(every_interval_of_cores_with_different_offsets_contains_the_true_one)
 				worst = distance > worst ? distance : worst;
 			}
 		assert_true(worst <= world->summary.bound_ticks);
-		assert_true(offset_min_size(world->summary.worst) <= worst);
+		assert_true(offset_min_abs(world->summary.worst) <= worst);
 	}
 }
 
@@ -614,7 +614,7 @@ TEST(a_core_is_an_outlier_if_only_its_pairs_prove_it)
 	assert_offset(world->places[2], -10, 60);
 	assert_outliers_are_just(world, 2, 1);
 	assert_false(world->summary.no_majority);
-	assert_int_equal(offset_min_size(world->summary.worst), 10);
+	assert_int_equal(offset_min_abs(world->summary.worst), 10);
 }
 
 /*
@@ -638,7 +638,7 @@ TEST(the_only_pair_that_is_proven_to_differ_marks_neither_core)
 		assert_true(world->summary.no_majority);
 		assert_int_equal(world->summary.worst_a, first);
 		assert_int_equal(world->summary.worst_b, second);
-		assert_int_equal(offset_min_size(world->summary.worst), 999000);
+		assert_int_equal(offset_min_abs(world->summary.worst), 999000);
 		assert_outliers_are_just(world, 0, 0);
 	}
 }
@@ -726,7 +726,7 @@ TEST(a_contradictory_pair_is_named_and_changes_no_other_result)
 			assert_true(world->summary.contradiction_ticks >= 5000 - 520);
 			assert_true(world->summary.contradiction_ticks < 5000);
 			assert_true(world->summary.bound_ticks >= 5000 - 260);
-			assert_true(offset_max_size(world->summary.worst) <= 520);
+			assert_true(offset_max_abs(world->summary.worst) <= 520);
 			assert_outliers_are_just(world, 0, 0);
 			for (size_t i = 0; i < sizes[s]; i++) {
 				int64_t own = with_boot && i == b ? 5000 : 0;
@@ -951,7 +951,7 @@ TEST(a_core_that_drifts_keeps_its_own_pairs_and_changes_no_other_core)
 	assert_int_equal(world->summary.contradiction_c, 0);
 	for (size_t i = 1; i < 63; i++) {
 		assert_true(contains(world->places[i], 0));
-		assert_true(offset_max_size(world->places[i]) <= 260);
+		assert_true(offset_max_abs(world->places[i]) <= 260);
 	}
 }
 
