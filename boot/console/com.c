@@ -61,7 +61,7 @@ is_16550_present(const struct com *com)
 }
 
 static void
-set_divisor(const struct com *com, uint8_t low, uint8_t high, uint8_t line)
+set_baud_divisor(const struct com *com, uint8_t low, uint8_t high, uint8_t line)
 {
 	write_register(com, LINE, LINE_DIVISOR);
 	write_register(com, DIVISOR_LOW, low);
@@ -96,7 +96,7 @@ com_open(struct com *com, uint16_t port)
 		return false;
 	read_registers(com);
 	write_register(com, INTERRUPTS, 0);
-	set_divisor(com, DIVISOR_115200, 0, LINE_8N1);
+	set_baud_divisor(com, DIVISOR_115200, 0, LINE_8N1);
 	write_register(com, FIFO, FIFO_CLEARED);
 	write_register(com, MODEM, MODEM_READY);
 	if ((read_register(com, FIFO) & FIFO_IS_ON) == FIFO_IS_ON)
@@ -154,7 +154,7 @@ void
 com_close(struct com *com)
 {
 	(void)com_flush(com);
-	set_divisor(com, com->found.divisor_low, com->found.divisor_high, com->found.line);
+	set_baud_divisor(com, com->found.divisor_low, com->found.divisor_high, com->found.line);
 	write_register(com, FIFO, com->found.has_queue ? FIFO_CLEARED : 0);
 	write_register(com, MODEM, com->found.modem);
 	write_register(com, INTERRUPTS, com->found.interrupts);

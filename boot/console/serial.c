@@ -86,7 +86,7 @@ serial_queue_block(struct serial *serial, const char *name, const char *body, si
 }
 
 static bool
-has_line(const struct serial *serial)
+has_any_line(const struct serial *serial)
 {
 	for (size_t i = 0; i < serial->count; i++)
 		if (serial->lines[i].write)
@@ -118,7 +118,7 @@ send_block_chunk(struct serial *serial)
 bool
 serial_send_next_chunk(struct serial *serial)
 {
-	if (!has_line(serial))
+	if (!has_any_line(serial))
 		serial->block = serial->block_count;
 	if (serial->block < serial->block_count)
 		send_block_chunk(serial);

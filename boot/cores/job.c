@@ -2,7 +2,7 @@
 #include "cores/job.h"
 
 static void
-call_work(void *context)
+call_job_work(void *context)
 {
 	const struct job *job = context;
 
@@ -15,7 +15,7 @@ job_run(void *context, size_t core)
 	struct job *job = context;
 
 	if (core == 0)
-		job->faulted = !guard_run(call_work, job, &job->fault);
+		job->faulted = !guard_run(call_job_work, job, &job->fault);
 	else
 		job->work(job->argument, core);
 }

@@ -51,7 +51,7 @@ get_shared_page(const struct timer *timer)
 }
 
 static int64_t
-xen_call(uint64_t number, uint64_t operation, void *argument)
+call_xen(uint64_t number, uint64_t operation, void *argument)
 {
 	return hw_xen_hypercall(number, operation, (uintptr_t)argument, 0);
 }
@@ -64,7 +64,7 @@ unmap_shared_page(const struct timer *timer)
 		uint64_t frame;
 	} removed = { DOMAIN_SELF, timer->saved[PAGE] / PAGES_SIZE };
 
-	(void)xen_call(MEMORY_OP, REMOVE_FROM_PHYSMAP, &removed);
+	(void)call_xen(MEMORY_OP, REMOVE_FROM_PHYSMAP, &removed);
 }
 
 static void
@@ -73,7 +73,7 @@ unbind_event_and_unmap_page(struct timer *timer)
 	uint32_t port = (uint32_t)timer->saved[PORT];
 
 	timer->saved[IS_ATTACHED] = false;
-	(void)xen_call(EVENT_CHANNEL_OP, CLOSE_EVENT, &port);
+	(void)call_xen(EVENT_CHANNEL_OP, CLOSE_EVENT, &port);
 	unmap_shared_page(timer);
 }
 
@@ -90,9 +90,9 @@ map_page_and_bind_event(struct timer *timer)
 		uint32_t virq, vcpu, port; /* VIRQ is 0, VIRQ_TIMER. Xen sets PORT. */
 	} event = { 0, (uint32_t)timer->saved[VCPU], 0 };
 
-	if (xen_call(MEMORY_OP, ADD_TO_PHYSMAP, &added))
+	if (call_xen(MEMORY_OP, ADD_TO_PHYSMAP, &added))
 		return false;
-	if (xen_call(EVENT_CHANNEL_OP, BIND_VIRQ, &event)) {
+	if (call_xen(EVENT_CHANNEL_OP, BIND_VIRQ, &event)) {
 		unmap_shared_page(timer);
 		return false;
 	}
@@ -159,7 +159,7 @@ set_interrupt_callback(uint64_t value)
 {
 	struct param param = { DOMAIN_SELF, 0, value };
 
-	(void)xen_call(HVM_OP, SET_PARAM, &param);
+	(void)call_xen(HVM_OP, SET_PARAM, &param);
 }
 
 /*
@@ -172,7 +172,7 @@ xen_timer_set_up(struct timer *timer, uint32_t vector)
 	struct param found = { DOMAIN_SELF, 0, 0 };
 
 	timer->route.vector = vector;
-	(void)xen_call(HVM_OP, GET_PARAM, &found);
+	(void)call_xen(HVM_OP, GET_PARAM, &found);
 	timer->saved[FOUND_CALLBACK] = found.value;
 	if (!map_page_and_bind_event(timer))
 		return;

@@ -74,7 +74,7 @@ write_field(const struct acpi_watchdog_entry *entry, uint32_t field)
  * register, otherwise 0.
  */
 static uint32_t
-run_entry(const struct acpi_watchdog_entry *entry, uint32_t count)
+execute_entry(const struct acpi_watchdog_entry *entry, uint32_t count)
 {
 	switch (entry->instruction & ~PRESERVE) {
 	case READ_VALUE:
@@ -98,7 +98,7 @@ run_action(const struct acpi_watchdog *table, enum action action, uint32_t count
 
 	for (size_t i = 0; i < table->entry_count; i++)
 		if (table->entries[i].action == action)
-			result = run_entry(&table->entries[i], count);
+			result = execute_entry(&table->entries[i], count);
 	return result;
 }
 

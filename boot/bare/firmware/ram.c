@@ -4,15 +4,16 @@
 #include "hw/paging.h"
 
 static uint64_t
-round_down(uint64_t address)
+round_down_to_page(uint64_t address)
 {
 	return address & ~(PAGE_SIZE - 1);
 }
 
 static uint64_t
-round_up(uint64_t address)
+round_up_to_page(uint64_t address)
 {
-	return address > UINT64_MAX - (PAGE_SIZE - 1) ? round_down(UINT64_MAX) : round_down(address + PAGE_SIZE - 1);
+	return address > UINT64_MAX - (PAGE_SIZE - 1) ? round_down_to_page(UINT64_MAX) :
+	       round_down_to_page(address + PAGE_SIZE - 1);
 }
 
 static uint64_t
@@ -31,7 +32,7 @@ append_range(struct ram *ram, uint64_t begin, uint64_t end)
 void
 ram_add_range(struct ram *ram, uint64_t begin, uint64_t size)
 {
-	struct ram_range new = { round_up(begin), round_down(get_range_end(begin, size)) };
+	struct ram_range new = { round_up_to_page(begin), round_down_to_page(get_range_end(begin, size)) };
 
 	if (new.begin >= new.end)
 		return;
@@ -54,7 +55,7 @@ ram_add_range(struct ram *ram, uint64_t begin, uint64_t size)
 void
 ram_remove_range(struct ram *ram, uint64_t begin, uint64_t size)
 {
-	uint64_t first = round_down(begin), end = round_up(get_range_end(begin, size));
+	uint64_t first = round_down_to_page(begin), end = round_up_to_page(get_range_end(begin, size));
 
 	for (size_t i = 0; i < ram->count;) {
 		struct ram_range range = ram->ranges[i];
@@ -77,7 +78,7 @@ ram_allocate(struct ram *ram, uint64_t address_max, size_t pages)
 
 	for (size_t i = 0; pages && i < ram->count; i++) {
 		const struct ram_range *range = &ram->ranges[i];
-		uint64_t end = range->end - 1 > address_max ? round_down(address_max + 1) : range->end;
+		uint64_t end = range->end - 1 > address_max ? round_down_to_page(address_max + 1) : range->end;
 
 		if (end > range->begin && end - range->begin >= size && end - size > best)
 			best = end - size;
