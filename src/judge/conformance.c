@@ -193,8 +193,8 @@ judge_presence_of_reference_clocks(struct report *report)
 	}
 	if (possible && !present)
 		rules_add_finding(report, "no-reference", NULL, REPORT_NO_CORE,
-				  "Of %zu clocks that could confirm the TSC's rate, none is present and "
-				  "counts.", possible);
+				  "None of %zu clocks that could confirm the TSC's rate is present and "
+				  "running.", possible);
 }
 
 void

@@ -128,7 +128,7 @@ put_key_help(struct text *out, bool can_quit)
 	put_heading(out, "Keys");
 	table_put_labelled_line(out, "1 to 7", "go to that page; 3 again or ] shows the next clock, [ the previous one");
 	table_put_labelled_line(out, "Tab", "go to the next page; left, right: the previous or next page or clock");
-	table_put_labelled_line(out, "up, down", "scroll a line; PgUp, PgDn, B, Space: a screen; Home, End: to an end");
+	table_put_labelled_line(out, "up, down", "scroll a line; PgUp, PgDn, B, Space a screen; Home, End to an end");
 	table_put_labelled_line(out, "R, P", "restart the machine, power it off");
 	if (can_quit)
 		table_put_labelled_line(out, "Q, Esc", "back to the shell that started baretick");

@@ -244,7 +244,7 @@ TEST(clocks_without_a_nominal_rate_cannot_confirm_the_tsc)
 	judge_report(report);
 	assert_int_equal(report->finding_count, 1);
 	assert_string_equal(report->findings[0].text,
-			    "Of 2 clocks that could confirm the TSC's rate, none is present and counts.");
+			    "None of 2 clocks that could confirm the TSC's rate is present and running.");
 }
 
 static void
