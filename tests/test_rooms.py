@@ -158,6 +158,13 @@ def tracked(*patterns):
     return [ROOT / name for name in listed.stdout.splitlines()]
 
 
+def test_the_root_has_no_other_files():
+    """A file that was committed by mistake is usually here."""
+    found = {path.relative_to(ROOT).parts[0] for path in tracked()}
+    assert {name for name in found if not name.startswith(".")} == {
+        "CHANGELOG.md", "LICENSE", "Makefile", "README.md", "boot", "drivers", "qemu", "src", "tests"}
+
+
 def test_no_line_is_wider_than_120_columns():
     wide = [f"{path.relative_to(ROOT)}:{number}" for path in tracked("*.[ch]", "*.nasm", "*.asm")
             for number, line in enumerate(path.read_text().splitlines(), 1) if len(line) > 120]
