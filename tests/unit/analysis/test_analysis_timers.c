@@ -383,6 +383,14 @@ TEST(ticks_are_scattered_if_one_in_eight_is_half_a_period_late)
 	assert_false(is_scattered(79, -200000, 1, 200000)); /* ticks that are early */
 	assert_true(is_scattered(1, -85000, 79, 407000)); /* ticks that are late by half a period to one and a half */
 	assert_false(is_scattered(0, 0, 0, 0));
+	/* Eight ticks are later than the first by 450 to 560 us. Half a period is 500 us, so this proves nothing. */
+	struct report_interval periods = { .periodic = true, .asked_ns = PERIOD };
+	struct lateness values[9] = { { 0, 0 } };
+
+	for (size_t i = 1; i < 9; i++)
+		values[i] = (struct lateness){ 450000000, 560000000 };
+	lateness_store_percentiles(&periods, values, 9);
+	assert_false(lateness_are_ticks_scattered(&periods, values, 9));
 }
 
 /*
@@ -408,6 +416,23 @@ TEST(percentiles_do_not_depend_on_the_order_of_values)
 	assert_int_equal(shots.lateness.max_ns, 1000);
 	lateness_store_percentiles(&shots, values, 3);
 	assert_int_equal(shots.lateness.p50_ns, 2);
+}
+
+/* An interrupt is early only if its whole interval is below 0. The middle of the first interval is below 0. */
+TEST(an_interrupt_that_may_be_in_time_is_not_early)
+{
+	struct lateness values[] = { { -30000, 1000 }, { -21000, -1000 }, { -9000, -5000 } };
+	struct report_interval shots = { .periodic = false };
+
+	lateness_store_percentiles(&shots, values, 1);
+	assert_int_equal(shots.early, 0);
+	assert_false(shots.lateness.earliest.known);
+	lateness_store_percentiles(&shots, values, 3);
+	assert_int_equal(shots.early, 2);
+	assert_true(shots.lateness.earliest.known);
+	assert_int_equal(shots.lateness.earliest.low, 5); /* the proven minimum of 5 ns is larger than 1 ns */
+	assert_int_equal(shots.lateness.earliest.value, 7);
+	assert_int_equal(shots.lateness.earliest.high, 9);
 }
 
 /* Shortly before the third deadline, a timer sends two missed ticks, one for each of the two empty periods before. */
@@ -624,6 +649,25 @@ TEST(an_early_interrupt_may_belong_to_a_one_shot_that_never_came)
 	analyse();
 	assert_int_equal(row->early, 1);
 	assert_counts(1, 0, 1);
+}
+
+/* The arming took 30 us, so the interrupt came between 20 us before and 10 us after its deadline. */
+TEST(an_interrupt_that_may_be_in_time_does_not_belong_to_an_earlier_one_shot)
+{
+	const struct record_event events[] = { { 0, BEGIN + PERIOD - 20000 } };
+
+	timer.hz_num = HZ;
+	timer.hz_den = 1;
+	put_timer(0);
+	put_shot(never, true);
+	put_arming((struct record_interrupts){ .what = RECORD_SHOT, .asked = 1, .armed_before = BEGIN - 30000,
+					       .armed_after = BEGIN, .opened = BEGIN, .closed = BEGIN + 2 * PERIOD,
+					       .taken = 1 }, events, 1);
+	analyse();
+	assert_counts(1, 0, 0);
+	assert_int_equal(row->early, 0);
+	assert_int_equal(row->lateness.count, 1);
+	assert_int_equal(row->lateness.p50_ns, -5000);
 }
 
 TEST(a_timer_that_never_expired_is_stuck)
