@@ -132,14 +132,15 @@ remove_clocks_of_several_groups(const struct panel *panel, struct discontinuity 
 
 /*
  * Returns true if the durations of A and B overlap. The duration of a clock that wraps is first shifted by whole wraps.
- * If both clocks wrap, only B's duration is shifted.
+ * If both clocks wrap, only the duration of the clock that wraps sooner is shifted.
  */
 static bool
 durations_overlap(const struct panel *panel, size_t a, size_t b)
 {
+	uint64_t wrap_a = panel->clocks[a].wrap_ns, wrap_b = panel->clocks[b].wrap_ns;
 	int64_t by;
 
-	if (panel->clocks[a].wrap_ns && !panel->clocks[b].wrap_ns)
+	if (wrap_a && (!wrap_b || wrap_a < wrap_b))
 		return durations_overlap(panel, b, a);
 	by = time_of_wraps_between_ns(&panel->clocks[b], max_clock_elapsed_ns(panel, b), min_clock_elapsed_ns(panel, a));
 	return min_clock_elapsed_ns(panel, b) + by <= max_clock_elapsed_ns(panel, a) &&

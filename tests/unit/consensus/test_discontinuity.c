@@ -75,8 +75,9 @@ TEST(a_pause_leaves_the_rtc_alone_ahead)
 	struct discontinuity found = find(700 * MS, 700 * MS, 10700 * MS, true);
 
 	assert_int_equal(found.count, 2);
-	assert_holds(&found.groups[0], 0xf, 700 * MS);
+	assert_holds(&found.groups[0], 0x7, 700 * MS);
 	assert_holds(&found.groups[1], 1u << RTC, 10700 * MS);
+	assert_int_equal(found.mute, 1u << PIT); /* after 182 more wraps, the PIT agrees with the RTC */
 	found = find(700 * MS, 700 * MS, 3700 * MS, false);
 	assert_int_equal(found.count, 2);
 	assert_holds(&found.groups[1], 1u << RTC, 3700 * MS);
@@ -123,6 +124,29 @@ TEST(a_counter_that_wraps_soon_proves_nothing_alone)
 	const struct discontinuity_clock both[] = { wraps(S, MS / 10, PM_WRAP), wraps(S, MS / 10, PIT_WRAP) };
 
 	assert_int_equal(discontinuity_find_groups(both, 2, FLOOR).count, 1);
+}
+
+/*
+ * The PM timer alone is ahead, by three wraps of the PIT, or ahead by half a wrap more. In the first case the PIT
+ * agrees with both other clocks.
+ */
+TEST(a_counter_that_wraps_sooner_than_another_may_agree_with_it)
+{
+	for (int half = 0; half < 2; half++) {
+		const int64_t ahead = 3 * (int64_t)PIT_WRAP + half * (int64_t)PIT_WRAP / 2;
+
+		for (size_t pit = 0; pit < 3; pit++) {
+			struct discontinuity_clock clocks[3];
+			struct discontinuity found;
+
+			clocks[pit] = wraps(0, MS / 10, PIT_WRAP);
+			clocks[(pit + 1) % 3] = took(0, 0);
+			clocks[(pit + 2) % 3] = wraps(ahead, MS / 10, PM_WRAP);
+			found = discontinuity_find_groups(clocks, 3, FLOOR);
+			assert_int_equal(found.count, 2);
+			assert_int_equal(found.mute, half ? 0 : 1u << pit);
+		}
+	}
 }
 
 /*
