@@ -706,6 +706,72 @@ behaviour_of(const struct report *report, const char *rule, const char *source)
 }
 
 /*
+ * Early one-shots of two durations on one core, or of one duration on two cores. Only the proven minimum (`low`)
+ * counts. For the PIT it must be more than two of its clocks, 1,677 ns.
+ */
+TEST(one_shots_are_early_by_the_proven_minimum)
+{
+	static const struct {
+		const char *source;
+		uint32_t second_core, named;
+		struct interval_ns earliest[2];
+		int64_t low; /* the finding's figure, 0 if there is no finding */
+	} cases[] = {
+		{ "pit0", 0, REPORT_NO_CORE, { { true, 3000, 1677, 4323 }, { true, 3000, 1000, 5000 } }, 0 },
+		{ "pit0", 0, REPORT_NO_CORE, { { true, 3000, 1678, 4322 }, { true, 3000, 1000, 5000 } }, 1 },
+		{ "hpet0", 0, REPORT_NO_CORE, { { true, 3000, 0, 6000 }, { true, 3000, 0, 6000 } }, 0 },
+		{ "hpet0", 0, REPORT_NO_CORE, { { true, 6000, 5000, 7000 }, { true, 9000, 1000, 17000 } }, 5000 },
+		{ "lapic", 2, 2, { { true, 9000, 0, 18000 }, { true, 6000, 5000, 7000 } }, 5000 },
+	};
+
+	for (size_t n = 0; n < sizeof(cases) / sizeof(cases[0]); n++) {
+		struct report *report = literal_make_clean_report();
+
+		report->interval_count = 2;
+		for (uint32_t i = 0; i < 2; i++)
+			report->intervals[i] = (struct report_interval){
+				.source = cases[n].source, .route_kind = "ioapic", .state = CLOCK_PRESENT,
+				.core = i ? cases[n].second_core : 0, .asked_ns = i ? 100000 : 20000, .asked = 200,
+				.expected = 200, .delivered = 200, .early = 200,
+				.lateness = { .count = 200, .earliest = cases[n].earliest[i] },
+			};
+		judge_report(report);
+		assert_int_equal(report->finding_count, cases[n].low != 0);
+		assert_int_equal(rules_get_outcome(behaviour_of(report, "irq-early", cases[n].source), &report->options),
+				 cases[n].low ? OUTCOME_FAILED : OUTCOME_PASSED);
+		if (!cases[n].low)
+			continue;
+		assert_string_equal(report->findings[0].rule, "irq-early");
+		assert_int_equal(report->findings[0].low, cases[n].low);
+		assert_int_equal(report->findings[0].core, cases[n].named);
+	}
+}
+
+/* A timer that drops one-shots also loses ticks. The lost ticks are a finding only if no one-shot is missing. */
+TEST(lost_ticks_of_a_timer_that_drops_one_shots_are_no_second_finding)
+{
+	for (uint64_t missing = 0; missing <= 7; missing += 7) {
+		struct report *report = literal_make_clean_report();
+
+		report->hypervisor[0] = '\0';
+		report->intervals[0] = (struct report_interval){
+			.source = "lapic", .route_kind = "lapic", .state = CLOCK_PRESENT, .asked_ns = 100000, .asked = 100,
+			.expected = 100, .delivered = 100 - missing, .empty = missing, .expired = missing,
+			.lateness = { .count = 90, 400, 500, 600, 600, 600, 20 },
+		};
+		report->intervals[1] = (struct report_interval){
+			.source = "lapic", .periodic = true, .route_kind = "lapic", .state = CLOCK_PRESENT,
+			.asked_ns = 1000000, .asked = 80, .expected = 80, .delivered = 73, .empty = 7, .losses = 7,
+			.lateness = { .count = 73, 400, 500, 600, 600, 600, 20 }, .rate = { true, 0, -2000, 2000 },
+		};
+		report->interval_count = 2;
+		judge_report(report);
+		assert_int_equal(report->finding_count, 1);
+		assert_string_equal(report->findings[0].rule, missing ? "irq-missing" : "irq-lost");
+	}
+}
+
+/*
  * A comparator that is armed with an expired deadline must not interrupt. One or two interrupts in four tries may be
  * late interrupts of an earlier one-shot. Three or four are a fault.
  */
