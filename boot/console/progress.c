@@ -157,15 +157,24 @@ progress_make_hooks(struct progress *progress, struct console *console, bool lfe
 	};
 }
 
+/* Sets the alarm to the deadline. Does nothing if the deadline has passed by the TSC. */
+static void
+set_alarm_to_deadline(struct progress *progress)
+{
+	uint64_t passed_ticks = hw_tsc() - progress->start_tsc;
+
+	if (passed_ticks < progress->deadline_ticks)
+		alarm_set(&progress->deadline, scale_ns(&progress->scale, progress->deadline_ticks - passed_ticks));
+}
+
 void
 progress_extend_deadline(struct progress *progress, uint64_t begin_tsc)
 {
 	uint64_t now = hw_tsc();
 
 	progress->start_tsc += now - begin_tsc;
-	if (!progress->deadline.event || now == begin_tsc || now - progress->start_tsc >= progress->deadline_ticks)
-		return;
-	alarm_set(&progress->deadline, scale_ns(&progress->scale, progress->deadline_ticks - (now - progress->start_tsc)));
+	if (progress->deadline.event && now != begin_tsc)
+		set_alarm_to_deadline(progress);
 }
 
 void
@@ -175,7 +184,7 @@ progress_set_tsc_rate(struct progress *progress, struct rate hz, uint64_t deadli
 	if (progress->deadline_ticks)
 		return;
 	progress->deadline_ticks = scale_ns_to_ticks(&progress->scale, deadline_ns);
-	alarm_set(&progress->deadline, deadline_ns);
+	set_alarm_to_deadline(progress);
 }
 
 void
