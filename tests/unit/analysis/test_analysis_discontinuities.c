@@ -292,6 +292,11 @@ TEST(the_size_of_an_rtcs_jump_is_unknown_after_a_single_edge)
 	assert_int_equal(report.discontinuities[0].from_tsc, 0);
 	assert_false(report.discontinuities[0].groups[1].elapsed.known);
 	assert_true(report.discontinuities[0].groups[0].elapsed.known);
+	step.clocks[RTC].then_at_edge = 0; /* a reading between two edges is not delayed */
+	took(RTC, 4 * S, S);
+	assert_int_equal(found(), 1);
+	assert_int_equal(report.discontinuities[0].from_tsc, BEGIN - BRACKET);
+	assert_group(1, set_of(RTC), 3 * S + S / 2, S + 11 * MS);
 }
 
 TEST(time_hidden_before_the_step_widens_the_rtcs_interval_only)

@@ -366,6 +366,27 @@ TEST(wraps_after_the_window_are_counted_with_the_readings_in_between)
 }
 
 /*
+ * The TSC runs at 1 GHz. A clock that is twice as fast as its nominal frequency implies half of this rate. A slow clock
+ * has a pace of 1, because it may have wrapped unseen.
+ */
+TEST(the_pace_of_a_clock_is_the_rounded_multiple_of_its_nominal_frequency)
+{
+	static const struct {
+		uint64_t implied_hz, pace;
+	} cases[] = { { 1000000000, 1 }, { 500000000, 2 }, { 690000000, 1 }, { 640000000, 2 }, { 3000000000, 1 } };
+	struct scale scale;
+
+	scale_init(&scale, (struct rate){ 1000000000, 1 });
+	assert_int_equal(wraps_clock_speed_factor(&scale, &(struct rate_interval){ .known = false }), 1);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint64_t microhz = cases[i].implied_hz * 1000000;
+
+		assert_int_equal(wraps_clock_speed_factor(&scale, &(struct rate_interval){ true, microhz, microhz, microhz }),
+				 cases[i].pace);
+	}
+}
+
+/*
  * A clock that is three times as fast as its nominal rate wraps more than once between two looks (batches within the
  * window).
  */

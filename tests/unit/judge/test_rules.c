@@ -377,6 +377,47 @@ TEST(an_rtc_that_gets_ahead_is_a_stop_if_another_clock_may_agree_with_the_rest)
 }
 
 /*
+ * The RTC differs from the TSC and the HPET, which counted 1 s. Only a guest's RTC shows that the machine was stopped,
+ * and only if it is ahead. If the RTC's time is unknown, a pause delayed its first tick.
+ */
+TEST(an_rtc_that_is_behind_or_on_bare_metal_shows_no_stop_of_the_machine)
+{
+	static const struct {
+		bool guest;
+		struct interval_ns rtc;
+		enum discontinuity_class class;
+		const char *note;
+	} cases[] = {
+		{ true, { true, INT64_C(3000000000), INT64_C(2990000000), INT64_C(3010000000) }, DISCONTINUITY_STOPPED,
+		  "The machine was stopped for 2.0 s at 3.0 s (shown by the rtc)." },
+		{ true, { .known = false }, DISCONTINUITY_STOPPED,
+		  "The machine was stopped before 3.0 s (shown by the rtc); for how long is not known." },
+		{ true, { true, 0, -10000000, 10000000 }, DISCONTINUITY_PARTED, NULL },
+		{ false, { true, INT64_C(3000000000), INT64_C(2990000000), INT64_C(3010000000) }, DISCONTINUITY_JUMPED, NULL },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct report *report = literal_make_clean_report();
+		uint8_t rtc = (uint8_t)(literal_find_clock(report, "rtc") - report->clocks);
+		uint8_t hpet = (uint8_t)(literal_find_clock(report, "hpet") - report->clocks);
+
+		if (!cases[i].guest)
+			report->hypervisor[0] = '\0';
+		report->clocks[rtc].clock.edges_only = true;
+		report->discontinuity_count = 1;
+		report->discontinuities[0] = (struct report_discontinuity){
+			.at_tsc = 6000001000, .group_count = 2,
+			.groups = { { 1 | UINT32_C(1) << hpet, 2, { 0, hpet }, { true, 1000000000, 1000000000, 1000000000 } },
+				    { UINT32_C(1) << rtc, 1, { rtc }, cases[i].rtc } },
+		};
+		judge_report(report);
+		assert_int_equal(report->discontinuities[0].class, cases[i].class);
+		if (cases[i].note)
+			assert_string_equal(find_note(report, "The machine was stopped"), cases[i].note);
+	}
+}
+
+/*
  * Sets the rate of the TSC that a clock implies, in the rate window and after it, in ppm above 3 GHz. Both rates are
  * known within 10 ppm.
  */

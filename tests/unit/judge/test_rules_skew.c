@@ -569,6 +569,8 @@ TEST(a_core_that_drifts_is_named_with_the_proven_drift)
 					  "steadily or by a step: likely a broken oscillator, a separate clock "
 					  "source, or a write to the TSC."),
 		      49993, 49993, 50007, 0); /* drift against each core of a majority, in ppb */
+	assert_false(report->skew.synchronised);
+	assert_false(report->skew.within_known);
 
 	report = machine(4, 4, NULL);
 	report->cores[3].drift_ppb = (struct offset){ 49996, 50004 };
