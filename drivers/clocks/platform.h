@@ -16,8 +16,8 @@ struct platform {
 	struct claims claims;
 	struct pages pages; /* memory for the pages that hypervisors write */
 	/*
-	 * Address of a page without memory, at which Xen's shared page can be mapped. 0 unless baretick was started by
-	 * PVH: firmware or a boot loader may use the shared page at another address.
+	 * Address of a page without memory, at which Xen's shared page can be mapped. It is 0 unless baretick was started
+	 * by PVH, because firmware or a boot loader may use the shared page at another address.
 	 */
 	uint64_t unused_page;
 };
