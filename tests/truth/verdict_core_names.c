@@ -361,14 +361,14 @@ does_core_drift_or_step(size_t core)
 static bool
 is_contradiction_finding_true(const struct finding *finding)
 {
-	const char *worst = strstr(finding->text, "the worst "), *by = worst ? strstr(worst, ", by ") : NULL;
+	const char *worst = strstr(finding->text, "the worst is "), *by = worst ? strstr(worst, ", by ") : NULL;
 	size_t count = 0, known = 0, moving = 0;
 	struct span span;
 	unsigned ids[3];
 
-	if (worst && sscanf(worst, "the worst between core %u and core %u,", &ids[0], &ids[1]) == 2)
+	if (worst && sscanf(worst, "the worst is between core %u and core %u,", &ids[0], &ids[1]) == 2)
 		count = 2;
-	else if (worst && sscanf(worst, "the worst among cores %u, %u and %u,", &ids[0], &ids[1], &ids[2]) == 3)
+	else if (worst && sscanf(worst, "the worst is among cores %u, %u and %u,", &ids[0], &ids[1], &ids[2]) == 3)
 		count = 3;
 	for (size_t i = 0; i < count; i++) {
 		known += find_core_by_apic_id(ids[i]) < machine.cores;
