@@ -417,6 +417,27 @@ TEST(an_rtc_that_is_behind_or_on_bare_metal_shows_no_stop_of_the_machine)
 	}
 }
 
+/* A hypervisor's clock that counts by the TSC may stop while the machine is paused. A device's clock must not. */
+TEST(a_clock_that_is_behind_jumped_unless_a_hypervisor_may_have_stopped_it)
+{
+	for (int by_tsc = 0; by_tsc < 2; by_tsc++) {
+		struct report *report = literal_make_clean_report();
+		uint8_t pit = (uint8_t)(literal_find_clock(report, "pit") - report->clocks);
+		uint8_t hpet = (uint8_t)(literal_find_clock(report, "hpet") - report->clocks);
+
+		report->hypervisor[0] = '\0';
+		report->clocks[pit].clock.by_tsc = by_tsc;
+		report->discontinuity_count = 1;
+		report->discontinuities[0] = (struct report_discontinuity){
+			.at_tsc = 6000001000, .group_count = 2,
+			.groups = { { 1 | UINT32_C(1) << hpet, 2, { 0, hpet }, { true, 1000000000, 1000000000, 1000000000 } },
+				    { UINT32_C(1) << pit, 1, { pit }, { true, 500000000, 490000000, 510000000 } } },
+		};
+		judge_report(report);
+		assert_int_equal(report->discontinuities[0].class, by_tsc ? DISCONTINUITY_PARTED : DISCONTINUITY_JUMPED);
+	}
+}
+
 /*
  * Sets the rate of the TSC that a clock implies, in the rate window and after it, in ppm above 3 GHz. Both rates are
  * known within 10 ppm.
