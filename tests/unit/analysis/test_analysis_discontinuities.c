@@ -1,7 +1,7 @@
 /*
- * Finds the times at which the clocks disagree, from records that the tests write entry by entry. A step is the time
- * from one comparison of all clocks to the next. The TSC counts two ticks per nanosecond. All clocks have their
- * nominal rates, and one of them jumps.
+ * Finds the intervals in which the clocks disagree, from records that the tests write entry by entry. A step is the
+ * interval from one comparison of all clocks to the next. The TSC counts two ticks per nanosecond. All clocks have
+ * their nominal rates, and one of them jumps.
  */
 #include "test.h"
 #include "analysis/analysis.h"
@@ -54,7 +54,7 @@ took(unsigned clock, int64_t ns, int64_t tsc_ns)
 	step.is.seen_tsc = compared->now.end;
 }
 
-/* Sets the duration of the step as all other clocks count it (NS) and as the TSC counts it (TSC_NS). */
+/* Sets the duration of the step as all clocks except the TSC count it (NS), and as the TSC counts it (TSC_NS). */
 static void
 all_took(int64_t ns, int64_t tsc_ns)
 {
@@ -107,8 +107,8 @@ found(void)
 }
 
 /*
- * Asserts that group number GROUP of the first discontinuity has exactly the clocks in the bit mask SET. The interval
- * of the time that these clocks counted must contain NS, and must be at most WITHIN_NS wide.
+ * Clocks that agree form a group. Asserts that group number GROUP of the first discontinuity consists of the clocks in
+ * the bit mask SET. The group's interval of the step's duration must include NS, and must be at most WITHIN_NS wide.
  */
 static void
 assert_group(size_t group, uint32_t set, int64_t ns, int64_t within_ns)
@@ -280,7 +280,7 @@ TEST(an_rtc_that_seems_to_step_far_back_jumped_ahead)
 	assert_group(1, set_of(RTC), -2 * S, 11 * MS);
 }
 
-/* If no later edge confirms the RTC's edge at the start of the step, that edge may have come at the end of a pause. */
+/* If the RTC showed only one edge before the step, a pause of the machine may have delayed that edge. */
 TEST(the_size_of_an_rtcs_jump_is_unknown_after_a_single_edge)
 {
 	all_took(S, S);

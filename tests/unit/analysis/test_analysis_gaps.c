@@ -1,4 +1,7 @@
-/* Stolen time in the report, from records that the tests write entry by entry. A tick is half a nanosecond. */
+/*
+ * Gaps (times in which a core did not run) and stolen time, calculated from records that the tests write entry by
+ * entry. A tick is half a nanosecond.
+ */
 #include "test.h"
 #include "analysis/analysis.h"
 #include "record/record.h"
@@ -33,8 +36,8 @@ begin(void **state)
 TEST_FIXTURE(begin, NULL);
 
 /*
- * Writes the entry for a search for gaps on CORE that lasted OBSERVED_MS. The entry has GAPS gaps of WORST_TICKS each.
- * They count in octave number OCTAVE: 2^(OCTAVE-1) to 2^OCTAVE - 1 ns.
+ * Writes the entry for a search for gaps on CORE that lasted OBSERVED_MS. It found GAPS gaps of WORST_TICKS each, all
+ * in octave number OCTAVE: each gap lasted 2^(OCTAVE-1) to 2^OCTAVE - 1 ns.
  */
 static void
 put_watch(uint32_t core, uint64_t observed_ms, size_t octave, uint64_t gaps, uint64_t worst_ticks)
@@ -148,8 +151,8 @@ TEST(a_longer_record_replaces_all_figures_except_the_number_of_smis)
 
 /*
  * Writes the entry for a search for gaps on CORE that lasted 100 ms. The core ran for at least 70 ms, and its gaps of
- * 500 us or more took 9 ms. The host's counter reported REPORTED_NS of stolen time, in a time that was AROUND_MS longer
- * than the search. If the counter was not read, AROUND_MS is 0.
+ * 500 us or more took 9 ms. The host's counter of stolen time was read before and after the search, in an interval that
+ * is AROUND_MS longer, and advanced by REPORTED_NS. If AROUND_MS is 0, the counter was not read.
  */
 static void
 put_reported(uint32_t core, uint64_t reported_ns, uint64_t around_ms)
@@ -175,8 +178,8 @@ TEST(stolen_time_that_the_host_reports_is_added_up_over_the_cores)
 	assert_int_equal(stolen->observed_ns, 200000000);
 	assert_int_equal(stolen->reported_ns, 11000000);
 	/*
-	 * The host may have stolen some of the reported time just before or after the search: up to 2 of the first
-	 * core's 10 ms, and all of the second core's 1 ms.
+	 * The counter's interval is longer than the search. Therefore up to 2 of the first core's 10 ms, and all of the
+	 * second core's 1 ms, may have been stolen outside the search.
 	 */
 	assert_int_equal(stolen->reported_low_ns, 8000000);
 	assert_int_equal(stolen->low_ns, 18000000);

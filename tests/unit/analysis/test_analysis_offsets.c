@@ -1,7 +1,7 @@
 /*
  * Offsets and drifts of cores, calculated from records that the tests write entry by entry. A tick is half a
- * nanosecond, and the TSC advances by single ticks. The interval of the offset from a ping-pong is as wide as the round
- * trip, plus one tick on each side.
+ * nanosecond, and the TSC advances by single ticks. A ping-pong gives two bounds of an offset. Their distance is the
+ * round trip, plus one tick on each side.
  */
 #include "test.h"
 #include "analysis/analysis.h"
@@ -260,8 +260,8 @@ TEST(a_later_pass_is_compared_with_the_first_and_replaces_the_previous_pass)
 }
 
 /*
- * The two directions of the ping-pong give bounds of the offset that contradict each other by 400 ticks. The resolution
- * of one tick on each side explains 2 of them.
+ * The two directions of the ping-pong give a lower bound of the offset that is 400 ticks above the upper bound. The
+ * resolution of one tick on each side explains only 2 of them.
  */
 TEST(a_pair_that_moved_during_its_pingpong_is_a_contradiction_without_offset)
 {
@@ -423,7 +423,7 @@ TEST(a_cut_record_gives_its_complete_passes)
 
 	put_all_pairs(1, RECORD_PASS_FIRST, START, in_step, 3);
 	length = record.length;
-	/* entries that fill the first block, so that the last pass ends in the second */
+	/* ping-pongs that fill the record's first block, so that the entry for the last pass is in the second block */
 	for (unsigned i = 0; i < 100; i++)
 		put(2, START + 100000000, pingpong(0, 1, 0, 100));
 	put_pass(2, RECORD_PASS_LAST, ALL, START + 100000000, START + 200000000, 0x7);
@@ -523,7 +523,7 @@ TEST(all_pairs_of_a_few_cores_out_of_thousands_have_offsets)
 	assert_true(offset_is_known(report.cores[1].offset) && report.cores[1].offset.low > 0);
 }
 
-/* The second item of an entry has cores from number 64 on. */
+/* Each item of a pass's entry has the bits of 64 cores, so core 70 is in the second item. */
 TEST(a_pass_may_have_more_than_64_cores)
 {
 	const struct record_pass star = { .pass = 1, .stage = RECORD_PASS_FIRST, .begin_tsc = START, .end_tsc = START + 1 };
@@ -537,10 +537,7 @@ TEST(a_pass_may_have_more_than_64_cores)
 	assert_offset(report.cores[70].offset, 800 - 51, 800 + 51);
 }
 
-/*
- * A row of a soak has the bounds of an offset from one ping-pong. The TSC of this record advances by up to 5 ticks at
- * once.
- */
+/* The bounds of an offset in a soak's row do not include the TSC's resolution, which is 5 ticks in this record. */
 TEST(an_offset_in_a_row_of_a_soak_includes_the_resolution_of_the_tsc)
 {
 	struct offset offset;

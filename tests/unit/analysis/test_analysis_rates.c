@@ -43,7 +43,7 @@ static struct {
 
 static uint64_t look;               /* number of the next look, a batch within a rate window */
 static uint64_t last_tsc[CLOCKS];   /* the TSC after the latest reading of each clock */
-/* time in ns from a clock's previous reading to its next batch, if that reading is not in the record; otherwise 0 */
+/* if not 0: time in ns between a batch and the clock's previous reading, which is not in the record */
 static uint64_t left_out_ns;
 
 static uint64_t
@@ -176,7 +176,7 @@ TEST(rates_and_pairs_contain_the_true_values)
 	analyse();
 	assert_true(report.tsc_within.known);
 	assert_in_range(TSC_HZ * MICROHZ, report.tsc_within.low, report.tsc_within.high);
-	/* the RTC's edges are exact here, except for the duration of a reading */
+	/* simulated RTC edges are exact within a reading's duration, so the RTC's rate is the most exact */
 	assert_string_equal(report.relative_to, "rtc");
 	assert_string_equal(report.tsc_source, "measured against rtc");
 	assert_int_equal(report.rate_count, CLOCKS * (CLOCKS - 1) / 2);
@@ -338,8 +338,8 @@ TEST(the_wraps_of_all_counters_are_counted)
 }
 
 /*
- * The PIT becomes faster by 2 % after the window, so it wraps six times more until the end of the run than its rate in
- * the window implies. Only readings between the window and the end of the run show these wraps.
+ * After the window the PIT becomes faster by 2 %. Until the end of the run it then wraps six more times than at the
+ * window's rate. Only readings between the window and the end of the run show these wraps.
  */
 TEST(wraps_after_the_window_are_counted_with_the_readings_in_between)
 {
@@ -517,8 +517,8 @@ TEST(a_clock_with_missing_looks_has_no_rate)
 }
 
 /*
- * In six seconds, the time by the PIT is wrong by 1.3 s, which is more than a quarter of the time in which the PM
- * timer wraps.
+ * In the six seconds, the PIT's count is wrong by 1.3 s, which is more than a quarter of the PM timer's range. But the
+ * PIT wraps sooner, so it must not contradict the PM timer.
  */
 TEST(only_clocks_that_wrap_later_contradict_a_count)
 {
@@ -628,8 +628,8 @@ TEST(a_counter_with_a_lower_value_at_the_end_stepped_back)
 }
 
 /*
- * The host delays the RTC's edge at the end of the rate window. The time after the window starts with the same edge,
- * so both times give a false rate.
+ * The host delays the RTC's edge at the end of the rate window. The interval after the window starts with the same
+ * edge, so both intervals give a false rate.
  */
 TEST(a_guests_late_rtc_edge_accuses_no_clock_without_confirmation)
 {
@@ -663,8 +663,8 @@ TEST(a_guests_late_rtc_edge_accuses_no_clock_without_confirmation)
 		assert_true(row(RTC)->implied_since.known);
 		assert_int_equal(row(RTC)->implied_since.low > TSC_HZ * MICROHZ, wrong);
 		/*
-		 * The first half of the window and the extra measurement share no edge. Therefore they decide together
-		 * whether the RTC's rate is wrong.
+		 * The first half of the window and the extra measurement do not include the delayed edge. If both give
+		 * the same wrong rate, the RTC's rate is wrong.
 		 */
 		assert_int_equal(row(RTC)->implied_window.high != window.high, wrong);
 		assert_int_equal(outcome.unsure, 0);
@@ -701,10 +701,7 @@ TEST(a_clock_that_was_never_seen_to_move_has_no_rate)
 	assert_true(row(HPET)->implied.known);
 }
 
-/*
- * The analysis keeps only some of the looks, evenly spread, and the corners of their readings (see
- * src/consensus/rate_fit.h). The rate must be known for any number of looks.
- */
+/* The analysis keeps only some of the looks, evenly spread. The rate must be known for any number of looks. */
 TEST(the_rate_does_not_depend_on_the_number_of_looks)
 {
 	for (size_t looks = 1; looks < 200; looks = looks * 3 + 1) {

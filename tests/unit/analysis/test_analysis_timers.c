@@ -192,7 +192,10 @@ TEST(a_tick_at_the_end_of_a_gap_is_not_early_for_the_next_deadline)
 	assert_int_equal(row->early, 0);
 }
 
-/* The first two ticks after the empty period are late by 1.11 and 0.58 periods, so both come in the same period. */
+/*
+ * Both ticks after the empty period come in the period from 300 to 400. For deadlines 200 and 300, they are late by
+ * 1.11 and 0.58 periods.
+ */
 TEST(two_ticks_after_an_empty_period_are_not_counted)
 {
 	static const double ticks[] = { 100.1, 311, 358, 400.1, 500.1, 0 };
@@ -452,7 +455,10 @@ TEST(a_tick_is_placed_in_the_nearest_empty_period_before)
 	assert_int_equal(periods_choose_period_of_tick(&periods, 4, false, 1), SIZE_MAX);
 }
 
-/* The ticks are even, or half of them are late by 32 to 50 us, or all ticks after the first third are late by 50 us. */
+/*
+ * There are three cases: all ticks are equally late, every second tick is 32 to 50 us later, or all ticks after the
+ * first third are 50 us later.
+ */
 TEST(a_rate_is_as_uncertain_as_its_ticks_are_uneven)
 {
 	int64_t residuals[81];
@@ -759,7 +765,7 @@ TEST(an_event_whose_deadline_is_not_known_is_only_counted)
 {
 	const struct record_event events[] = { { 0, BEGIN + PERIOD } };
 
-	/* 600 s: the status bit of a PM timer with 32 bits takes so long, and no test can wait for it */
+	/* 600 s: a 32-bit PM timer sets its status bit after this time, which is too long for a test */
 	timer.interval_ns = UINT64_C(600000000000);
 	put_timer(RECORD_UNTIMED);
 	put_arming((struct record_interrupts){ .what = RECORD_WAITED, .asked = 1, .armed_before = BEGIN, .armed_after = BEGIN,

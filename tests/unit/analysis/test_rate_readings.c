@@ -6,8 +6,8 @@ static struct report report;
 static struct rate_readings readings;
 
 /*
- * Makes readings at these TSC values. The first and the last are the ends, and the others are looks (readings in
- * between).
+ * Makes a reading at each TSC value in BEGINS. The first and the last are the ends, and the others are looks (readings
+ * in between).
  */
 static void
 set_looks(const uint64_t *begins, size_t count)

@@ -162,8 +162,8 @@ TEST(ticks_are_converted_to_nanoseconds_within_the_stated_error)
 }
 
 /*
- * Any rate within 0.2 ppm may be the true one. The interval must include the duration of 10^10 ticks at each such
- * rate, and must not be much wider.
+ * The TSC's rate is known within 0.1 ppm. The interval must include the duration of the ticks at each possible rate,
+ * and must not be much wider.
  */
 TEST(the_duration_of_a_difference_includes_all_possible_rates)
 {
@@ -192,7 +192,7 @@ TEST(differences_are_rounded_outwards_and_do_not_overflow)
 
 	scale_init(&scale, (struct rate){ 3000000000, 1 });
 	assert_int_equal(scale_ticks_to_ns_down(&scale, 3), 0);
-	assert_int_equal(scale_ticks_to_ns_up(&scale, 3), 2); /* a tick is a third of a nanosecond, which is rounded up */
+	assert_int_equal(scale_ticks_to_ns_up(&scale, 3), 2); /* exactly 1 ns, but a tick's 1/3 ns is rounded up */
 	assert_int_equal(scale_ticks_to_ns_down(&scale, -3), -2);
 	assert_int_equal(scale_ticks_to_ns_up(&scale, -3), 0);
 	scale_init(&scale, (struct rate){ 1000000000, 1 });

@@ -1,4 +1,4 @@
-/* The marker of a run's phase, as it is written for the next boot. */
+/* The marker, a file that tells the next boot which phase of a run was the last. */
 #include <stdio.h>
 
 #include "test.h"
