@@ -74,7 +74,7 @@ close_event(EFI_EVENT event)
 	return EFI_SUCCESS;
 }
 
-/* Each hundredth reading the simulated timer ticks, as long as its period is not 0. */
+/* The simulated timer ticks at each hundredth read of the TSC, unless its period is 0. */
 static uint64_t
 tsc(void)
 {
@@ -138,6 +138,6 @@ TEST(the_wait_for_the_ticks_callback_ends_with_the_callback_or_at_its_limit)
 	assert_in_range(now, 1000, 1010);
 	assert_true(tick_set_stopped(&tick, false));
 	assert_true(tick_is_alive(tsc, 1000));
-	assert_in_range(now, 1011, 1111); /* the wait ends with the callback */
+	assert_in_range(now, 1011, 1111); /* the wait ends with the tick at TSC 1100 */
 	assert_int_equal(opened, 0);
 }

@@ -1,6 +1,6 @@
 /*
- * Network cards without an address. The firmware's IPv4 policy (static) requests none by DHCP. All changes must be
- * undone.
+ * Network cards without an address. The firmware's IPv4 policy is static, so no card requests an address by DHCP. All
+ * changes must be undone.
  */
 #include "test.h"
 #include "firmware_sim.h"

@@ -6,8 +6,8 @@
 #include "volume_sim.h"
 
 /*
- * size of the HTML page in bytes, which is no multiple of a sector or of a piece (the largest part that is written at
- * once)
+ * size of the HTML page in bytes: neither a multiple of a sector nor of PIECE_BYTES, the largest part that is written
+ * at once
  */
 #define PAGE_BYTES  1000003u
 #define PIECE_BYTES 0x10000u

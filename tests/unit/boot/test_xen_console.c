@@ -74,7 +74,7 @@ hypercall(uint64_t number, uint64_t first, uint64_t second, uint64_t third)
 	return 0;
 }
 
-/* Starts a guest whose hypervisor leaves have another interface before Xen's, as with Xen's option viridian=1. */
+/* Starts a guest whose CPUID leaves list another interface before Xen's, as with Xen's option viridian=1. */
 static int
 start_xen(void **state)
 {

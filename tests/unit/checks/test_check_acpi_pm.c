@@ -52,7 +52,7 @@ TEST(a_32_bit_timer_above_24_bits_passes_at_once)
 TEST(a_check_waits_for_bit_24_if_it_comes_in_time)
 {
 	sim.pm.counter.wrap_bits = 32;
-	open_with_32_bits(0x1000000 - 200000); /* the counter reaches bit 24 after 55.9 ms */
+	open_with_32_bits(0x1000000 - 200000); /* bit 24 becomes 1 after 55.9 ms */
 	open_and_check(&acpi_pm_driver, BUDGET_NS);
 	assert_passed("pm-width", "The timer has more than 24 bits, as the FADT says: it reads 1000000h.");
 	reset(state);

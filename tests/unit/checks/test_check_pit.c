@@ -1,6 +1,6 @@
 /*
- * Checks of the PIT against its data sheet, on the simulated machine. A clock takes 838 ns, and a port access takes
- * 500 ns.
+ * Checks of the PIT against its data sheet, on the simulated machine. A cycle of the PIT's input clock takes 838 ns,
+ * and a port access takes 500 ns.
  */
 #include "check_rows.h"
 
@@ -33,7 +33,7 @@ TEST(the_checks_restore_the_pit)
 	assert_int_equal(sim.pit.channels[0].writes + sim.pit.channels[1].writes, 0);
 }
 
-/* Each of the three accesses of a reading takes one clock of the PIT, exact to a part in 10^5. */
+/* Each of the three accesses of a reading takes one cycle of the PIT's input clock, exact to a part in 10^5. */
 TEST(readings_that_take_whole_clocks_are_no_fault)
 {
 	sim.cost_ps[SIM_IN] = sim.cost_ps[SIM_OUT] = 838090;
@@ -50,7 +50,7 @@ TEST(counting_by_two_is_a_fault)
 	assert_only("pit-step", "In mode 2, all 256 readings differ by multiples of 2 (expected: 1).");
 }
 
-/* The test of OUT uses mode 0, in which the count falls by one at each clock. */
+/* The check of OUT uses mode 0, in which this PIT counts correctly. */
 TEST(counting_by_two_in_mode_2_only_is_a_fault)
 {
 	sim.pit.mode_2_as_3 = true;

@@ -290,8 +290,8 @@ TEST(a_preempted_guest_is_never_accused)
 }
 
 /*
- * A period of the flag is a sixth shorter than programmed. Therefore the core may miss an edge in a gap that is shorter
- * than a programmed period.
+ * The flag is a fifth too fast, so its periods are a sixth shorter than programmed. Therefore even a gap that is
+ * shorter than a programmed period may hide an edge.
  */
 TEST(in_a_preempted_guest_each_interval_shows_that_the_flag_is_a_fifth_too_fast)
 {

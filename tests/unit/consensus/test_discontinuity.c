@@ -1,6 +1,6 @@
 /*
- * Tests which clocks agree over one step (the time between two comparisons of all clocks). Some examples are written by
- * hand. In others the true durations are random.
+ * Tests which clocks agree over one step (the interval between two comparisons of all clocks). Some steps are examples
+ * written by hand, and the others are random.
  */
 #include <stdio.h>
 
@@ -34,8 +34,8 @@ wraps(int64_t ns, int64_t within, uint64_t wrap)
 }
 
 /*
- * Compares five clocks over one step. In it the TSC counted TSC ns, the HPET, the PM timer and the PIT counted DEVICES
- * ns, and the RTC counted RTC ns. If AT_AN_EDGE is false, the RTC is read between its seconds.
+ * Compares five clocks over one step, in which the TSC counted TSC ns, the HPET, the PM timer and the PIT counted
+ * DEVICES ns, and the RTC counted RTC ns. If AT_AN_EDGE is false, the RTC's time is known only to a second.
  */
 static struct discontinuity
 find(int64_t tsc, int64_t devices, int64_t rtc, bool at_an_edge)
@@ -81,7 +81,7 @@ TEST(a_pause_leaves_the_rtc_alone_ahead)
 	found = find(700 * MS, 700 * MS, 3700 * MS, false);
 	assert_int_equal(found.count, 2);
 	assert_holds(&found.groups[1], 1u << RTC, 3700 * MS);
-	/* If the RTC is read between its seconds, it cannot show a pause of half a second. */
+	/* The RTC's time is known only to a second here, so it may agree with a time that differs by half a second. */
 	assert_int_equal(find(200 * MS, 200 * MS, 700 * MS, false).count, 1);
 }
 
@@ -120,7 +120,7 @@ TEST(a_counter_that_wraps_soon_proves_nothing_alone)
 	assert_int_equal(found.count, 2);
 	assert_int_equal(found.groups[1].clocks, 1u << 1);
 	assert_false(offset_is_known(found.groups[1].elapsed));
-	/* Two counters that wrap agree if their times are equal for any numbers of wraps. */
+	/* Two counters that wrap agree if their times are equal for some numbers of wraps. */
 	const struct discontinuity_clock both[] = { wraps(S, MS / 10, PM_WRAP), wraps(S, MS / 10, PIT_WRAP) };
 
 	assert_int_equal(discontinuity_find_groups(both, 2, FLOOR).count, 1);
@@ -210,8 +210,8 @@ draw(int64_t below)
 }
 
 /*
- * Draws two true durations of a step, intervals that contain one of them, and clocks that wrap. Clocks with the same
- * true duration must never be reported as different, and each statement about a group must be true.
+ * Each step has two possible true durations. Each clock's interval contains one of them, and some clocks wrap. Clocks
+ * with the same true duration must never be reported as different.
  */
 TEST(random_steps_have_no_wrong_result)
 {

@@ -77,9 +77,7 @@ of_clock(const struct rate_window *window, const struct rate_interval *tsc)
 	return rate_of_clock(&slope, tsc);
 }
 
-/*
- * Returns the distance from TRUTH to the interval's end on the same side: 1000 at the interval's value, 0 at the end.
- */
+/* Returns the position of TRUTH between an end of the interval (0) and the interval's value (1000). */
 static uint64_t
 room_left(uint64_t truth, const struct rate_interval *rate)
 {

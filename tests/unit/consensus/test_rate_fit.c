@@ -272,7 +272,10 @@ TEST(a_window_in_which_the_clock_stepped_back_has_no_rate)
 	assert_true(rate_fit_line(&ends, &fit).known);
 }
 
-/* A crafted record can have any corners. Their differences may not fit into 64 bits. */
+/*
+ * A crafted record can have any corners (points that limit the line through the readings). Their differences may not
+ * fit into 64 bits.
+ */
 TEST(absurd_corners_cause_no_overflow)
 {
 	static const int64_t absurd[] = { INT64_MIN, INT64_MIN / 2, INT64_MAX / 2, INT64_MAX };
@@ -290,8 +293,7 @@ TEST(absurd_corners_cause_no_overflow)
 }
 
 /*
- * The 16-bit counter wraps in one case. In the other case the core was preempted in a reading for more than a quarter
- * of the range.
+ * A 16-bit counter that wraps at the third reading. The fourth reading took too long, because the core was preempted.
  */
 TEST(corners_include_readings_after_a_wrap_but_not_a_long_preemption)
 {

@@ -269,8 +269,6 @@ tear_down(void **state)
 
 TEST_FIXTURE(set_up, tear_down);
 
-/* Tests of the path from the RSDP to the tables. */
-
 TEST(an_rsdp_of_revision_2_leads_through_the_xsdt_to_all_tables)
 {
 	struct machine *machine = *state;
@@ -956,7 +954,8 @@ TEST(structures_of_other_types_are_ignored)
 }
 
 /*
- * Asserts that the MADT is read only up to a structure of TYPE and LENGTH bytes, which is between two good processors.
+ * Asserts that the MADT is read only up to its second structure, between two good processors, if this structure has the
+ * type TYPE and the length LENGTH.
  */
 static void
 assert_stops_at_the_second(struct machine *machine, uint8_t type, uint8_t length)

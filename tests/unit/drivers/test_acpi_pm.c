@@ -99,7 +99,10 @@ TEST(a_wrap_at_20_bits_is_a_step_back_of_2_to_the_20)
 
 TEST(a_timer_without_a_latch_has_a_wrong_reading)
 {
-	/* Tick 16 is 4,469,842 ps after the counter's start. 158 ps later, bit 4 of the count is not yet set. */
+	/*
+	 * Tick 16 is 4,469,842 ps after the counter's start, and the reading is 158 ps later. The faulty timer sets bit
+	 * 4 only 3 ns after the tick.
+	 */
 	uint64_t origin_ps = SIM_PS_PER_MS;
 	uint64_t start_ps = origin_ps + 4470000 - 520 * SIM_PS_PER_NS;
 	struct sample sound, sick;

@@ -101,8 +101,8 @@ TEST(linuxs_slower_loop_is_right_within_50_ppm_by_the_hpet)
 }
 
 /*
- * The loop waits for 364 ticks and counts 363, so its result is 0 to 2,755 ppm too high. It runs for 101 us, so a read
- * of 510 ns adds up to 5,030 ppm.
+ * The loop waits for 363 ticks of the PM timer, which take 101 us. It may end one tick late, which adds 2,755 ppm. A
+ * read of 510 ns adds up to 5,030 ppm.
  */
 TEST(the_rate_of_edk2s_loop_is_too_high_by_up_to_a_tick_and_a_read)
 {
@@ -180,7 +180,7 @@ TEST(a_pit_of_3100_ns_a_read_is_too_slow)
 	assert_refuses(&calibration_linux_pit, "reads of the PIT take too long to limit the error to 500 ppm");
 }
 
-static uint64_t late_ps; /* delay of one TSC reading, which the test chooses */
+static uint64_t late_ps; /* delay in ps that a test adds to a reading */
 static unsigned tscp_reads;
 
 /* Returns true while the PIT's count is between HIGH and LOW. The loop uses mode 0. */
@@ -204,8 +204,9 @@ be_late_at_the_first_end(enum sim_access access, uint64_t where)
 }
 
 /*
- * The loop notices its start 18 us too late, with an uncertainty of 18 us and two reads. Therefore it runs for about 45
- * ms, and 18 us of this are 398 ppm. One read more or less at either end changes the result by 45 ppm.
+ * The loop notices its start 18 us too late. It ends when its uncertainty, this delay and two reads, is 1/2048 of its
+ * duration, which is after about 45 ms. The 18 us are 398 ppm of this. One read more or less at either end changes the
+ * result by 45 ppm.
  */
 TEST(a_reading_that_is_late_by_18_us_makes_the_rate_400_ppm_too_low)
 {
@@ -277,7 +278,7 @@ TEST(a_machine_without_a_pit_has_no_quick_loop)
 	sim.pit.absent = true;
 	assert_string_equal(open_for(&calibration_linux_pit), "No PIT can be read in this run.");
 	assert_null(open_for(&calibration_linux_reference));
-	sim.preempt_every = 1000000000; /* preemptions are rare here, because the loop waits for 50 ms three times */
+	sim.preempt_every = 1000000000; /* not 0, so play_ppm() allows any duration: three waits of 50 ms */
 	assert_true(play_ppm(&calibration_linux_reference) < 10);
 	assert_int_equal(result.refusal, CALIBRATION_NONE);
 	assert_true(result.hz > TRUE_HZ - 10000);
@@ -317,7 +318,7 @@ TEST(with_an_uneven_pit_linux_uses_the_reference_clock)
 	assert_null(open_for(&calibration_linux_reference));
 	late_ps = 0;
 	sim.spent = be_uneven;
-	sim.preempt_every = 1000000000; /* preemptions are rare here, because the third try takes 50 ms */
+	sim.preempt_every = 1000000000; /* not 0, so play_ppm() allows any duration: the third try takes 50 ms */
 	assert_true(play_ppm(&calibration_linux_reference) < 50);
 	assert_int_equal(result.refusal, CALIBRATION_NONE);
 }
@@ -343,7 +344,7 @@ TEST(edk2s_loop_ends_if_the_pm_timer_stops)
 {
 	assert_null(open_for(&calibration_edk2));
 	sim.pm.counter.stuck_at_ps = sim.now_ps;
-	sim.preempt_every = 1000000000; /* preemptions are rare here, because the limit is 20 ms */
+	sim.preempt_every = 1000000000; /* not 0, so play_ppm() allows any duration: the loop ends after 20 ms */
 	assert_refuses(&calibration_edk2, "the PM timer stopped: EDK II's loop would never end");
 }
 
@@ -363,7 +364,7 @@ delay_each_second_estimate(enum sim_access access, uint64_t where)
 		sim_advance_ps(20 * SIM_PS_PER_US);
 }
 
-/* Each second estimate of the rate is delayed by 20 us, which is more than 1/10,000 of 50 ms. */
+/* Every second estimate of the rate is delayed by 20 us, which is more than 1/10,000 of 50 ms. */
 TEST(estimates_that_do_not_settle_give_postgresql_no_rate)
 {
 	assert_null(open_for(&calibration_postgresql));

@@ -267,8 +267,8 @@ TEST(in_a_guest_smis_are_read_only_under_tcg_which_never_faults)
 #define SEV_STATUS 0xc0010131u /* MSR SEV_STATUS: AMD APM vol. 2, 15.34.10 */
 
 /*
- * Returns whether the memory of a KVM guest on an AMD processor counts as encrypted. EAX is in leaf 8000001Fh, and
- * STATUS in the MSR.
+ * Returns whether the memory of a KVM guest on an AMD processor counts as encrypted. EAX is the register of leaf
+ * 8000001Fh, and STATUS is the value of MSR SEV_STATUS.
  */
 static bool
 is_encrypted_by_amd(uint32_t eax, uint64_t status)
@@ -311,8 +311,7 @@ TEST(the_smi_count_is_the_low_half_of_its_msr)
 	assert_int_equal(cpu_read_smi_count(), 0x17);
 }
 
-/* Facts about one core. */
-
+/* ECX of Intel's topology leaves: number and type of a level */
 #define LEVEL(n, type) ((uint32_t)(type) << 8 | (n))
 #define THREAD 1
 #define CORE   2

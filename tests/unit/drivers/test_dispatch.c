@@ -291,8 +291,8 @@ TEST(with_a_tsc_that_stands_still_a_wait_of_1_ms_ends_after_250001_turns)
 	assert_false(run_one(1, count_run, NULL, WAIT_NS_PER_MS));
 	assert_int_equal(slots[1].state, CORE_LATE);
 	/*
-	 * The boot core pauses until the job's limit, and then for the same time while it sends wake-ups. INIT at the
-	 * end adds 10 ms.
+	 * Each poll pauses twice: once for the job's limit, and once for the time of the next wake-up. The wait of 10
+	 * ms after the INIT adds 2,500,001 pauses.
 	 */
 	assert_int_equal(sim.count[SIM_PAUSE], 2 * 250001 + 2500001);
 }
@@ -337,7 +337,7 @@ TEST(a_core_halts_after_its_last_job)
 	assert_int_equal(runs[1], 1);
 }
 
-/* pause at which the next job comes while the core waits; 0 if it never comes */
+/* number of the pause at which the next job comes while the core waits; 0 if it never comes */
 static unsigned post_at, pauses;
 
 static void

@@ -7,7 +7,7 @@
 #define READS       50
 #define MSR_TSC     0x10
 #define WAIT_NS     20000000
-/* largest difference in ppm between the rates of KVM's clock, which NTP may change by 500 ppm, and of the TSC */
+/* allowed difference in ppm between the rates of KVM's clock and the TSC, of which NTP may cause 500 ppm */
 #define SLEW_PPM    1000
 #define ROUND_NS    1000
 

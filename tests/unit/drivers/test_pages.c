@@ -63,7 +63,7 @@ TEST(the_shift_is_to_the_left_or_right_and_before_the_multiplication)
 	page.tsc_shift = -32; /* all 32 bits are shifted out */
 	assert_int_equal(pvclock_get_multiplier(&page), 0);
 	page.tsc_shift = -128;
-	assert_int_equal(pvclock_get_multiplier(&page), 0); /* no TSC has such a rate */
+	assert_int_equal(pvclock_get_multiplier(&page), 0); /* no TSC needs such a shift */
 }
 
 /*

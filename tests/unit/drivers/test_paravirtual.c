@@ -83,7 +83,7 @@ TEST(kvms_features_and_its_rate_in_khz_are_read_up_to_its_maximum_leaf)
 	assert_int_equal(offered().interfaces[0].tsc.den, 0);
 }
 
-/* QEMU's hv- flags give such leaves: Hyper-V's first, and then KVM's. */
+/* With QEMU's hv- flags, the leaves for Hyper-V come first, and then the leaves for KVM. */
 TEST(several_interfaces_are_found_in_the_order_of_their_leaves)
 {
 	struct paravirtual found;

@@ -39,7 +39,7 @@ TEST(kvmclock_reads_its_page_and_restores_the_msr)
 			"may be compared.");
 	assert_int_equal(sim_paravirtual.kvm_msrs[0] & 1, 1);
 	take(&clocks[0], SIM_PS_PER_MS, samples, 2);
-	/* world time in ns at which the driver read the TSC */
+	/* the value is the time in ns of the driver's TSC read, which is 20 ns before the sample's end */
 	assert_int_equal(samples[0].ticks, samples[0].end - 20);
 	assert_int_equal(samples[1].ticks, samples[1].end - 20);
 	assert_int_equal(samples[1].begin, samples[0].end);
@@ -210,7 +210,7 @@ TEST(a_page_with_the_sequence_number_0_is_not_used)
 	sim_paravirtual.no_sequence_at_ps = SIM_PS_PER_MS;
 	open_driver(&hv_page_driver);
 	take(&clocks[0], 2 * SIM_PS_PER_MS, &sample, 1);
-	assert_int_equal(sample.ticks, 20001); /* value of the MSR, because the page is invalid */
+	assert_int_equal(sample.ticks, 20001); /* read from the MSR, because the page is invalid */
 	assert_int_equal(clocks[0].get_stability(&device), STABLE_NO);
 	hv_page_driver.close(&device);
 }

@@ -53,7 +53,7 @@ TEST(a_pit_wraps_from_65535_to_0_after_65536_clocks)
 	assert_int_equal(after.ticks, 0);
 }
 
-/* Opens and closes the driver. CONTROL, PORT_61 and NULL_COUNT are the state before it. */
+/* Opens and closes the driver. CONTROL, PORT_61 and NULL_COUNT are the PIT's state before the open. */
 static void
 open_and_close(uint8_t control, uint8_t port_61, bool null_count)
 {

@@ -94,7 +94,7 @@ TEST(values_during_an_update_are_ignored)
 	/* Samples of 2,020 ns each, from 100 us before the rise of UIP until after the change of the second. */
 	take(&clocks[RTC], SIM_PS_PER_S - 2328 * SIM_PS_PER_US, samples, 1200);
 	for (size_t i = 0; i < 1200; i++) {
-		/* Register A is read 1,020 ns before the sample's end, which includes the bracket's 20 ns. */
+		/* Register A is read 1,020 ns before the sample's end. The bracket's 20 ns are part of this. */
 		bool fell = samples[i].end - 1020 >= SIM_PS_PER_S / 1000;
 
 		assert_int_equal(samples[i].ticks, fell ? 1 : 0);
@@ -155,7 +155,7 @@ TEST(in_a_guest_an_update_that_ends_500_ms_late_is_waited_for)
 	assert_int_equal(clocks[RTC].state, CLOCK_BROKEN);
 }
 
-/* The core is preempted just after it read the register, for longer than the whole wait. */
+/* The core is preempted just after a read of register A, for longer than the whole wait for UIP. */
 TEST(uip_is_not_stuck_if_the_core_is_preempted_in_an_update)
 {
 	for (uint64_t seed = 1; seed <= 200; seed++) {
@@ -347,7 +347,7 @@ TEST(the_index_stays_at_register_d_if_port_70h_reads_ffh)
 	assert_int_equal(sim.rtc.index, 0x8d);
 }
 
-/* At these ports the NMI mask cannot be read, but accesses at ports 74h and 75h do not change it. */
+/* At Intel's ports 74h and 75h the NMI mask cannot be read, but accesses at these ports do not change it. */
 TEST(index_and_nmi_bit_are_restored_through_intels_other_ports)
 {
 	static const uint8_t found[] = { 0x0f, 0x8f };
@@ -390,7 +390,7 @@ out_latch(void *context, uint16_t port, uint32_t value, unsigned width_bytes)
 	latch_writes++;
 }
 
-/* Another device may use those ports, for example two registers that return the value written last. */
+/* Other devices may be at ports 74h and 75h, for example two registers that return the value written last. */
 TEST(other_devices_at_ports_74h_and_75h_are_no_rtc)
 {
 	uint8_t latches[2] = { 0x11, 0x00 };

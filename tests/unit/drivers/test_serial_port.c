@@ -57,7 +57,7 @@ TEST(an_spcr_of_another_device_or_in_memory_or_disabled_names_no_port)
 	assert_int_equal(port_of_spcr(3, ACPI_SPACE_IO, 0x2f8), 0); /* ARM's PL011, which is no 16550 */
 	assert_int_equal(port_of_spcr(0, ACPI_SPACE_MEMORY, 0x2f8), 0);
 	assert_int_equal(port_of_spcr(0, ACPI_SPACE_IO, 0), 0);
-	assert_int_equal(port_of_spcr(0, ACPI_SPACE_IO, 0xffff), 0); /* its last registers would be beyond port FFFFh */
+	assert_int_equal(port_of_spcr(0, ACPI_SPACE_IO, 0xffff), 0); /* the last registers would be beyond port FFFFh */
 	assert_int_equal(port_of_spcr(0, ACPI_SPACE_IO, 0x1000002f8), 0);
 }
 

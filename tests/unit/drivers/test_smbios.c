@@ -107,7 +107,7 @@ read_facts(struct machine *machine)
 	return &machine->facts;
 }
 
-/* Puts a table after a valid 64-bit entry point, and reads it. */
+/* Replaces the table, adds a valid 64-bit entry point for it, and reads both. */
 #define READ(machine, bytes) (SET_TABLE(machine, bytes), read_table(machine))
 
 static const struct smbios_facts *
@@ -283,7 +283,7 @@ TEST(a_structure_that_does_not_end_in_the_table_is_reported)
 		CASE("\2\0\0\0"),                      /* length 0, so that the next structure cannot be found */
 		CASE("\2\3\0\0\0\0"),                  /* a length that is less than the structure's header */
 		CASE("\2"),                            /* no length */
-		CASE("\2\x08\2\0" "\1\2\0"),           /* a structure that is shorter than its length */
+		CASE("\2\x08\2\0" "\1\2\0"),           /* a structure that is cut off by the table's end */
 		CASE("\2\x08\2\0" "\1\2\0\3"),         /* no strings and no final zeros */
 		CASE("\2\x08\2\0" "\1\2\0\3" "A board\0" "X99"),
 		CASE("\2\x08\2\0" "\1\2\0\3" "A board\0" "X99\0"), /* strings that end with one zero instead of two */

@@ -26,7 +26,7 @@ static unsigned deaf_to_sipis; /* number of SIPIs that this core still ignores *
 static unsigned sipis_to_deaf;
 static uint64_t last_init_ps, first_sipi_ps, last_sipi_ps;
 static bool sent_unmasked;
-static uint64_t stuck_at_sipi; /* number of the SIPI (from 1) at which the LAPIC stops to send commands; 0 for never */
+static uint64_t stuck_at_sipi; /* number of the SIPI (from 1) at which the LAPIC stops sending commands; 0 for never */
 static uint64_t sipis;
 
 /* Lets each core start at its first SIPI after an INIT. The deaf core ignores DEAF_TO_SIPIS SIPIs first. */
@@ -54,7 +54,7 @@ core_hears(uint32_t destination, uint32_t command)
 			slots[i].arrived = 1;
 }
 
-/* Makes a machine whose boot core is 0, and which has to start cores 1, 2 and 3. A turn of a wait takes 1 us. */
+/* Makes a machine whose boot core is 0, and which has to start cores 1, 2 and 3. A poll of a wait takes 1 us. */
 static int
 set_up(void **state)
 {
@@ -135,7 +135,7 @@ TEST(a_core_that_never_starts_is_stopped_after_two_tries_of_1_s)
 	assert_sent(8, 2, SIPI);
 	assert_sent(9, 2, SIPI);
 	assert_sent(10, 2, INIT);
-	/* Two tries of 10 ms, 200 us and 1 s, and 10 ms after the last INIT. */
+	/* Each of the two tries waits for 10 ms, 200 us and 1 s. After the last INIT, 10 ms follow. */
 	assert_in_range(sim.now_ps, 2030 * SIM_PS_PER_MS, 2033 * SIM_PS_PER_MS);
 }
 
@@ -341,7 +341,9 @@ TEST(with_a_stopped_tsc_the_delays_end_after_a_number_of_turns)
 	sim.tsc.counter.stuck_at_ps = 0;
 	open_lapic();
 	assert_int_equal(startup_start_cores(&startup), 3);
-	/* The waits of 10 ms and 200 us have turns of 4 ns, and one additional turn each. No other wait follows. */
+	/*
+	 * There are only two waits, of 10 ms and 200 us. Each of them ends after one poll for each 4 ns, and one more.
+	 */
 	assert_int_equal(sim.count[SIM_PAUSE], 2500001 + 50001);
 }
 

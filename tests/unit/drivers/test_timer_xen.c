@@ -29,7 +29,7 @@ TEST(in_a_guest_of_xen_the_timer_has_a_row_with_a_reason)
 	assert_int_equal(opened().state, CLOCK_DISABLED);
 	assert_string_equal(opened().reason,
 			    "The timer's events need Xen's shared page, whose address the firmware chose: not tested.");
-	/* the route has a kind even without a test, because the schema allows no empty kind */
+	/* even the route of an untested timer has a kind, because the schema allows no empty kind */
 	assert_string_equal(opened().route.kind, "lapic");
 	assert_int_equal(sim.count[SIM_HYPERCALL], 0);
 }
