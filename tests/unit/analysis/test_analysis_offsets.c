@@ -511,7 +511,7 @@ TEST(memory_for_pairs_is_limited_by_the_length_of_the_record)
 	assert_int_equal(analysis_max_pairs_in_pass(bytes, record.length, 8), 28);
 }
 
-/* A replay once had memory for pairs with the boot core only, because all pairs of 5,000 cores need too much. */
+/* A replay once had memory for pairs with the boot core only, because all pairs of 5,000 cores need too much memory. */
 TEST(all_pairs_of_a_few_cores_out_of_thousands_have_offsets)
 {
 	static const int64_t ahead[CORES] = { 0, 300, 0 };

@@ -559,7 +559,7 @@ TEST(only_a_clock_that_was_not_tracked_may_lack_a_reading_at_the_end)
 	}
 }
 
-/* The third window ended at its first edge, so it has readings of the RTC only. */
+/* The third window ended at the first edge of the RTC, so it has readings of the RTC only. */
 TEST(a_clock_that_was_tracked_only_in_an_earlier_window_keeps_its_rate)
 {
 	put_window(1, RECORD_JUMPED, START_NS, START_NS + 2 * WINDOW_NS);

@@ -383,8 +383,8 @@ TEST(ticks_are_scattered_if_one_in_eight_is_half_a_period_late)
 	assert_true(is_scattered(70, 1000, 10, 800000));
 	assert_false(is_scattered(70, 1000, 10, 400000));
 	assert_true(is_scattered(1, -200000, 79, 600000));
-	assert_false(is_scattered(79, -200000, 1, 200000)); /* ticks that are early */
-	assert_true(is_scattered(1, -85000, 79, 407000)); /* ticks that are late by half a period to one and a half */
+	assert_false(is_scattered(79, -200000, 1, 200000)); /* 79 of 80 ticks are early */
+	assert_true(is_scattered(1, -85000, 79, 407000)); /* one tick is early, and the others come 492 us after it */
 	assert_false(is_scattered(0, 0, 0, 0));
 	/* Eight ticks are later than the first by 450 to 560 us. Half a period is 500 us, so this proves nothing. */
 	struct report_interval periods = { .periodic = true, .asked_ns = PERIOD };
@@ -438,7 +438,9 @@ TEST(an_interrupt_that_may_be_in_time_is_not_early)
 	assert_int_equal(shots.lateness.earliest.high, 9);
 }
 
-/* Shortly before the third deadline, a timer sends two missed ticks, one for each of the two empty periods before. */
+/*
+ * Shortly before the deadline of period 3, a timer sends two missed ticks, one for each of the empty periods 1 and 2.
+ */
 TEST(a_tick_is_placed_in_the_nearest_empty_period_before)
 {
 	struct periods periods = { .period_ps = PERIOD * 1000, .count = 5, .ticks = { 1, 0, 0, 0, 0 } };
@@ -450,7 +452,7 @@ TEST(a_tick_is_placed_in_the_nearest_empty_period_before)
 	periods.ticks[1] = 1;
 	assert_int_equal(periods_choose_period_of_tick(&periods, 3, true, 1), 3);
 	periods.ticks[1] = 0;
-	periods.ticks[3] = 1; /* a third tick, which comes after the third deadline */
+	periods.ticks[3] = 1; /* period 3 has a tick, so a further tick belongs to an earlier period */
 	assert_int_equal(periods_choose_period_of_tick(&periods, 3, false, 2), 1);
 	assert_int_equal(periods_choose_period_of_tick(&periods, 4, false, 1), SIZE_MAX);
 }

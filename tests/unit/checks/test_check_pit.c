@@ -60,8 +60,8 @@ TEST(counting_by_two_in_mode_2_only_is_a_fault)
 }
 
 /*
- * OUT rises at the right time in the PIT's own clocks. If the counter hardly moves, OUT is not checked, because the
- * wait would take too long.
+ * OUT rises at the right time, measured in cycles of the PIT's slow clock. If the counter hardly moves, OUT is not
+ * checked, because the wait would take too long.
  */
 TEST(a_slow_pit_passes_all_checks_measured_in_its_own_clocks)
 {

@@ -41,8 +41,8 @@ TEST(a_healthy_rtc_passes_all_checks)
 }
 
 /*
- * In short windows of 4 ms the flag's rate error is between -104445 and 27026 ppm. This interval decides nothing, so
- * the rule must not pass.
+ * If the flag is observed for 4 ms only, its rate error is between -104445 and 27026 ppm. This does not show whether
+ * the rate is right, so the rule must not pass.
  */
 TEST(the_periodic_flag_is_observed_long_enough_to_decide)
 {

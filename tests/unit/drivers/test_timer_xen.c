@@ -95,7 +95,7 @@ TEST(after_a_refusal_in_the_window_the_page_and_the_port_are_not_used)
 
 	*masked = 6;
 	*has_events = 1;
-	sim_paravirtual.xen_port = 5; /* the event port that open() had bound was bound again */
+	sim_paravirtual.xen_port = 5; /* the timer's event is already bound, so Xen refuses to bind it */
 	timer_xen.set_up(&timer, SIM_TIMER_VECTOR);
 	calls = sim.count[SIM_HYPERCALL];
 	timer_xen.arm(&timer, 100000, false);

@@ -1,4 +1,7 @@
-/* The TSC driver and the null clock on the simulated machine. The TSC counts at 1 GHz, so a tick takes a nanosecond. */
+/*
+ * The TSC driver and the null clock (whose read does nothing) on the simulated machine. The TSC counts at 1 GHz, so a
+ * tick takes a nanosecond.
+ */
 #include "driver_checks.h"
 #include "run/run.h"
 
