@@ -32,7 +32,7 @@ def describe_limitations(answers):
 
 
 def format_value_with_interval(row):
-    """Return the value in ROW as text, with its unit, and with its interval if there is one."""
+    """Return the value in ROW as text, with its unit. If the value has an interval, add the ends of the interval."""
     unit = f" {row['unit']}"
     if row["low"] is None or row["low"] == row["high"]:
         return format_number(row["value"]) + unit

@@ -34,8 +34,8 @@ def list_reports_on_stick(run, image):
 
 
 def read_missing_report_from_stick(run, guest, before):
-    """If no report came over the serial line, use the new report on the stick. BEFORE lists the reports that were on it
-    before the guest started. Under U-Boot, applications have no serial line.
+    """If no report came over the serial line, use the new report on the stick. For example, applications have no serial line
+    under U-Boot. BEFORE lists the reports that were on the stick before the guest started.
     """
     transcript = guest.transcript
     if transcript.blocks or transcript.faults or transcript.error or guest.status not in ENDINGS:

@@ -14,7 +14,8 @@ EXIT_PORT = 0x501
 FIND = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "find")
 FIND_BOUND_S = 30
 STICK = "stick.img"  # name of the copy of the stick's image in a run's folder
-# The controller of the stick for each --boot. U-Boot for a PC has a driver for IDE and none for this USB controller.
+# QEMU's devices for the stick, for each value of --boot. The value "disk" is for U-Boot, whose drivers for a PC include IDE but
+# not qemu-xhci.
 STICKS = {"usb": ["-device", "qemu-xhci", "-device", "usb-storage,drive=stick,bootindex=0,removable=on"],
           "disk": ["-device", "ide-hd,bus=ide.0,drive=stick,bootindex=0"]}
 # Parts of the file names of firmware that starts only with system management mode, which only the machine q35 has.
@@ -140,8 +141,8 @@ def make_boot_arguments(boot, image, out):
     if boot in ("efi", "bare"):
         return ["-kernel", image]
     if boot in STICKS:
-        # QEMU gets a copy of the stick, because the guest writes its report to it. The copy exists already if it is the image
-        # itself, or if the guest was booted before with KVM.
+        # QEMU gets a copy of the stick, because the guest writes its report to it. No copy is made if the file STICK exists: the
+        # image itself is this file, or an earlier boot with KVM made the copy.
         stick = os.path.join(out, STICK)
         if not os.path.exists(stick):
             copy_stick(image, stick)

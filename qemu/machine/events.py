@@ -8,7 +8,7 @@ import dataclasses
 import os
 import time
 
-# The same list as run_phases in src/run/run.c. If a phase occurs more than once, the first occurrence counts.
+# The same list as run_phases in src/run/run.c. If a phase occurs more than once, an event refers to the phase's first start.
 PHASES = ("prepare", "rates", "latency", "start-cores", "facts", "skew", "cores", "contended", "warps", "interference",
           "series", "timers", "stop-cores", "rates-again", "checks", "calibrations")
 ANSWER_S = 30.0   # time limit for the answer to a command

@@ -136,14 +136,14 @@ class Guest:
             if self._say:
                 self._say(f"{name}: the measurements end early, and the report follows; a second signal ends the run at once")
 
-    # The following functions are for events.
+    # Functions for machine/events.py.
 
     def send_command(self, name, label=None, **arguments):
         self._qemu.monitor.send_command(name, label, **arguments)
 
     def read_all_output(self):
-        """Read all output of a stopped machine, which is in the pipe. The number of bytes is limited to the size of the pipe, so
-        that this function also ends if QEMU prints more.
+        """Read the remaining output of a stopped machine from the pipe. At most the size of the pipe is read, so that this
+        function ends even if QEMU prints more.
         """
         most = self.transcript.size + PIPE_SIZE
         while self.transcript.size < most and self._read_serial_bytes():

@@ -27,8 +27,8 @@ def is_requested():
 
 
 def is_early_report_requested():
-    """Return True if the signal only ends the measurements early, so that there is still a report. SIGHUP ends the run at once,
-    because the user has closed the terminal and does not wait for a report.
+    """Return True if the stored signal only ends the measurements early, so that there is still a report. SIGHUP ends the run at
+    once, because the user has closed the terminal and does not wait for a report.
     """
     return is_requested() and _stored[0] != signal.SIGHUP
 

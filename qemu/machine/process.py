@@ -76,7 +76,7 @@ def start_watcher_of_runner(lifeline):
             os.dup2(lifeline, 0)
             for fd in map(int, os.listdir("/proc/self/fd")):
                 if fd:
-                    # os.listdir() also lists the descriptor with which it read the folder, and has already closed it.
+                    # The list includes the descriptor of os.listdir() itself, which is closed by now, so os.close() fails for it.
                     with contextlib.suppress(OSError):
                         os.close(fd)
             os.read(0, 1)

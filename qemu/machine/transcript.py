@@ -25,8 +25,8 @@ CRASH = re.compile(rb"^!!!! X64 Exception Type - (.+?) *(?:CPU Apic ID.*)?$")
 # Messages of EDK II. It prints REFUSED, and does not start the application, if the firmware's keys do not trust the image.
 UNBOOTABLE = b"No bootable option or device was found"
 REFUSED = re.compile(rb"(?:Access Denied|Security Violation)")
-# The last part of the text starts with this line. It fills many screens, so POINTER is shown in its place. The line is
-# TABLE_DURATIONS of src/render/sections/table_sections.h.
+# First line of the last part of the text report (TABLE_DURATIONS in src/render/sections/table_sections.h). This part fills many
+# screens, so POINTER is shown in its place.
 DETAIL = b"Durations of each clock's reads, as pg_test_timing prints them"
 NOT_RESTORED = ("show", "size", "phase_starts")  # fields that keep their values when the machine returns to a snapshot
 POINTER = DETAIL + b": report.txt"
@@ -36,7 +36,8 @@ POINTER = DETAIL + b": report.txt"
 LINE_MAX = 256 << 10
 BLOCK_MAX = reports.SIZE_MAX
 ERROR = "error: "
-# This text is removed from error messages. The user gave the options after `--`, and qemu/run passed them on by fw_cfg.
+# This prefix is removed from error messages, because it would not help the user, who gave the options after `--`. qemu/run passed
+# them on by fw_cfg.
 FROM_RUNNER = "In fw_cfg opt/baretick/options: "
 BLOCKS = ("TEXT", "CSV", "RECORD", "REPORT", "COMPACT")  # with serial=compact, COMPACT comes in place of REPORT
 FAULTS_MAX = 5
@@ -116,7 +117,7 @@ class Transcript:
         self._parse_line(line)
 
     def use_blocks_from_stick(self, blocks):
-        """Use BLOCKS, which were not received over the serial line. Raise ValueError if the report is damaged."""
+        """Use BLOCKS from the stick, in place of blocks from the serial line. Raise ValueError if the report is damaged."""
         self.report = reports.parse_report(blocks["REPORT"])
         self.blocks = blocks
         for line in blocks["TEXT"].splitlines():

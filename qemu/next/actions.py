@@ -18,8 +18,8 @@ BOOT_ID = "/proc/sys/kernel/random/boot_id"  # a different value after each star
 APPLICATION, OPTIONS = "baretick.efi", "baretick.cfg"
 SHIM, SECOND_STAGE = "shimx64.efi", "grubx64.efi"  # shimx64.efi starts the file grubx64.efi in its own folder
 DEFAULTS = {"exit": "reboot", "deadline": "auto"}
-# Keys of prepared.json, which describes the last preparation of a start. "earlier" lists reports that earlier preparations made
-# and nobody collected. "collected" lists the collected reports of the last preparation. "loader" is a name in loaders.ALL, and
+# Keys of prepared.json, which describes the last preparation of a start. "earlier" lists reports of earlier preparations that
+# nobody collected. "collected" lists the collected reports of the last preparation. "loader" is a name in loaders.ALL, and
 # "found" is the result of list_existing_loader_items() for this loader.
 STATE_KEYS = {"boot_id": str, "reports_before": list, "had_reports": bool, "earlier": list, "collected": list, "loader": str,
               "found": list}

@@ -44,7 +44,7 @@ def parse_rates(lines):
     """Parse the kernel's messages LINES about the TSC. Return its rates in Hz, their source, why it is unstable, and the chosen
     clocks.
 
-    The messages have the rates in MHz with three decimals. They are exact, because the kernel uses whole kHz."""
+    The messages have the rates in MHz with three decimals. No digits are missing, because the kernel uses whole kHz."""
     facts = {"processor_hz": None, "tsc_hz": None, "refined_hz": None, "recalibrated_hz": None, "source": None,
             "unstable": None, "switched_to": []}
     for line in lines:
@@ -69,8 +69,8 @@ def parse_rates(lines):
 
 
 def get_kernel_tsc_hz(facts):
-    """Return the kernel's rate of the TSC, or None if no message has it. If there is a refined rate, the kernel uses it. There is
-    none if the kernel got the rate from CPUID or an MSR.
+    """Return the kernel's rate of the TSC, or None if no message has it. The kernel uses the refined rate if there is one. It
+    does not refine a rate from CPUID or an MSR.
     """
     return facts["refined_hz"] or facts["tsc_hz"] or facts["processor_hz"]
 

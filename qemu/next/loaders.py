@@ -56,8 +56,8 @@ class Firmware:
         return firmware.read_entry_number(self.system, "BootNext") in firmware.list_own_entries(self.system)
 
     def remove_entry(self, _folder, _existing):
-        """Remove the entry of choose_next_start(). Keep the items in EXISTING, which list_existing_loader_items() returned
-        before.
+        """Remove the entry that choose_next_start() made. Keep the items in EXISTING, the result of list_existing_loader_items()
+        before the preparation.
         """
         firmware.remove_entries(self.system, firmware.list_own_entries(self.system))
 
@@ -112,8 +112,8 @@ class Grub:
         self._check_grubenv()
 
     def _check_grubenv(self):
-        """Raise Refused if GRUB cannot write the file grubenv. GRUB could not delete next_entry then, and would start baretick
-        at each start.
+        """Raise Refused if GRUB cannot write the file grubenv. Such a GRUB cannot delete next_entry, and would start baretick at
+        each start.
         """
         block = f"{self.folder}/grubenv"
         if not os.path.isfile(self._get_grub_path("grubenv")):
@@ -163,7 +163,8 @@ class Grub:
         is_ours = bool(self.BLOCK.search(data))
         if os.path.isfile(self._get_grub_path("grubenv")) and (is_ours or "custom.cfg" in existing):
             chosen = self._read_next_entry()
-            # GRUB empties next_entry when it uses its value. The variable is removed if it did not exist before the preparation.
+            # When GRUB uses next_entry, it leaves the variable with an empty value. The variable is removed if it did not exist
+            # before the preparation.
             if chosen == self.ID or (chosen == "" and "next_entry" not in existing):
                 self._set_next_entry("" if "next_entry" in existing else None)
         if is_ours:

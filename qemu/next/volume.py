@@ -69,10 +69,10 @@ def _is_system_partition(row):
 
 
 def _is_half_of_mirror(row, guid):
-    """Return True if ROW is one half of a mirrored system partition. GUID is the partition that the firmware started from, or
-    None.
+    """Return True if ROW is one half of a mirrored system partition. GUID is the GUID of the partition that the firmware started
+    from, or None.
 
-    The partition's type is not sufficient, because some installers give the halves the type of Linux RAID. So a mirror that is
+    Some installers give the halves the type of Linux RAID instead of the type of a system partition. Therefore a mirror that is
     mounted in MOUNT_POINTS also counts.
     """
     has_place = any(each.get("fstype") == "vfat" and set(each.get("mountpoints") or []) & set(MOUNT_POINTS)
@@ -107,8 +107,8 @@ def _get_partition_on_half_mirror(system, rows, halves):
 
 
 def find_system_partition(system):
-    """Return the system partition that this machine was started from. Raise Refused if there is none, or if several
-    partitions come into question.
+    """Return the system partition that this machine was started from. Raise Refused if there is none, or if it is not known which
+    of several partitions it is.
     """
     rows, guid = _list_devices(system), read_booted_partition(system)
     halves = [row for row in rows if _is_half_of_mirror(row, guid)]

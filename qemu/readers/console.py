@@ -26,8 +26,8 @@ class Compact:
         self.sum = None   # SHA-256 in the last line; None if the log ends before it
 
     def add_line(self, number, text):
-        """Add the line NUMBER. Return False if this line belongs to another report: it is a first line and not the first one to
-        be added, or this report has another line of this number.
+        """Add the line NUMBER. Return False if this line belongs to another report: it is line 1, and this report already has
+        several lines, or this report has another text for the line NUMBER.
         """
         if self.lines.get(number, text) != text or number == 1 and len(self.lines) > 1:
             return False

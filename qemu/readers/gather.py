@@ -22,7 +22,7 @@ SPLIT_MIN = 1 << 20      # a file with at least this number of bytes may be spli
 SLICE = 4 << 20          # bytes that a task reads of a file in which each line is a report
 # Patterns of long lists that no table contains. These lists are removed before parsing. The lists of DROPPED contain no lists, so
 # a match of DROPPED ends at the next bracket. In JSON a quotation mark within a string is \", so no pattern matches within a
-# string of valid JSON. Other data in which a pattern matches only loses the matching part.
+# string of valid JSON. In data that is not JSON, a match removes only the matching part.
 DROPPED = re.compile(rb'"(exact|histogram|events)":\s*\[[^\[\]]*\]')
 MATRIX = re.compile(rb'"matrix":\s*\[[\[\]\s0-9,nul.-]*\]')
 
@@ -202,7 +202,7 @@ def _start_worker(known, program):
     global _known, _program
     _known, _program = known, program
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is sent to this process too, but only the parent process handles it
-    # The kernel kills this process when its parent ends. Otherwise it would wait for tasks for ever.
+    # The kernel kills this process when its parent ends. Otherwise this process would wait for tasks for ever.
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 

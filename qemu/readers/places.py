@@ -32,8 +32,8 @@ def get_kernel_json_path(path):
 
 
 def has_json_of_same_run(name, names):
-    """Return True if one of NAMES is the JSON report of the same run as the table or log NAME. JSON contains more data. NAMES are
-    all files in the folder.
+    """Return True if one of NAMES is the JSON report of the same run as NAME, which is a table or a log. NAME is then skipped,
+    because JSON contains more data. NAMES are all files in the folder.
     """
     return name.endswith(".csv") and name[:-4] + ".json" in names or name.endswith(LOG) and "report.json" in names
 

@@ -87,8 +87,8 @@ def _make_report(started_at, rows):
         elif not clock and not core:
             _set_run_value(report, metric, numbers, unit)
         elif not core and (metric == "verdict" or metric in CLOCK or metric in CLOCK_INTERVALS):
-            # Other metrics, of claims and calibrations, may be about the LAPIC or the crystal. These are no clocks of the report,
-            # so they must not get an entry in CLOCKS.
+            # Only these metrics add an entry to CLOCKS. Metrics of claims and calibrations may be about the LAPIC or the crystal,
+            # which are not clocks of the report.
             _set_clock_value(clocks.setdefault(clock, {"id": clock}), metric, numbers)
         elif core and not clock:
             row = cores.setdefault(core, {"apic_id": parse_number(core)})

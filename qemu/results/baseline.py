@@ -7,16 +7,16 @@ counts as slower if its fastest read now takes longer than the old median times 
 TSC reads around each read). Every latency includes the bracket's cost, which the clock `null` shows. In an emulator with a coarse
 TSC this cost changes by one or two steps of the TSC.
 
-The loop time is the duration of many reads, divided by their number. If no read of this run was interrupted, its loop time is
-compared. Otherwise its fastest read is compared, because the undisturbed loop time lies between the fastest read and the
-loop time.
+A clock's loop time is the duration of many reads, divided by their number. If no read of this run was interrupted, the loop time
+is compared with the baseline. Otherwise the fastest read is compared, because the undisturbed loop time lies between the fastest
+read and the loop time.
 """
 from results import files
 from results.reports import ORDER, SIZE_MAX, parse_report, read_report_definition, get_stolen_percent
 
 _LIMITS = read_report_definition("compare.json")  # the report's page uses the same limits
-# A read counts as slower if it takes more than TOLERANCE times as long. A smaller increase may have other causes: another program
-# on the same core, another CPU model, or a clock's coarse resolution.
+# A read counts as slower if it takes more than TOLERANCE times as long as in the baseline. A smaller increase may have other
+# causes: another program on the same core, another CPU model, or a clock's coarse resolution.
 TOLERANCE = _LIMITS["slower_factor"]
 # NTP may change the rate of a host's clock, and so of its guests' clocks, by at most this: MAXFREQ in Linux' include/linux/timex.h.
 RATE_PPM = _LIMITS["rate_ppm"]
@@ -180,8 +180,8 @@ class Comparison:
         return sentence
 
     def _is_tsc_of_same_machine(self):
-        """Return True if both runs used the TSC of the same machine. This is not known in an emulator, whose TSC depends on the
-        host, because no report names the host.
+        """Return True if both runs used the TSC of the same machine. Return False for an emulator: its TSC depends on the host,
+        and no report names the host.
         """
         return self._same_machine and (self._now.get("machine") or {}).get("accelerator") != "tcg"
 
@@ -227,8 +227,9 @@ class Comparison:
         return ["sends no interrupts any more, it is " + (f"{lost.get('state')}: {lost.get('reason')}" if lost else "not there")]
 
     def _find_increased_lateness(self, before, now):
-        """Yield a sentence for each timer that is later than in the baseline. The lower bound of the smallest lateness now is
-        compared with the upper bound of the old median. The smallest lateness is used because a busy host changes it least.
+        """Yield a sentence for each timer whose interrupts are later than in the baseline. The lower bound of the smallest
+        lateness now is compared with the upper bound of the median in the baseline. The smallest lateness is used because a busy
+        host changes it least.
         """
         known = {_get_mode_and_period(row): row.get("lateness_ns") or {} for row in before}
         for row in now:

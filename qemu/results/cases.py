@@ -125,9 +125,7 @@ OUTCOMES = ("not checked", "pass", "not determined", "warn", "fail")
 
 
 def _get_outcome(behaviour):
-    """Return an item of OUTCOMES for a behaviour. A failed rule has its severity. A rule that was not checked or not determined
-    becomes a skipped case.
-    """
+    """Return an item of OUTCOMES for BEHAVIOUR, the check of a rule. If the rule failed, the item is the rule's severity."""
     if behaviour.get("outcome") == "failed":
         return behaviour.get("severity") or "warn"
     return {"passed": "pass", "not_determined": "not determined"}.get(behaviour.get("outcome"), "not checked")

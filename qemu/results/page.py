@@ -45,6 +45,6 @@ def read_template(path):
 
 
 def make_minimal_page(text):
-    """Return a minimal page with TEXT, for a run without a template."""
+    """Return a minimal page with TEXT, for use if the built page is missing."""
     return BARE.format(reason="There is no page for this report: `make` builds it, build/page.html.",
                        text=html.escape(text.decode("utf-8", "replace"))).encode()

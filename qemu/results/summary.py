@@ -8,8 +8,8 @@ from results.sanitize import clean_text
 
 ROWS_MAX = 64        # maximum number of rows of a table or list, so that a summary stays far below GitHub's limit of 1 MiB
 STRING_MAX = 400
-# All characters that can start markup, HTML, a link, a mention or a formula in a line, or end a table's cell. They are written
-# as character references, which are text: CommonMark 0.31, 2.5 "Entity and numeric character references".
+# All characters that can start markup, HTML, a link, a mention or a formula in a line, or end a table's cell. They are written as
+# character references, which cannot start markup: CommonMark 0.31, 2.5 "Entity and numeric character references".
 ACTIVE = re.compile(r"[\\`*\[\]<>&|~@#/$]|(?<![a-z0-9])_|_(?![a-z0-9])|(?<=www)\.", re.IGNORECASE)
 WORDS = {"pass": "pass", "warn": "pass, with warnings", "fail": "**fail**", "incomplete": "**incomplete**"}
 
@@ -42,7 +42,8 @@ def limit_rows(rows):
 
 
 def _format_verdict(clock):
-    """Return the clock's verdict, or "not determined" with the number of rules if it passed but some rules were not determined.
+    """Return the clock's verdict. If it is "pass" but some of the clock's rules were not determined, return "not determined" with
+    their number.
     """
     if clock.get("verdict") == "pass" and clock.get("not_determined"):
         return f"not determined ({format_count(clock['not_determined'], 'rule')})"

@@ -35,7 +35,8 @@ TIMEOUT_S = 300.0
 SHOWN_MAX = 100  # maximum number of characters of an invalid value in a sentence
 # A pattern for QEMU's names of PCs (-machine help), with properties.
 MACHINE = r"(?:q35|pc|(?:pc|q35)-[\w.+-]+|microvm)(?:,[A-Za-z][\w.-]*=[^,\s]+)*"
-# Smallest memory. With 32 MiB Debian's firmware prints nothing, with 64 MiB baretick reports that it lacks memory.
+# Smallest memory of a guest in MiB. With 32 MiB Debian's firmware prints nothing. With 64 MiB baretick reports that it lacks
+# memory.
 MEMORY_MIB = 64
 
 

@@ -27,7 +27,8 @@ CSV_HEADER = b"run,clock,core,metric,value,low,high,unit,machine\n"
 
 
 def check_outputs(run):
-    """Raise UserError if a file that an option names cannot be written. Before that, remove such options from RUN."""
+    """Raise UserError if a file that an option names cannot be written. Before that, remove such options from RUN, because the
+    caller writes the error into the other files."""
     taken = {os.path.realpath(os.path.join(run.out, name)): "--out" for name in [*FILES, RECORD, *LOGS]}
     for name in INPUTS:
         if getattr(run, name):
@@ -60,9 +61,7 @@ def explain_unwritable_file(run, path, added):
 
 
 def is_in_run_folder(run, path):
-    """Return True if PATH is in the run's folder. The caller does not follow a link at such a PATH, because the runner makes no
-    links in its folder.
-    """
+    """Return True if PATH is in the run's folder. The runner makes no links in this folder, so the caller refuses a link there."""
     return os.path.realpath(os.path.dirname(os.path.abspath(path))) == os.path.realpath(run.out)
 
 

@@ -74,7 +74,8 @@ def lock_folder(out):
 
 
 def describe_lock_holder(status):
-    """Return a text about the process that locks the file with STATUS, from the kernel's list: proc(5), /proc/locks."""
+    """Return a text about the process that locks a file, from the kernel's list /proc/locks (proc(5)). STATUS is the result of
+    os.stat() for the file."""
     inode = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}:{status.st_ino}"
     try:
         with open("/proc/locks", encoding="ascii") as locks:

@@ -132,8 +132,8 @@ def run_and_show_each_run(common, runs, run_and_save_results, table, suites):
         suites.add_suite(run.suite(run.name) if run.suite else junit.make_suite([cases.make_case_of_unfinished_run(problem)], elapsed_s, name=run.name))
         run.suite = None
         worst = max(worst, status)
-        # If KVM failed, later runs do not try it. If this run has QEMU arguments of the user, they may have made KVM fail, so
-        # later runs try KVM again.
+        # If KVM failed, later runs do not try it. But if this run had QEMU arguments of the user, these arguments may be the
+        # cause, so later runs try KVM again.
         no_kvm |= run.fell_back and not run.qemu_arg
         if status > 128 or interruption.was_handled():
             break  # a signal ends all further runs, too
