@@ -25,7 +25,7 @@ TimeoutStartSec=1200
 CACHE = ROOT / "build" / "debian"
 # The word "quiet" saves seconds, in which the kernel's messages would be sent over the serial line.
 COMMAND_LINE = "root=LABEL=root rw console=ttyS0 quiet"
-# GRUB reads Debian's grub.cfg. As long as this file does not exist, GRUB starts the kernel on the system partition.
+# GRUB reads Debian's grub.cfg if it exists. Otherwise GRUB starts the kernel on the system partition.
 GRUB_CONFIG = f"""search --no-floppy --label root --set=root
 set prefix=($root)/boot/grub
 if [ -f $prefix/grub.cfg ]; then
@@ -120,5 +120,5 @@ class Debian(Machine):
                          partition_mib=ESP_MIB, memory="1G", drives=drives)
 
     def read(self, name):
-        """Return the content of the file NAME on the disk `trial`, which the system wrote."""
+        """Return the content of the file NAME, which the system wrote to the disk `trial`."""
         return run("debugfs", "-R", f"cat /{name}", self.trial)

@@ -75,7 +75,7 @@ class Monitor:
         self._execute("cont")
 
     def unplug(self, kind):
-        """Remove the device of this kind, such as a stick, from the machine."""
+        """Remove the device of type KIND, such as a stick, from the machine."""
         folder = "/machine/peripheral-anon"
         names = [entry["name"] for entry in self._execute("qom-list", path=folder) if entry["type"] == f"child<{kind}>"]
         assert len(names) == 1, names
@@ -183,8 +183,8 @@ def run_while(pull, out, *arguments):
 
 
 def faked(folder, rate, monotonic=True):
-    """Return arguments for a QEMU whose host time runs RATE times as fast. All clocks except the TSC follow this time;
-    if MONOTONIC is false, only the RTC does."""
+    """Return arguments for a QEMU under faketime, which makes the host's time pass RATE times as fast as in reality. All
+    clocks except the TSC follow this time. If MONOTONIC is false, only the RTC follows it."""
     if not shutil.which("faketime"):
         pytest.skip("faketime is not installed")
     script = folder / "qemu-faked"

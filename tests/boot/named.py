@@ -41,7 +41,8 @@ def listen(folder):
 
 
 def answer_to(question):
-    """Return the answer to one question for an address (RFC 1035, 4.1), or None for no answer."""
+    """Return the answer to QUESTION, a DNS request for the address of one name (RFC 1035, 4.1). Return None if no
+    answer is to be sent."""
     labels, at = [], 12
     while question[at]:
         labels.append(question[at + 1:at + 1 + question[at]].decode("ascii"))

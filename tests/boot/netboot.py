@@ -25,7 +25,8 @@ def option(uri):
 
 
 def firmware_that_boots(uri, folder, code, variables):
-    """Link the firmware CODE into FOLDER, next to a copy of VARIABLES that also has the boot option and BootNext."""
+    """Link the firmware CODE into FOLDER, next to a copy of VARIABLES with two more variables: a boot option for URI,
+    and BootNext."""
     store = bytearray(pathlib.Path(variables).read_bytes())
     at = int.from_bytes(store[48:50], "little") + STORE_HEAD
     more = variable(f"Boot{NUMBER:04X}", option(uri.encode("ascii"))) + variable("BootNext", struct.pack("<H", NUMBER))

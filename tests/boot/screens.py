@@ -74,7 +74,7 @@ class Glyphs:
 
 
 class Screen:
-    """A guest with a screen whose text mode has COLUMNS and ROWS."""
+    """A guest with a screen. SIZE is the number of columns and rows of the screen's text mode."""
 
     def __init__(self, folder, process, near, size):
         self._folder, self._process, self._socket, self._size = folder, process, near, size
@@ -133,7 +133,7 @@ class Screen:
         return picture
 
     def processor_share(self, seconds):
-        """Return the share of a host's processor that the guest uses."""
+        """Return the share of a host's processor that the guest uses within SECONDS."""
         before = self._processor_seconds()
         time.sleep(seconds)
         return (self._processor_seconds() - before) / seconds

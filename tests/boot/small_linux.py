@@ -203,5 +203,5 @@ class SmallLinux(Machine):
             store.write_bytes(with_mok(store.read_bytes(), run("openssl", "x509", "-in", keys[1], "-outform", "DER")))
 
     def read(self, name):
-        """Return the content of the file NAME on the disk `trial`, which the system wrote."""
+        """Return the content of the file NAME, which the system wrote to the disk `trial`."""
         return run("mtype", "-i", self.trial, f"::/{name}")

@@ -100,7 +100,7 @@ def test_a_line_that_is_too_long_for_linux_image_is_an_error(run, length):
 @pytest.mark.long
 def test_pxelinux_starts_it_over_the_network(tmp_path):
     """PXELINUX must start the image and pass the option in its configuration. The test calls QEMU itself, because the
-    runner has no network. The network card's ROM waits some seconds for its link."""
+    runner has no network. It takes some seconds, because the network card's ROM waits for its link."""
     needed(PXELINUX, LDLINUX)
     syslinux_tree(tmp_path / "tftp", "pxelinux.cfg/default", "label=rack", PXELINUX)
     log = tmp_path / "log"

@@ -195,8 +195,8 @@ def test_only_the_clocks_asked_for_are_measured_and_null(run):
     assert all(clocks(report)[name]["cost"] for name in ("hpet", "tsc")), "null is read always, for it is subtracted"
 
 
-# Machines without some device: each device must have a row with the reason, and the run must not hang. Also runs that
-# use fewer cores than exist.
+# Machines without some device: each missing device must have a row with the reason, and the run must not hang. Also
+# runs that use fewer cores than the machine has.
 
 no_hpet_and_2 = pytest.mark.boot(*QUICK_TCG, "--cpus", "4", *qemu("-machine", "hpet=off"), "--", *SHORT, "cores=2")
 no_pit_and_1 = pytest.mark.boot(*QUICK_TCG, "--cpus", "4", *qemu("-machine", "pit=off", "-cpu", "qemu64"), "--", *SHORT, "cores=off")

@@ -68,7 +68,7 @@ def test_a_soak_that_is_ended_early_has_its_series_up_to_then(tmp_path):
     observed_ns = report["interference"]["observed_ns"]
     assert abs(sum(row["observed_ns"] for row in rows) - observed_ns) <= observed_ns / 10 ** 6
     assert any(row["cores"][1]["offset_ns"] for row in rows)
-    # During the run, each row was printed as a line, with a mark in the progress line. In the report it was printed
+    # During the run, each row was printed as a line, and as a mark in the progress line. The text report has the rows
     # again.
     log = (tmp_path / "out" / "serial.log").read_bytes().decode("ascii", "replace").replace("\r", "")
     told = re.findall(r"^ +(\d+) s .* +[\d.]+ ?[num]s +-\n", log[:log.index("phase: stop-cores")], re.M)

@@ -110,8 +110,8 @@ def test_a_fault_on_the_boot_core_while_others_work_ends_the_measuring_and_what_
 
 @IMAGE_BUILT
 def test_a_fault_in_a_handler_ends_the_timers_and_the_report_is_saved_with_nothing_left_in_service(run, tmp_path):
-    """An interrupt handler takes an exception. The phase timers must end, and the report must be saved. This needs the
-    firmware's tick, which an interrupt that stays in service would block."""
+    """An interrupt handler takes an exception. The phase timers must end, and the report must be saved. Saving needs
+    the firmware's tick, which would not come if an interrupt stayed in service."""
     stick = copy_of_stick(tmp_path)
     mtools(stick, "mcopy", "-o", FAULTING, "::/EFI/BOOT/BOOTX64.EFI")
     done = run(*STICK, "--image", stick, *fault("ha", 0, 0), "--", *SHORT)

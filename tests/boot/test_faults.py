@@ -46,8 +46,9 @@ def clean(tmp_path_factory):
 
 
 def faked(folder, clean, rate, **which):
-    """Return the report of a boot in which the host's time runs RATE times as fast. Also return the range of the true
-    TSC rate divided by the given rate. It is a range because the clean boot measured an interval."""
+    """Return the report of a boot in which the host's time passes RATE times as fast as in reality, see levers.faked().
+    Also return the range of the true TSC rate, divided by the value of the option tsc_hz. It is a range because the
+    clean boot measured an interval."""
     measured = clocks(clean)["tsc"]["measured_hz"]
     claim = round(measured["value"])
     report = checked(levers.run_while(None, folder / "out", *ONE_CORE, *levers.faked(folder, rate, **which), "--",
@@ -170,9 +171,9 @@ def undisturbed(tmp_path_factory):
     return report
 
 
-# The fault comes after the rate window and before the cores are started. After a later fault the report would only warn
-# that clocks diverged. The reason: all clocks are then compared only every two seconds, and the PM timer wraps
-# uncounted between these comparisons. Thus only the TSC and the RTC would contradict the HPET.
+# The fault comes after the rate window and before the cores are started. Later, all clocks are compared only every two
+# seconds, and the PM timer wraps uncounted in this time. Only the TSC and the RTC would then show a fault of the HPET,
+# and the report would only warn that clocks diverged.
 @with_undisturbed
 @pytest.mark.parametrize("clock, disturb, after, rule, state", [
     ("hpet", stop_hpet, "hpet", "clock-stuck", "stuck"),
@@ -210,7 +211,7 @@ def test_a_clock_that_fails_is_named_with_the_time_and_keeps_earlier_results(
         assert now[name]["latency"] == before[name]["latency"] is not None, name
 
 
-# Stolen time: the host stops the machine, and no clock may be named.
+# Tests of stolen time: the host stops the machine, and the report must name no clock.
 
 FREEZE_S, RUN_S, FREEZES = 0.4, 0.2, 3
 RATE_WRONG_PPM = 500  # limit of the rules for wrong rates in the rule catalogue, in ppm

@@ -1,7 +1,8 @@
 """qemu/nextboot on a complete Debian in QEMU. It prepares the next start, restarts into baretick, comes back, collects
 the report, and removes everything.
 
-Except for the tests of the cache, this needs a mirror and takes minutes, so it belongs to `make check-long`."""
+Except for the tests of the cached systems, all tests need a mirror and take minutes, so they belong to `make
+check-long`."""
 import json
 import os
 import shutil
@@ -38,7 +39,8 @@ fi
 """
 
 
-# Each way to choose the next start: nextboot's arguments, and the text in its output that then names baretick.
+# For each way to choose the next start: nextboot's arguments, and a text in the file `variables` of TRIAL that shows
+# that nextboot chose this way.
 WAYS = {"firmware": ("", "\nBootNext-"), "systemd-boot": ("--loader systemd-boot", "\nLoaderEntryOneShot-"),
         "grub": ("--loader grub", "\nnext_entry=baretick-once\n")}
 # Lets Debian make its own configuration of GRUB.

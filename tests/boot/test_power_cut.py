@@ -41,8 +41,8 @@ def system(volume):
 
 @pytest.fixture(scope="module")
 def row(pytestconfig, tmp_path_factory):
-    """Return the results of runs that each used the stick of the previous run: the first stick, and each run's writes
-    and output."""
+    """Return the first and the last stick, and each run's writes and other results. Each run uses the stick of the run
+    before it."""
     folder = tmp_path_factory.mktemp("row")
     first = used_stick()
     stick, log, runs = folder / "stick", folder / "log", []
@@ -138,8 +138,8 @@ def check(is_so, sentence):
 
 
 def what_is_left(image, kept, earlier, later):
-    """Return the element of ORDER that exists on IMAGE for one run, and the sectors that decide this. EARLIER has the
-    folders before this run, and LATER the folders after it. All folders must be complete."""
+    """Return the element of ORDER that exists on IMAGE for one run, and the sectors that were read to find it. EARLIER
+    has the folders before this run, and LATER the folders after it. All folders must be complete."""
     volume = volume_of(image)
     check(system(volume) == kept, "of the system something is not as it was")
     found = folders(volume)
@@ -167,8 +167,8 @@ def check_checkpoint(files):
 
 
 def test_a_write_that_a_device_forgets_is_seen_by_that_test(row):
-    """The last run is repeated without one of its writes, for each write in turn. The check must notice some of them,
-    otherwise it would test nothing."""
+    """The last run is repeated without one of its writes, for each write in turn. The check must fail for some of these
+    writes, otherwise it would test nothing."""
     run, earlier, image = row.runs[-1], row.runs[-2].folders, bytearray(row.first)
     kept, missed = system(volume_of(row.first)), 0
     for past in row.runs[:-1]:

@@ -39,8 +39,8 @@ def test_nothing_is_lost_or_early_and_each_shot_comes_as_late_as_the_others(boot
 
 @pytest.mark.boot(*BARE, "--cpus", "1", *qemu("-icount", "shift=4,sleep=off", *ICOUNT[2:], "-global", "hpet.msi=on"), "--", *SHORT, "irq=all", "pic=on")
 def test_each_source_is_taken_once_for_each_deadline(booted):
-    """All timers of QEMU are tested with each route. The only warnings may be about QEMU's HPET: it is never late here,
-    so it sends ticks twice."""
+    """All timers of QEMU are tested with each interrupt route. The only warnings may be about QEMU's HPET: it is never
+    late here, so it sends ticks twice."""
     report = checked(booted)
     found = rows(report)
     doubled = {source for (source, mode), row in found.items() if mode == "periodic" and row["doubled"] >= 4}

@@ -235,8 +235,8 @@ def test_a_folder_whose_chain_leads_back_to_its_begin_is_left_alone(run, tmp_pat
 
 
 def test_a_short_name_that_is_a_number_is_passed_over(run, tmp_path):
-    """Open finds the file `0001.newer` also by its short name, `0001.NEW`. The run must not change this
-    file. The short name is written byte by byte, because mtools would choose another name."""
+    """The firmware's Open() finds the file `0001.newer` also by its short name, `0001.NEW`. The run must not change
+    this file. The short name is written byte by byte, because mtools would choose another name."""
     stick, file = copy_of_stick(tmp_path), tmp_path / "file"
     file.write_bytes(b"mine")
     mtools(stick, "mcopy", file, "::/baretick/0001.newer")

@@ -16,7 +16,7 @@ Entry = collections.namedtuple("Entry", "folder cluster size made written")
 
 
 class Damaged(Exception):
-    """Raised if the part of the volume that was read contradicts itself."""
+    """Raised if a chain of clusters leads to a cluster that does not exist, or never ends."""
 
 
 def convert_date_and_time(date, time):

@@ -89,7 +89,7 @@ class Run:
 
 
 def junit(tmp_path):
-    """Return the runner's arguments for a JUnit report, which is written next to the test's first run."""
+    """Return the runner's arguments for a JUnit report in the folder of the test's first run."""
     return ["--junit", tmp_path / "out1" / "junit.xml"]
 
 

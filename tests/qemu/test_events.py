@@ -54,8 +54,8 @@ def test_a_snapshot_does_not_go_with_a_stick(run, fake, tmp_path):
 
 @pytest.mark.parametrize("what, cpu", [("stop", "host,migratable=off"), ("snapshot", "host"), ("migrate", "host")])
 def test_under_kvm_the_cpu_is_one_that_can_be_moved_where_it_must(what, cpu, tmp_path):
-    """QEMU refuses to save a machine whose CPU is not migratable. If the machine is only stopped, its CPU is not
-    migratable, because only such a CPU has an invariant TSC."""
+    """QEMU refuses to save a machine whose CPU has the property migratable=off. For an event that only stops the
+    machine, the CPU has this property, because the guest sees an invariant TSC only with it."""
     run = arguments.parse_run(["--event", f"2={what}:3s"])
     run.code, run.image = tmp_path / "whole.fd", "x"
     run.code.write_bytes(bytes(4096))

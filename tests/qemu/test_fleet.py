@@ -376,7 +376,7 @@ def test_figures_beyond_all_measure_are_none_and_spoil_nothing(fleet, maker, tmp
 
 def test_machines_that_are_all_alike_make_nothing_an_outlier(fleet, maker, tmp_path):
     """All machines are equal, except one, so the median absolute deviation is 0. If only deviations were compared, 1
-    ppm or 1 ns would make a machine an outlier. Here 20 ppm and 30 % must not."""
+    ppm or 1 ns would make a machine an outlier. Here 20 ppm and 30 % must not make an outlier."""
     reports = []
     for n in range(20):
         report = maker.report(0)

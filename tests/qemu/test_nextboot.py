@@ -378,8 +378,8 @@ LINUX_RAID = "a19d880f-05fc-4d3b-a006-743f0f84911e"
 
 
 def mirror_of_type_raid(machine, *places, kind="vfat", guid=GUID.replace("1", "3")):
-    """Return a mirror (RAID 1) of two partitions of the type Linux RAID, next to a stick's system partition. The first
-    of them has GUID."""
+    """Let lsblk list a mirror (RAID 1) of two partitions of the type Linux RAID, and a stick's system partition. The
+    mirror's first partition has the GUID GUID."""
     md = {"path": "/dev/md127", "fstype": kind, "mountpoints": list(places)}
     rows = [{"path": f"/dev/{disk}1", "pkname": disk, "partn": 1, "parttype": LINUX_RAID, "partuuid": each, "fstype": "linux_raid_member",
              "mountpoints": [None], "children": [md]} for disk, each in (("sda", guid), ("sdb", GUID.replace("1", "4")))]
@@ -397,8 +397,8 @@ def started_mirror(machine):
 
 
 def mirror_of_one_half(machine, bitmap="none"):
-    """Return a mirror (RAID 1) whose other half, /dev/sda1, was removed from it. The firmware started from that
-    half."""
+    """Let lsblk list a mirror (RAID 1) of /dev/sdb1 only. Its other half /dev/sda1, from which the firmware started,
+    was removed from the mirror."""
     rows = [{"path": f"/dev/{disk}1", "pkname": disk, "partn": 1, "parttype": ESP, "partuuid": guid, "uuid": "of-the-mirror",
              "fstype": "linux_raid_member", "mountpoints": [None]} for disk, guid in (("sda", GUID), ("sdb", GUID.replace("1", "4")))]
     rows[1]["children"] = [{"path": "/dev/md127", "pkname": "sdb1", "uuid": "1234-ABCD", "fstype": "vfat", "mountpoints": ["/boot/efi"]}]
@@ -960,7 +960,8 @@ def without_command(name):
 
 
 def fails(name, after):
-    """Return a change of the machine: the command NAME fails if one of its arguments is AFTER."""
+    """Return a function that replaces the command NAME of a machine: the command fails if one of its arguments is
+    AFTER."""
     def spoil(machine):
         path = machine.bin / name
         path.write_text(path.read_text().replace("import", f"import sys\nif {after!r} in sys.argv: sys.exit('no')\nimport", 1))
