@@ -94,8 +94,8 @@ class Process:
         self._process = self._lifeline = None
 
     def start_process(self, command_of, keep, words):
-        """Start the command line that COMMAND_OF(fd) returns. FD is QEMU's QMP socket. The process also inherits the
-        descriptors in KEEP; COMMAND_OF may add some. The command line is first written to WORDS.
+        """Start the command line that COMMAND_OF(fd) returns. FD is QEMU's QMP socket. The process also inherits the descriptors
+        in KEEP; COMMAND_OF may add some. Before the start, the command line is written to the log WORDS.
         """
         fd = self.monitor.qemu_end.fileno()
         self.command = command_of(fd)

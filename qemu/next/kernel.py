@@ -90,7 +90,7 @@ def read_log(system):
 
 
 def _remove_host_names(text):
-    """Convert the journal's lines, which have the host's name and "kernel:" after the time."""
+    """Remove the host's name and "kernel:", which journalctl prints after the time of each line."""
     return re.sub(r"(?m)^(\[\s*\d+\.\d+\]) \S+ kernel: ", r"\1 ", text)
 
 

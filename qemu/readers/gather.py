@@ -217,7 +217,7 @@ def _read_batch(batch, loaded_at):
 
 
 def _group_tasks_into_batches(tasks):
-    """Yield lists of a dozen tasks. A task for a group of lines gets a list of its own."""
+    """Yield lists of at most a dozen tasks. A task for a group of lines is the last task of its list."""
     batch = []
     for task in tasks:
         batch.append(task)

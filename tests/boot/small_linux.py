@@ -79,8 +79,8 @@ def lacking():
 
 
 def kernel():
-    """Return the folder with vmlinuz and the modules, which is downloaded once. The modules' names sort in loading
-    order."""
+    """Return the folder with vmlinuz and the modules. Their packages are downloaded once. The modules' names sort in
+    loading order."""
     folder = CACHE / hashlib.sha256(repr((PACKAGE, MODULES)).encode()).hexdigest()[:8]
     if folder.exists():
         return folder

@@ -363,7 +363,7 @@ def test_auto_comes_to_an_end_with_or_without_kvm(run, tmp_path):
     assert junit.read_text().count("<testcase ") == len(found)
 
 
-# Firmware that enforces more protection, if the distribution has such builds.
+# Firmware with more protection than usual: with system management mode, or with memory that is not executable.
 
 STRICT = "/usr/share/OVMF/OVMF_CODE_4M.secboot.strictnx.fd"
 

@@ -1,6 +1,6 @@
-"""Faults of real clocks in an unchanged QEMU, see levers.py. Each boot is compared with the same boot without the
+"""Faults of clocks that levers.py causes in an unchanged QEMU. Each boot is compared with the same boot without the
 fault. If possible, instructions drive the guest's time (-icount), so that a busy host changes no figure and causes no
-gap. Then all figures before the fault must be equal to the last digit."""
+gap. With -icount all figures before the fault must be equal to the last digit."""
 import contextlib
 from fractions import Fraction
 import os

@@ -187,7 +187,7 @@ def test_an_application_that_came_over_the_network_says_that_there_is_no_volume(
     check_unsaved(run(*STICK, "--image", stick, *network, "--", *FAST), "the application was not started from a volume.")
 
 
-# Tests with other entries in the folder \baretick.
+# Tests in which the folder \baretick has entries that baretick did not make.
 
 def test_names_that_are_no_numbers_are_passed_over_and_numbers_are_taken_by_files_too(run, tmp_path):
     stick, file = copy_of_stick(tmp_path), tmp_path / "file"

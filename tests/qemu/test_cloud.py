@@ -1,5 +1,5 @@
 """The images of `make cloud`. Each must have the format that its cloud requires, two builds must be identical, and a
-machine must boot from the cloud's type of disk controller."""
+machine must boot from the image with the cloud's type of disk controller."""
 import os
 import pathlib
 import shutil

@@ -1,11 +1,12 @@
-"""The layers of the runner. A file may import only from its own folder and from folders below it."""
+"""The layers of the runner. A file may import only from its own folder and from the folders of lower layers."""
 import ast
 import pathlib
 
 import pytest
 
 QEMU = pathlib.Path(__file__).resolve().parents[2] / "qemu"
-# A folder may use itself and the folders after it in this list. The SCRIPTS may use all folders.
+# The layers from top to bottom. Files in a folder may import from this folder and from later folders in this list. The
+# SCRIPTS may import from all folders.
 ROOMS = ["next", "runner", "machine", "lab", "serve", "readers", "results"]
 SCRIPTS = ["run", "fleet", "nextboot"]
 FILES_MAX = 12
@@ -39,7 +40,7 @@ def arrows(sources):
 
 
 def up(uses):
-    """Return each import from a folder that is not below the importing file."""
+    """Return each import from a folder of a higher layer."""
     def floor(name):
         room, _, file = name.partition(".")
         return ROOMS.index(room) if file else -1

@@ -53,7 +53,8 @@ def test_the_signature_is_the_keys_and_the_rest_is_as_it_was(keys, tmp_path):
     assert sign(tmp_path, *keys) == (0, "")
     signed, plain = (tmp_path / "signed.efi").read_bytes(), EFI.read_bytes()
     subprocess.run(["sbverify", "--cert", keys[1], tmp_path / "signed.efi"], check=True, capture_output=True)
-    # The PE/COFF optional header has a checksum and the address of the certificates, which come after the last section.
+    # A signature may change only two fields of the PE/COFF optional header: the checksum, and the address and size of
+    # the certificates. The certificates come after the last section.
     optional = struct.unpack_from("<I", plain, 0x3C)[0] + 24
     written = {*range(optional + 64, optional + 68), *range(optional + 144, optional + 152)}
     assert len(signed) > len(plain)
