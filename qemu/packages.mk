@@ -6,7 +6,8 @@
 PACKAGES_build := gcc binutils libc6-dev gnu-efi nasm python3 libjs-chart.js esbuild
 PACKAGES_run   := python3 qemu-system-x86 ovmf
 PACKAGES_image := mtools dosfstools fdisk xorriso
-# rEFInd is not named, because its package may install it as the machine's boot loader. Install it by hand for its test.
+# rEFInd is not in these lists, because its package may install it as the machine's boot loader. Install it by hand for
+# its test.
 PACKAGES_loaders := grub-efi-amd64-bin? grub-common? ipxe?
 PACKAGES_firmware := u-boot-qemu?
 PACKAGES_cloud := $(PACKAGES_image) qemu-utils
@@ -23,7 +24,7 @@ PACKAGES_fleet := mtools python3-venv
 PACKAGES_spark := $(PACKAGES_fleet) default-jre-headless
 PACKAGES_dist  := $(PACKAGES_image) git xz-utils python3-debian
 
-# The packages of all purposes of a goal, so that a single call installs them before the first compiler runs.
+# The packages for all purposes of a goal of make, so that a single call installs them before the first compiler runs.
 packages_of_goal = $(sort $(foreach purpose,$(1),$(PACKAGES_$(purpose))))
 PACKAGES_GOAL := $(PACKAGES_build) \
     $(if $(filter run bench kvm matrix quiet quiet-events pictures,$(MAKECMDGOALS)),$(PACKAGES_run)) \

@@ -41,8 +41,8 @@ class Dataset:
         return glob.glob(os.path.join(glob.escape(self.data), table, "day=*", "*.parquet"))
 
     def _remove_incomplete_files(self):
-        """Remove the incomplete files of a load that was killed. A load stores its file of the table `runs` last, so
-        the other files of a load are incomplete if this file is missing.
+        """Remove the files of a load that was killed. A load stores its file of the table `runs` last, so a load without this
+        file is incomplete.
         """
         shutil.rmtree(self.staging, ignore_errors=True)
         whole = {self._get_day_and_batch_name(path) for path in self._list_files("runs")}

@@ -18,8 +18,8 @@ EXIT_PASS, EXIT_FAIL, EXIT_NOT_DONE, EXIT_TIMEOUT = 0, 1, 2, 124
 # If the guest writes VALUE to the port of QEMU's device isa-debug-exit, QEMU ends with the exit status (value << 1 | 1) & 255.
 ENDINGS = {(value << 1 | 1) & 255: word for value, word in
            {0x10: "pass", 0x11: "fail", 0x12: "incomplete", 0x13: "error"}.items()}
-# The word in ENDINGS that belongs to each verdict in a report. If the application did not end QEMU by isa-debug-exit, QEMU's exit
-# status says nothing about the verdict, and only the report has it.
+# The word in ENDINGS that must come with each verdict in a report. QEMU's exit status gives no such word if the application did
+# not end QEMU by isa-debug-exit.
 VERDICTS = {"pass": "pass", "warn": "pass", "fail": "fail", "incomplete": "incomplete"}
 
 
@@ -101,7 +101,8 @@ def format_qemu_exit_status(status):
 
 
 def explain_signal_that_ended_qemu(guest):
-    """Return a sentence if a signal ended QEMU, otherwise None. QEMU then exits with status 0 (softmmu/runstate.c)."""
+    """Return a sentence if a signal ended QEMU, otherwise None. Only QEMU's message shows the signal, because QEMU ends with
+    status 0 (softmmu/runstate.c)."""
     number = re.search(r"^\S+: terminating on signal (\d+)\b", "\n".join(guest.qemu_messages.list_lines()), re.MULTILINE)
     return f"QEMU was ended by signal {number[1]}" if number else None
 

@@ -18,7 +18,7 @@ KEY_S = 2.0                   # time limit for QEMU to accept the key that ends 
 ASK_S = 2.0                   # seconds between two queries of the guest's state while the application measures
 # Seconds that QEMU has for a picture of the screen after the time-out. It is short, because the run should end at its time-out.
 PICTURE_S = 1.0
-# A guest that has sent its report, or crashed, counts as finished after so many seconds without output.
+# A guest that has sent its report, or crashed, counts as finished after this number of seconds without output.
 SETTLE_S = 5.0
 # In these states the guest never runs again, although QEMU continues.
 DEAD_STATES = ("internal-error", "guest-panicked", "io-error")

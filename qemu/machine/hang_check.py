@@ -2,7 +2,7 @@
 import re
 import time
 
-# Seconds after which a guest without progress counts as hung. Under KVM, firmware prints its first text in a shorter time, except
+# Seconds without progress after which a guest counts as hung. Under KVM, firmware needs fewer seconds for its first text, except
 # on a busy host, or on a host that is a guest itself.
 BOUND_S = 10
 ASK_S = 1.0      # seconds between two queries; they are rare, because each query stops the cores for a short time

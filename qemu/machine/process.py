@@ -118,8 +118,8 @@ class Process:
         return self._process.poll()
 
     def kill_process(self, read_output, read_errors):
-        """Kill the process group. READ_OUTPUT() and READ_ERRORS() read the remaining output. They return None if no output has arrived yet,
-        and b"" at the end. Return the exit status. Return None if the process hangs in the kernel and does not end.
+        """Kill the process group. READ_OUTPUT() and READ_ERRORS() read the remaining output. Both return None if no output has
+        arrived yet, and b"" at the end. Return the exit status, or None if the process hangs in the kernel and does not end.
         """
         status = None
         if self._process:

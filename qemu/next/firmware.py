@@ -122,7 +122,7 @@ def list_entries(system):
 
 
 def list_own_entries(system):
-    """Return the numbers of the boot entries with the title LABEL, which nextboot has made."""
+    """Return the numbers of nextboot's own boot entries, which have the title LABEL."""
     mine = (LABEL + "\0").encode("utf-16-le")
     options = {entry: read_variable(system, f"Boot{entry:04X}") or b"" for entry in list_entries(system)}
     return {entry for entry, option in options.items() if option[6:6 + len(mine)] == mine}

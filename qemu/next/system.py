@@ -61,7 +61,8 @@ def restore_files_if_refused(*paths):
 
 
 class System:
-    """Files below the folder ROOT, which is "/" except in tests, and commands, whose folders PATH lists."""
+    """A machine's files and commands. The files are below ROOT, which is "/" except in tests. PATH lists the folders with the
+    commands."""
 
     def __init__(self, root="/", path=None):
         self.root = root

@@ -236,7 +236,8 @@ def make_parser():
 
 def parse_run(arguments, row=False):
     """Return the run or the matrix that ARGUMENTS describe. ROW is True for a row of a matrix. If ARGUMENTS have an error, raise
-    UserError. Its attribute `run` has the options that were parsed, so that the caller can write the named files.
+    UserError. Its attribute `run` has the options that were parsed, so that the caller can write the error into the files that
+    these options name.
     """
     run = argparse.Namespace()
     try:

@@ -1,9 +1,9 @@
 """Exceptions in baretick's code, on any core. In a test image (tests/fault) the driver of a clock causes them. The
 machine must continue. The report must give the exception, its address, and the measurement that it ended.
 
-The guards are the same code in both boots, but a boot with UEFI needs more processor time. Therefore each case with
-UEFI tests something that UEFI does differently: the firmware's tables, stacks and interrupts, and cores that it
-starts."""
+The code that handles the exceptions is the same with and without UEFI, but a boot with UEFI needs more processor time.
+Therefore each case with UEFI tests something that UEFI does differently: the firmware's tables, stacks and interrupts,
+and cores that it starts."""
 import re
 
 import pytest

@@ -20,7 +20,8 @@ pytestmark = [EFI_BUILT, pytest.mark.skipif(not IMAGE.exists(),
 
 
 def claims(run, *leaves):
-    """Return the report of a boot in which CPUID LEAVES have these values of EAX, EBX, ECX and EDX."""
+    """Return the report of a boot with changed CPUID leaves. Each of LEAVES has the number of a leaf, and its values of
+    EAX, EBX, ECX and EDX."""
     words = " ".join(":".join(map(str, leaf)) for leaf in leaves)
     done = run(*FAST_TCG, "--cpus", "1", "--efi", IMAGE, *qemu(*ICOUNT),
                *qemu("-fw_cfg", f"name=opt/baretick/leaves,string={words}"), "--", "profile=quick")
@@ -50,9 +51,9 @@ def outcomes(report):
 def test_a_leaf_with_a_wrong_rate_is_named_and_no_clock_is_accused(run, leaves, wrong, right, claimed_hz, effect):
     report = claims(run, *leaves)
     seen = (report["claims"], report["findings"])
-    # Findings on QEMU's timers are ignored, as in faults(). They depend on the image's layout, because this layout
-    # decides where QEMU can deliver an interrupt to an SVM guest. The rule hpet-stale is not checked in a guest of
-    # QEMU, but it is checked here, because the leaves name VMware.
+    # Findings on QEMU's timers are ignored: they depend on the image's layout, which decides where QEMU can deliver an
+    # interrupt to an SVM guest. The rule hpet-stale is usually not checked in QEMU, but it is checked here, because the
+    # leaves name VMware as the hypervisor.
     finding, = (found for found in report["findings"] if not found["rule"].startswith(("irq-", "hpet-stale")))
     assert finding["rule"] == f"{wrong[1]}-claim" and finding["clock"] is None, seen
     assert finding["text"].startswith(f"{wrong[0]} states ") and effect in finding["text"], seen

@@ -114,8 +114,8 @@ ORDER = ["nothing", "checkpoint", "report"]
 
 
 def test_a_power_cut_at_any_moment_leaves_every_numbered_folder_whole(row):
-    """The folders are checked after each written sector. From a run's first checkpoint on, its folder must exist. The
-    test also checks that the log has all writes."""
+    """The folders are checked after each written sector. From a run's first checkpoint on, a folder of this run must
+    exist. The test also checks that the log has all writes."""
     image, cuts = bytearray(row.first), collections.Counter()
     kept = system(volume_of(row.first))
     for number, run in enumerate(row.runs, 1):

@@ -295,7 +295,7 @@ def test_it_listens_where_it_is_told_to(serve):
         assert answer(line)[::2] == (200, EFI)
 
 
-# replaces a module that Python imports at its start; each start of a thread then takes a second, as on a busy host
+# Makes each start of a thread take a second, as on a busy host. Python imports this module at its start.
 SLOW_START = """
 import threading, time
 start = threading.Thread.start
