@@ -65,8 +65,8 @@ def processor_s():
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item):
-    """Add to this report the processor time since the last report. A worker runs one test at a time, so it is the time
-    of this test."""
+    """Add to pytest's report of a test phase the processor time since the previous report. A worker runs one test at a
+    time, so the test used this time."""
     report = (yield).get_result()
     now = processor_s()
     report.processor_s, item.session.processor_s = now - item.session.processor_s, now

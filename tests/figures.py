@@ -2,9 +2,9 @@
 """Compares the figures of two versions of baretick. Usage: figures.py OLD NEW, two folders of reports.
 
 `BARETICK_REPORTS=FOLDER build/unit/measure/test_catalogue` writes the reports of all its simulated machines to FOLDER.
-They have the same figures at each run. Every number, boolean and state is compared by its place. Texts may differ. Keys
-and outcomes that schema /2 renamed count as the same. Prints each difference. The exit status is 0 without a
-difference.
+They have the same figures at each run. Every number, boolean and state is compared with the value that has the same
+path in the other report. Texts may differ. Keys and outcomes that schema /2 renamed count as the same. Prints each
+difference. The exit status is 0 without a difference.
 """
 import json
 import pathlib

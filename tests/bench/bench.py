@@ -2,7 +2,8 @@
 """Prints the costs of baretick's measurements as ratios, instruction counts and sizes. `make bench` runs it. It is not
 a test.
 
-Usage: bench.py BUILD_FOLDER CORES... boots once with each number of cores."""
+Usage: bench.py BUILD_FOLDER CORES...
+CORES are numbers of cores. The bench boots once with each."""
 import json
 import os
 import pathlib
@@ -57,8 +58,8 @@ def rate(count, elapsed_ms):
 
 
 def cores_line(cpus, report):
-    """Return a line with the time from the start to the verdict, and with the number and rate of the ping-pongs between
-    cores. Pairs of cores exchange ping-pongs in rounds, which are also counted."""
+    """Return a line with the duration of the run, and with the numbers and rates of ping-pongs and of rounds. In a round,
+    many pairs of cores exchange ping-pongs at the same time."""
     bound = f" (bound {BOUNDS_S[cpus]} s)" if cpus in BOUNDS_S else ""
     line = (f"quick: {cpus:3} core(s), {report['machine']['cores_started']:3} started, "
             f"{report['elapsed_ms'] / 1000:.1f} s from start to verdict{bound}")

@@ -1,6 +1,6 @@
 /*
  * Measures the overhead of the sampling loop on this host. Runs the sampling loop and a plain loop with the same reads
- * in turns many times, and compares the fastest of each. Prints one ratio per line, for `make bench`.
+ * alternately, and compares the fastest run of each loop. Prints one ratio per line, for `make bench`.
  */
 #include <stdio.h>
 #include <stdlib.h>

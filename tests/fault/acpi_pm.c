@@ -1,12 +1,12 @@
 /*
  * Replaces drivers/clocks/acpi_pm.c in a test image with a PM timer whose reads cause an exception. QEMU's fw_cfg item
- * `opt/baretick/fault` has three words: the kind of the fault, the APIC id of the core, and the time. The time is a
- * number of batches of samples, `open`, or `together` (while all cores read). For example, `gp 0 100` causes #GP on
- * core 0 after 100 batches.
+ * `opt/baretick/fault` has three words: the kind of the fault, the APIC id of the faulty core, and the time of the
+ * fault. The time is a number of batches of samples, `open` (when the clock is opened), or `together` (while all cores
+ * read). For example, `gp 0 100` causes #GP on core 0 after 100 batches.
  *
  * These kinds cause an exception:
  * `gp`, `pf` and `ud`: the exception of this name.
- * `vo`, `st` and `fw`: a call to memory that does not exist, to the stack, and to the firmware, which faults there.
+ * `vo`: a call to memory that does not exist. `st`: a call to the stack. `fw`: a function of the firmware faults.
  * `ha`: an exception in a handler of the local APIC's timer. See timer_lapic.c.
  * `is`: a page fault with firmware that has a separate stack for #PF. See guard.c.
  * `ea`: an exception before the application starts, only in the boot without UEFI. See bare/take_over.c.
@@ -40,7 +40,7 @@ extern void missing_refuse_low_memory(void);                          /* leaves 
 static char kind[3];
 static uint32_t core;
 static bool on_open, together;
-static uint32_t read_elsewhere; /* 1 if another core has read the clock */
+static uint32_t read_elsewhere; /* 1 if any core except the faulty core has read the clock */
 static uint64_t batches_left;
 static void (*well)(void *device, struct sample *samples, size_t count);
 

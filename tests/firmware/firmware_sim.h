@@ -1,6 +1,6 @@
 /*
  * A simulated firmware for the tests of boot/ on the host: handles with interfaces, memory, events, a volume, screens
- * and serial lines. Each can fail in a way that the test sets. firmware_sim_reset() resets the only firmware.
+ * and serial lines. Each can fail in a way that the test sets. A test program has one simulated firmware.
  */
 #ifndef BARETICK_FIRMWARE_SIM_H
 #define BARETICK_FIRMWARE_SIM_H
@@ -17,7 +17,10 @@ void firmware_sim_reset(void);
 EFI_HANDLE firmware_sim_handle(void);
 void firmware_sim_install_protocol(EFI_HANDLE handle, const EFI_GUID *guid, void *interface);
 
-/* Sets the variable NAME to the SIZE bytes at DATA, which must stay valid. console_sim_open() hides these variables. */
+/*
+ * Sets the variable NAME to the SIZE bytes at DATA, which must stay valid. After console_sim_open(), GetVariable does
+ * not find NAME, because the console replaces GetVariable.
+ */
 void firmware_sim_set_variable(const char *name, const void *data, size_t size);
 
 /*
@@ -27,8 +30,8 @@ void firmware_sim_set_variable(const char *name, const void *data, size_t size);
 extern UINTN firmware_sim_watchdog_s;
 
 /*
- * Pages below 4 GiB, whose initial contents are random: number of allocated pages, number of reserved pages among
- * these, and number of pages that AllocatePages can still allocate.
+ * Pages below 4 GiB. low_taken: number of allocated pages. low_reserved: number of pages allocated as
+ * EfiReservedMemoryType. low_left: largest number of pages that one call of AllocatePages can allocate.
  */
 extern size_t firmware_sim_low_taken, firmware_sim_low_reserved, firmware_sim_low_left;
 

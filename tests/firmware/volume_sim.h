@@ -10,7 +10,7 @@
 struct volume_sim {
 	struct volume_sim_file {
 		char path[VOLUME_SIM_PATH];  /* path of the file, or "" if the entry is free */
-		/* short (8.3) name of the file after the path of its folder, or "" if it has none */
+		/* path of the file with its short (8.3) name; "" if it has no short name */
 		char alias[VOLUME_SIM_PATH];
 		bool folder;
 		char *bytes;

@@ -1,7 +1,7 @@
 /*
- * libFuzzer target for the ACPI reader. The first byte of an input selects its meaning: the memory of a machine that
- * starts with the RSDP, or a single table. It also selects whether checksums are corrected, so that the fuzzer can
- * change bytes and still pass them. seeds.py makes inputs from tables of real machines.
+ * libFuzzer target for the ACPI reader. The first byte of an input selects whether the other bytes are a machine's
+ * memory, which starts with the RSDP, or a single table. It also selects whether checksums are corrected, so that the
+ * reader does not refuse bytes that the fuzzer changed. seeds.py makes inputs from tables of real machines.
  */
 #include <stdio.h>
 #include <stdlib.h>

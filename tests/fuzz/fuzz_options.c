@@ -46,7 +46,7 @@ check_error(const char *error)
 		require_true(error[i] >= 0x20 && error[i] <= 0x7e);
 }
 
-/* Checks that the words that are removed as foreign and the remaining words together have the length of the text. */
+/* Checks that the removal of other programs' words changes bytes only to spaces, and only if it returns such words. */
 static void
 check_removal_of_foreign_words(const uint8_t *data, size_t size)
 {

@@ -12,7 +12,7 @@
 #include "report/report_memory.h"
 
 #define BLOCKS_MAX 64u
-#define WIDE       512u /* size of a buffer for one entry, larger than the struct of any kind */
+#define WIDE       512u /* size of a buffer for one entry; larger than any struct of an entry */
 #define CORES      3
 #define CLOCKS     4
 #define ROWS       2

@@ -20,7 +20,7 @@
  * own header.
  */
 #define GROWTH ((RECORD_BLOCK_BYTES + RECORD_ENTRY_BYTES) / RECORD_ENTRY_BYTES + 1)
-#define CORES_MAX 64u /* limit on cores: texts of reports with more cores take too long for many runs */
+#define CORES_MAX 64u /* limit on cores; reports with more cores would make each run of the fuzzer slow */
 
 struct block {
 	struct block *next;

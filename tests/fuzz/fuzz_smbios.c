@@ -1,7 +1,7 @@
 /*
- * libFuzzer target for the SMBIOS reader. The first byte of an input selects its meaning: a 64-bit entry point, a
- * 32-bit entry point, or a table. It also selects whether the entry point's checksum is corrected, so that the fuzzer
- * reaches the table.
+ * libFuzzer target for the SMBIOS reader. The first byte of an input selects whether the other bytes are a 64-bit entry
+ * point, a 32-bit entry point, or a table. It also selects whether the entry point's checksum is corrected, so that the
+ * fuzzer reaches the table.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
 
 usage: record_seeds.py OUT RECORD...
 
-A seed has the first entries of each kind in a record, without the blocks and without the last entry. A batch counts as a
-kind of its own for each clock and stage, because rates need a batch of each stage. A record may be compressed (.xz).
+A seed is a shortened record, without blocks and without the last entry. It has the first batch of each clock and stage,
+because a rate needs a batch of each stage, and the first entries of each other kind. A record may be compressed (.xz).
 """
 
 import collections

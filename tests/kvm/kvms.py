@@ -1,5 +1,5 @@
-"""Boots machines under a real KVM: this machine's KVM if it can run firmware, otherwise the rig that the variable
-KVM_RIG names."""
+"""Boots machines under a real KVM: this machine's KVM if it can run firmware. Otherwise KVM_RIG names a rig, a program
+that boots them under a KVM in an emulated Linux (README.md)."""
 import functools
 import json
 import os
@@ -21,7 +21,7 @@ PHASES = ("rates", "latency", "cores", "rates-again")
 # times of pauses in seconds after the guest's start, if the runner cannot see the phase; some of them are within the
 # run, even with slow firmware
 MOMENTS_S = range(15, 300, 10)
-# QEMU's exit status after the application wrote 10h or 11h to isa-debug-exit, and the verdicts that this may mean
+# QEMU's exit status after the application wrote 10h or 11h to isa-debug-exit: the verdicts with this status
 ENDED = {"33": {"pass", "warn"}, "35": {"fail"}}
 
 

@@ -52,9 +52,8 @@ def test_exactly_the_clocks_that_kvm_offers_are_present(case, seen):
 
 
 def test_rates_of_paravirtual_clocks_agree_with_the_other_clocks(case, seen):
-    """The rates of each paravirtual clock and of each other clock must agree. The TSC has no nominal rate here, so the
-    report has no pair of rates with the TSC. The next test compares the TSC's rate with the rates in the hypervisors'
-    pages."""
+    """The rates of each paravirtual clock and of each other clock except the TSC must agree. The next test compares the
+    TSC's rate with the rates in the hypervisors' pages."""
     pairs = {frozenset((rate["a"], rate["b"])): rate["ppm"] for rate in seen.report["rates"]}
     for one in OFFERED[CASES[case][2]]:
         for other in set(seen.clocks()) - {one, "tsc", "null"}:

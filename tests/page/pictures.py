@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""`make pictures` makes the pictures in the READMEs. Three show the top of a report's page down to the first chart: in
-light, in dark and in a comparison. One shows the screen at the end of a run.
+"""`make pictures` makes the pictures in the READMEs. Three show the top of a report's page down to the first chart: one
+in light colours, one in dark colours, and one with a comparison. One shows the screen at the end of a run.
 
 Usage: pictures.py REPORT.html OTHER.json SCREEN.png FOLDER"""
 import base64

@@ -122,7 +122,7 @@ def by_name(value, key):
 
 
 def hostile(value, key=None):
-    """Return VALUE with hostile text at the end of every string, except for the schema's name. Equal strings stay
+    """Return VALUE with hostile text at the start of every string, except for the schema's name. Equal strings stay
     equal."""
     if isinstance(value, str):
         return value if key == "schema" else HOSTILE + value
@@ -198,8 +198,8 @@ def test_a_soak_is_drawn_over_time(show, rows, unit, words):
 
 
 def steps_of(page):
-    """Return the values in the charts for the clock tsc, by the time span in ms: (deviation and its lower limit in ppb,
-    error in ns)."""
+    """Return {time span in ms: (deviation in ppb, its lower limit in ppb, error in ns)} from the charts for the clock
+    tsc."""
     drawn = page.evaluate("['adev', 'mtie'].map((name) => Object.fromEntries((Chart.getChart(`chart-series-${name}`)?.data.datasets ?? [])"
                           ".map((set) => [set.label, set.data.map(({x, y}) => [x, y])])))")
     deviations, floors, errors = (dict(each) for each in (drawn[0].get("tsc", []), drawn[0].get("tsc, floor", []), drawn[1].get("tsc", [])))
@@ -214,12 +214,12 @@ def with_rates(rates, within=1.0):
 
 
 def steady(show, rates, within=1.0):
-    """Return steps_of() for a clock with these rates in ppm, one for each minute's row. None is a row without a
-    rate."""
+    """Return steps_of() for a clock with RATES in ppm. Each rate belongs to a row of one minute. A row has no rate if
+    its item is None."""
     return steps_of(show(with_rates(rates, within)))
 
 
-# time spans (tau) in ms; with 100 rows, there are no second differences over more than 64 rows
+# Time spans (tau) in ms: 1 to 32 rows of a minute. A second difference needs 2 tau, and there are only 100 rows.
 MINUTES = [60_000 * 2 ** n for n in range(6)]
 
 
@@ -266,7 +266,7 @@ def test_a_rate_that_stays_deviates_by_nothing_whatever_it_is(show):
 def test_a_step_of_the_phase_is_the_error_over_any_time_that_holds_it(show):
     steps = steady(show, [10.0 if i == 50 else 0.0 for i in range(100)])
     assert steps[60_000][2] == pytest.approx(9.9 * 60_000)
-    # the phase's errors before and after its step have opposite signs, so the error over the step is the sum of both
+    # the phase falls before and after its step, so the step alone is the largest change, even over 8 rows
     assert steps[480_000][2] == pytest.approx(9.9 * 60_000)
 
 
@@ -546,8 +546,8 @@ def test_comparison_has_timers_by_the_rules_of_the_baseline(show, tmp_path, acce
                                asked_for("hpet0", hpet_ns, "periodic", 1_000_000), *rows]
         return report
     gone = {"state": "broken", "reason": "The timer's interrupts did not stop.", "lateness_ns": None}
-    # the least lateness now is 2000 - 20 - 30 ns; the limit is twice the earlier 700 + 30 ns, plus 400 ns for the
-    # handler's entry
+    # the smallest lateness now (2000 - 20 - 30 ns) exceeds twice the earlier median (700 + 30 ns) plus the time to enter
+    # the handler (400 ns)
     here = machine(2000, 900, asked_for("pit0", 0, **gone))
     there = machine(700, 900, asked_for("pit0", 500), asked_for("rtc", 500))
     rows, said = compare(show(here), there, tmp_path / "before.json")
@@ -664,7 +664,7 @@ def test_worse_and_better_are_what_the_runner_says_of_the_same_two_reports(show,
     for name, there in baselines(here):
         rows, _ = compare(page, there, tmp_path / f"{name}.json")
         said = {kind: {row[0].split(", ")[-1] for row in rows if row[4].strip() == kind} for kind in ("worse", "better")}
-        # A row of a rule without a clock is compared with the runner's entry "machine".
+        # a row with a hyphen names a rule instead of a clock; the runner calls these rows "machine"
         said = {kind: {"machine" if "-" in row else row for row in names} for kind, names in said.items()}
         worse, better = worse_than(there, here), worse_than(here, there)
         assert said["worse"] == worse and better - worse <= said["better"] <= better, name

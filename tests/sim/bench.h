@@ -31,7 +31,7 @@ struct bench {
 	uint64_t mute_after_jobs;
 	bool is_dead;
 	bool is_late; /* true if the core in the field mute counts as dead because its job exceeded the time limit */
-	/* time to start one core's job in ps; a job for N cores starts N times as late, as on a small host */
+	/* time in ps to start a job on one core; a job on N cores at once needs N times as long, as on a small host */
 	uint64_t job_ps;
 	uint64_t deadline_ms; /* end of the run in simulated time, in ms; BENCH_NEVER_MS for no limit */
 	uint64_t duration_ns;    /* duration of each measurement; 20 ms by default */

@@ -148,7 +148,7 @@ sim_counter_set(struct sim_counter *counter, uint64_t ticks)
 	counter->origin_ticks = ticks;
 	counter->origin_ps = sim.now_ps;
 	if (sim.now_ps >= counter->backward_at_ps)
-		/* TICKS is the value after the step back, so the step must not be subtracted again */
+		/* TICKS already includes the step back, so the step must not be subtracted again */
 		counter->backward_at_ps = SIM_NEVER;
 }
 
@@ -158,7 +158,7 @@ sim_counter_speed_up(struct sim_counter *counter, int64_t ppm)
 	uint64_t ticks = sim_counter_get_ticks(counter);
 
 	if (counter->wrap_bits < 64)
-		/* a full turn is added, because otherwise a later step back could give a value below 0 */
+		/* adds one wrap, because otherwise a later step back could give a value below 0 */
 		ticks += UINT64_C(1) << counter->wrap_bits;
 	sim_counter_set(counter, ticks);
 	for (; counter->hz.num % 10 == 0 && counter->hz.den % 10 == 0; counter->hz.den /= 10)

@@ -36,7 +36,7 @@
 #define SIM_HPET_BASE   UINT64_C(0xfed00000)
 #define SIM_LAPIC_BASE  UINT64_C(0xfee00000)
 #define SIM_PM_PORT     0x608u /* port of the PM timer, as in QEMU's q35 */
-/* port of the PM1 status register, which the enable register follows; only with simulated interrupts */
+/* port of the PM1 status register; its enable register is at port 602h */
 #define SIM_PM1_PORT    0x600u
 #define SIM_HPET_PERIOD_FS 100000000u /* period of the HPET: 100 ns, or 10 MHz */
 
@@ -57,8 +57,8 @@ struct sim_counter {
 	uint64_t backward_ticks;
 	unsigned wrap_bits;       /* width of the counter; sim_reset() sets the nominal width */
 	/*
-	 * Rate of a second counter from which this counter is calculated, so that this counter moves in uneven steps.
-	 * den is 0 if this counter counts by itself.
+	 * Rate of a source counter. If it is set, this counter is calculated from the source counter, and moves in
+	 * uneven steps. Otherwise den is 0.
 	 */
 	struct rate source;
 	uint64_t extra_ps;        /* additional duration of each read of the counter */
@@ -106,9 +106,9 @@ struct sim_hpet {
 	 */
 	unsigned armed_while_on;
 	/*
-	 * The firmware's tick, if timer 0 of the HPET makes it. Like EDK II's HpetTimerDxe, the tick stops the counter
-	 * for tick_stop_ps every tick_ps. The tick needs an enabled timer and enabled interrupts. tick_ps is 0 if
-	 * another device makes the tick.
+	 * The firmware's tick, if timer 0 of the HPET makes it. tick_ps: period, or 0 if another device makes the tick.
+	 * tick_stop_ps: time for which each tick stops the counter, as in EDK II's HpetTimerDxe. ticked_ps: world time
+	 * of the last tick.
 	 */
 	uint64_t tick_ps, tick_stop_ps, ticked_ps;
 	unsigned ticks;
@@ -193,7 +193,7 @@ struct sim_rtc {
 	bool pf_needs_pie;        /* true if the periodic flag is set only while PIE is set, as in QEMU */
 	bool pf_never;            /* true if the periodic flag is never set */
 	/*
-	 * rate selection of the periodic flag instead of the selection in register A; 0 if register A selects the rate
+	 * rate selection of the periodic flag, in place of the rate selection in register A; 0 to use register A
 	 */
 	uint8_t pf_select;
 	uint64_t pf_edges_read;   /* number of periodic edges before the latest read of register C */
@@ -213,8 +213,8 @@ struct sim_rtc {
 	uint64_t second_read;
 	uint64_t c_reads;
 	/*
-	 * total time in which PIE was set while the core accepted interrupts; must stay 0, because the firmware would
-	 * get the RTC's interrupts
+	 * total time in which PIE was set while the core accepted interrupts; must stay 0, because the firmware does
+	 * not expect the RTC's interrupts
 	 */
 	uint64_t exposed_ps;
 	uint64_t a_writes, b_writes;
@@ -253,7 +253,7 @@ struct sim {
 	uint64_t now_ps;
 	uint64_t cost_ps[SIM_ACCESSES];
 	uint64_t count[SIM_ACCESSES];
-	uint64_t accesses;       /* number of accesses until now */
+	uint64_t accesses;       /* number of accesses to the machine since sim_reset() */
 	/* limit on accesses, 50,000,000 by default; a test that exceeds the limit fails, because it loops endlessly */
 	uint64_t accesses_max;
 	bool interrupts_masked;

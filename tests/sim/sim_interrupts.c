@@ -314,8 +314,8 @@ sim_interrupts_send_self_ipi(uint32_t vector)
 }
 
 /*
- * Functions of struct timer_window: they run code with interrupts masked, and the core accepts interrupts at certain
- * points only.
+ * Functions of struct timer_window. They run code with interrupts masked. The core accepts interrupts only where the
+ * code asks for them, and at the end.
  */
 
 static const char *

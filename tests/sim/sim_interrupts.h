@@ -100,7 +100,7 @@ struct sim_interrupts {
 	struct timer_slot slot;
 	/* State of the simulation. */
 	bool plugged, in_window, open, in_handler;
-	uint64_t quiet_until_ps; /* no source has anything to do before this time */
+	uint64_t quiet_until_ps; /* no source sends an interrupt or changes its state before this time */
 	uint32_t self; /* vector that the core sent to itself, or 0 */
 	uint32_t selected;
 	struct sim_pic pics[2];
@@ -109,7 +109,7 @@ struct sim_interrupts {
 	uint64_t lapic_armed_ps, deadline_ticks;
 	uint64_t hv_config, hv_count; /* Hyper-V's MSRs 400000B6h and 400000B7h */
 	uint16_t pm_enable;
-	uint64_t pm_cleared; /* number of toggles of the PM timer's highest bit until its status was last cleared */
+	uint64_t pm_cleared; /* number of toggles of the PM timer's highest bit at the last clearing of TMR_STS */
 };
 
 /*
@@ -118,7 +118,7 @@ struct sim_interrupts {
  */
 void sim_interrupts_add_controllers(void);
 
-/* Returns functions for run_machine.window. They run code in a window of the simulated machine. */
+/* Returns functions for run_machine.window. They run code during which the simulated core takes interrupts. */
 struct timer_window sim_interrupts_make_window(void);
 
 #endif

@@ -13,7 +13,7 @@
 
 struct sim_paravirtual sim_paravirtual;
 
-/* Returns the TSC's rate in Hz according to the pages. */
+/* Returns the TSC's rate in Hz as the hypervisors' pages give it. It is too low by fast_ppm. */
 static uint64_t
 get_tsc_hz_by_clock_pages(void)
 {

@@ -52,7 +52,7 @@ struct sim_paravirtual {
 	/* period of the TSC and its largest error, in units of 2^-84 s */
 	uint64_t vmclock_period, vmclock_max_error;
 	uint32_t vmclock_sequence;
-	/* number of further readings of the period that return half the period; vmclock updates its page after each */
+	/* number of coming readings of the period that return half the period and each change the page's sequence number */
 	unsigned vmclock_updates;
 	/*
 	 * The host takes STEAL_PS from the running core at STEAL_AT_PS, and again after each STEAL_EVERY_PS.
