@@ -173,7 +173,7 @@ TEST :=
 PROGRAMS   := $(UNIT_TESTS) $(FUZZ_TARGETS)
 CHECK_MAKE := $(or $(if $(TEST),$(filter %/$(firstword $(TEST)),$(PROGRAMS))),all image $(BUILD)/baretick-skew.efi $(BUILD)/baretick-fault.efi $(BUILD)/baretick-fault.elf $(BUILD)/truth/truth $(BUILD)/host/bench_host $(PROGRAMS) seeds)
 
-# A Python environment with the published schemas of GitHub's and GitLab's files.
+# A Python environment with the published schemas of GitHub's and GitLab's CI files.
 SCHEMA_PYTHON := $(BUILD)/schema-python/made
 $(SCHEMA_PYTHON): tests/requirements.txt
 
@@ -188,7 +188,7 @@ check check-long: deps-build deps-run deps-dist deps-sign deps-test deps-fleet
 	+@$(if $(NO_INSTALL),:,$(SUBMAKE) $(SCHEMA_PYTHON)) || echo 'check: PyPI was not reached: the action is not compared with its schema'
 	tests/check $(if $(filter check-long,$@),--long) $(if $(TEST),'$(TEST)')
 
-# Spark has 455 MB and needs Java, so its tests are not part of check.
+# Spark needs 455 MB and Java, so its tests are not part of check.
 ## tests that qemu/fleet gets the same answers from Spark as from DuckDB
 .PHONY: check-spark
 check-spark: deps-build deps-test deps-spark $(FLEET_PYTHON) $(FLEET_SPARK)
@@ -210,8 +210,8 @@ $(BUILD)/host/bench_host: tests/bench/bench_host.c $(BENCH_SOURCES) Makefile tes
 
 BENCH_CORES   := 1 2 4 16 64 255
 BENCH_REPORTS := 100 1000 10000
-# The reports for qemu/fleet are made from a report of 4 cores, or of another number of BENCH_CORES if 4 is not in it.
-# The number must be above 1, because one of the outliers is an offset between cores.
+# The reports for qemu/fleet are made from the report of the boot with 4 cores, or else with another number in
+# BENCH_CORES. The number must be above 1, because one of the outliers is an offset between cores.
 BENCH_REPORT  = $(BUILD)/bench/cores$(firstword $(filter 4,$(BENCH_CORES)) $(filter-out 1,$(BENCH_CORES)))/report.json
 ## measures the cost of measuring: ratios, instruction counts, sizes (BENCH_CORES=N, BENCH_REPORTS=N)
 .PHONY: bench
@@ -233,8 +233,8 @@ pictures: deps-build deps-run deps-sign deps-test
 		$(BUILD)/pictures/screen.png tests/pictures
 	$(PYTHON) tests/boot/enrol_pictures.py tests/pictures/enrol.png
 
-# Boots healthy machines, half of them on a busy host, or paused and migrated by the host. Each finding is false. This
-# takes minutes, so it is not part of check.
+# Boots healthy machines, so each finding is false. In `quiet` half of them run on a busy host. In `quiet-events` the
+# host also pauses and migrates them. This takes minutes, so it is not part of check.
 QUIET_BOOTS   := 50
 QUIET_OPTIONS := profile=quick
 ## boots healthy machines 50 times, half of them on a busy host (QUIET_BOOTS=N)

@@ -52,7 +52,7 @@ struct sim_paravirtual {
 	/* period of the TSC and its largest error, in units of 2^-84 s */
 	uint64_t vmclock_period, vmclock_max_error;
 	uint32_t vmclock_sequence;
-	/* number of coming readings of the period that return half the period and each change the page's sequence number */
+	/* number of coming readings of the period that return half of it; each changes the page's sequence number */
 	unsigned vmclock_updates;
 	/*
 	 * The host takes STEAL_PS from the running core at STEAL_AT_PS, and again after each STEAL_EVERY_PS.
@@ -111,7 +111,7 @@ void sim_paravirtual_add_stolen_time(uint64_t ps);
 /* Sets the flag GUEST_STOPPED in the boot core's page of KVM, if this page is in use. */
 void sim_paravirtual_set_stopped_flag(void);
 
-/* Adds vmclock's page to the machine. Its address is the value for acpi.vmclock. */
+/* Adds vmclock's page to the machine. A test sets acpi.vmclock to the page's address. */
 #define SIM_VMCLOCK_BASE UINT64_C(0xfeffb000)
 void sim_paravirtual_add_vmclock(void);
 

@@ -339,8 +339,9 @@ sim_source_get_count(enum sim_source source)
 }
 
 /*
- * Returns the vector of the I/O APIC's PIN. If this pin is masked, returns the vector of the PICs' input IRQ. PIN_CHANGE
- * is 1 for a source with the fault wrong_pin, and selects the neighbour of PIN and of IRQ. Otherwise it is 0.
+ * Returns the vector of the I/O APIC's PIN. If this pin is masked, returns the vector of the PICs' input IRQ.
+ * PIN_CHANGE is 1 for a source with the fault wrong_pin, and selects the neighbour of PIN and of IRQ. Otherwise it is
+ * 0.
  */
 static uint32_t
 get_line_vector(uint32_t pin, uint32_t irq, uint32_t pin_change)

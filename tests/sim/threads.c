@@ -16,13 +16,13 @@
  * each job
  */
 #define TURN_STACK_BYTES (32u << 10)
-/* time limit in s for all cores to finish their jobs; the test fails after it, because a wait does not end */
+/* time limit in s for all cores to finish their jobs; the test fails after it */
 #define PATIENCE_S       120
 #define PPB              1000000000
 
 /*
- * duration of a pause in ticks of world time while only one core works. This core waits for a dead core, and long
- * pauses end its wait soon.
+ * duration of a pause in ticks of world time while only one core works. This core waits for a dead core, and reaches
+ * its time limit after few pauses if each is long.
  */
 #define LONELY_TICKS 1000
 
@@ -248,7 +248,7 @@ prepare_core(struct core *core, smp_job *job, void *argument)
 
 /*
  * Runs a core until its next pause, or until its job ends. A jump needs no system call, unlike swapcontext. Not
- * inlined, because GCC's jump buffer must be used before the function that set it returns.
+ * inlined, because a function's variables may be undefined after a jump to its __builtin_setjmp.
  */
 static __attribute__((noinline)) void
 run_core_for_one_turn(struct core *core)

@@ -33,7 +33,7 @@ extern struct threads_core threads_cores[THREADS_MAX];
 void threads_start(size_t count);
 /*
  * Does the same as threads_start(), but all cores run on one host thread, each until its next pause. All runs are
- * identical. This mode is also faster on a busy host, because no message between threads waits for a time slice.
+ * identical. On a busy host this mode is faster, because no core waits until the host runs another core's thread.
  */
 void threads_start_in_turns(size_t count);
 void threads_stop(void);
@@ -50,7 +50,7 @@ size_t threads_get_core(void);
 uint64_t threads_count_tsc_reads(size_t core);      /* number of TSC readings of CORE until now */
 uint64_t threads_get_time_ticks(void);
 void threads_advance_ticks(uint64_t ticks);        /* advances world time while no core works */
-uint64_t threads_count_batches(void);           /* number of calls of threads_smp.run, run_some and run_all until now */
+uint64_t threads_count_batches(void);           /* number of calls of threads_smp.run, run_some and run_all */
 size_t threads_get_largest_batch(void);                /* largest number of cores in one such call */
 
 #endif

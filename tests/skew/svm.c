@@ -71,7 +71,7 @@ svm_is_supported(void)
 	       (hw_cpuid(CPUID_SVM, 0).ecx & CPUID_SVM_ECX) != 0;
 }
 
-/* Returns a segment register's state from its descriptor. In 64-bit mode the base has no effect (4.8). */
+/* Returns a segment register's state from its descriptor. In 64-bit mode the base has no effect: APM vol. 2, 4.8. */
 static struct segment
 read_segment(const struct table_register *gdtr, uint16_t selector)
 {
@@ -181,10 +181,9 @@ svm_handle_exit(struct svm_pages *pages, struct registers *registers)
 }
 
 /*
- * VMRUN loads only RAX, RSP and a few other registers from the VMCB (15.5.1). All others, such as FS, GS and their
- * bases, keep the host's values. Therefore the guest starts where this function ends, on the caller's stack. After
- * each exit the host continues after VMRUN, on its own stack. Except for RAX and RSP, the registers then have the
- * guest's values.
+ * Runs the rest of the caller as the guest, from this function's end and on the caller's stack. VMRUN loads only RAX,
+ * RSP and a few other registers from the VMCB (15.5.1), so the guest keeps the host's other registers. After each exit
+ * the host continues after VMRUN, on its own stack. Except for RAX and RSP, the registers then have the guest's values.
  */
 static void
 run_guest(struct svm_pages *pages)

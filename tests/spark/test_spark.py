@@ -32,7 +32,7 @@ def with_bios(report):
     slower(clock(report, "hpet")["latency"], 3)
 
 
-# Changes of a report. Each is made in the second run of another machine.
+# Changes of a report. Each change is made in the second run of a different machine.
 CHANGES = [
     lambda report: change_crystal_rate(report, ("rtc",), 1234.5678901),
     lambda report: slower(clock(report, "acpi_pm")["latency"], 1 / 7),
@@ -43,7 +43,7 @@ CHANGES = [
     lambda report: report.update(findings=[FINDING], verdict="fail"),
     lambda report: report.update(findings=[{**FINDING, "clock": None, "text": None}], verdict="warn"),
     lambda report: report.update(verdict="fail"),
-    # a start time before 2024 is ignored, so this run counts as the newest one, by the time at which it is read
+    # a start time before 2024 is ignored; the time of reading replaces it, so this run counts as the newest
     lambda report: report.update(started_at="2000-01-01T00:00:07Z", verdict="warn"),
     lambda report: report.update(started_at=None),
     lambda report: report["machine"]["identity"].update(serial=None),
@@ -55,8 +55,8 @@ NAMES = ["rack 7", "Rack 7", "r'ack", "räck", "\ufb00", "\U0001f600"]
 
 
 def reports(maker):
-    """Yield the reports of a fleet of 300 machines with outliers. One kind of machine has two groups, and the BIOS of
-    some machines changes. For each value that can change, one machine has a second run with a change."""
+    """Yield the reports of a fleet of 300 machines with outliers. Some machines of one kind have a slower PM timer. Some
+    machines have a second run, with a newer BIOS, with one of CHANGES or with one of NAMES."""
     for machine, report in enumerate(maker.fleet(300, ODD)):
         if machine % 4 == 3 and machine < 120:
             slower(clock(report, "acpi_pm")["latency"], 9)

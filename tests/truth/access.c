@@ -27,7 +27,7 @@
 #define EDGE_OVER_PS  (SIM_PS_PER_MS / 2)
 /* the preemption of machine.away_ps starts at most this long after the start of the RTC's next second */
 #define AWAY_IN_PS    (3 * SIM_PS_PER_MS)
-/* duration of each pause in the warp check; it is so long that the check ends after a few hundred turns */
+/* duration of each pause in the phase "warps"; it is so long that this phase ends after a few hundred pauses */
 #define WARPS_PS      (20 * SIM_PS_PER_MS)
 /* additional duration of a TSC reading in the phase "interference", which searches for gaps */
 #define OBSERVE_PS    (2 * SIM_PS_PER_US)
@@ -38,7 +38,7 @@
 
 /* longest drawn part of a wait for an interrupt; 10 us without a reading would count as a gap */
 #define WAIT_PS       (8 * SIM_PS_PER_US)
-/* drawn pause during the last second before an event of a free-running timer */
+/* duration of each pause in the phase "timers" of a drawn trial: a pause before an event of a free-running timer */
 #define APPROACH_PS   SIM_PS_PER_MS
 
 static struct {
@@ -58,7 +58,7 @@ static struct {
 	uint64_t tsc_reads, fault_reads;
 } state;
 
-/* Returns the time by the RTC since its current second started. */
+/* Returns the time since the RTC's current second started, as the RTC's oscillator measures it. */
 static uint64_t
 get_ps_since_second(void)
 {

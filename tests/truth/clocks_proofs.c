@@ -18,8 +18,8 @@ clocks_limit_ppb(const char *rule)
 }
 
 /*
- * Returns true if the clock's own rate error is beyond the limit of RULE. A large limit is lowered by 100 ppm, because
- * the report compares the clock with clocks that may be off by 50 ppm themselves.
+ * Returns true if the clock's own rate error is beyond the limit of RULE. A limit above 200 ppm is lowered by 100 ppm,
+ * which is twice the largest error of the clocks with which the report compares this clock.
  */
 bool
 clocks_is_rate_wrong(int clock, const char *rule)
@@ -79,8 +79,9 @@ find_rate_difference(const struct report *report, int a, int b)
 }
 
 /*
- * Returns true if A and B may share an oscillator, because the report does not prove different rates. A guest's devices
- * and its RTC follow one oscillator of the host, even if one of them has a fault of its own.
+ * Returns true if A and B may share an oscillator. All clocks of a guest except the TSC follow one oscillator of the
+ * host, even if one of them has a fault. On other machines, two clocks except the RTC may share an oscillator if the
+ * report does not prove that their rates differ.
  */
 static bool
 may_share_oscillator(const struct report *report, int a, int b)

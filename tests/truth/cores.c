@@ -149,7 +149,7 @@ run_on_cores(void *context, const uint32_t *cores, size_t count, smp_job *job, v
 
 /*
  * Returns the time span of the first or last measurement pass over pairs of cores, if such a pass is running; otherwise
- * NULL. Only the survey's stage tells the first pass from its rehearsal, which makes the same calls.
+ * NULL. The survey's stage is 0 in a rehearsal (a trial of the first pairs), which makes the same calls as a pass.
  */
 static struct span *
 get_pass_span(const struct bench *bench, enum when *when)

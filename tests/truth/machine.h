@@ -170,7 +170,7 @@ struct bench *machine_run_trial(const struct kind *kind, uint64_t seed, bool is_
 
 /* Returns the TSC of CORE at world time AT_PS, in units of 1/TICK tick. */
 __int128 machine_get_tsc_at(size_t core, uint64_t at_ps);
-/* returns the same value without the offset that a hypervisor adds */
+/* returns the TSC of CORE at AT_PS without the offset that a hypervisor adds */
 __int128 machine_get_tsc_before_offset(size_t core, uint64_t at_ps);
 
 /*
@@ -179,7 +179,7 @@ __int128 machine_get_tsc_before_offset(size_t core, uint64_t at_ps);
  */
 long double machine_get_rate_error_ppb(int clock);
 
-/* Returns true if a fault of this clock made its readings on the boot core uneven at any time. */
+/* Returns true if this clock jumped, stopped, was set back or changed its rate on the boot core at any time. */
 bool machine_has_broken_clock(int clock);
 
 /*

@@ -45,9 +45,8 @@ FACTS, GAP = 19, 12  # entries that are not compared: facts have the results of 
 DIFFERENCE = 0.1     # largest difference between drawn and simulated records
 MISSING = 3          # number of machines of a kind that may have a finding in only one of both
 
-# Rules, and seeds of emulated machines whose report must name a timer by this rule. Only figures prove these timers'
-# faults, so a report may also leave such a fault undecided. Therefore a search for false statements does not notice a
-# judge that never names a timer.
+# Rules, and seeds of emulated machines whose report must name a timer by this rule. Other reports may leave such a fault
+# undecided, so without these seeds a judge that never names a timer would pass.
 NAMED = [("irq-lost", 1), ("irq-lost", 6), ("irq-doubled", 7), ("irq-doubled", 9)]
 
 

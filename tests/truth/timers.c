@@ -195,7 +195,7 @@ timers_find_source(const char *id)
 }
 
 /*
- * Returns the error of the source's rate in ppb, in seconds as the report measures them. If the source has no nominal
+ * Returns the error of the source's rate in ppb, measured with the report's time scale. If the source has no nominal
  * rate, the error is the drawn fault alone.
  */
 long double

@@ -57,8 +57,8 @@ void timers_use_in_bench(struct bench *bench);
 const struct timer_source *timers_find_source(const char *id); /* returns NULL if this source is not tested */
 
 /*
- * Returns the error of the source's rate in ppb. The second is the report's second, which an error of the report's time
- * scale changes.
+ * Returns the error of the source's rate in ppb, measured with the report's time scale. The time scale may have an
+ * error too.
  */
 long double timers_get_rate_ppb(const struct report *report, const struct timer_source *source);
 

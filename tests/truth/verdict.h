@@ -16,7 +16,7 @@ void verdict_check_host(const struct report *report);
 
 /*
  * Returns the TSC's rate in Hz that the report must show. The report measures this rate with the clock that sets its
- * time scale, and takes this clock for right.
+ * time scale, even if this clock has a rate error.
  */
 long double verdict_get_tsc_hz(const struct report *report);
 

@@ -95,9 +95,8 @@ have_groups_diverged(unsigned group, unsigned others)
 }
 
 /*
- * Returns true if the rate change in FINDING has the sign of the drawn change, and is not larger. The clocks in GROUP
- * changed against other clocks. A smaller change is also true, because a change within a half of the window shows only
- * in part.
+ * Returns true if FINDING gives a rate change of the clocks in GROUP that has the sign of the drawn change and is not
+ * larger. It may be smaller, because the rate may have changed in the middle of a half of the rate window.
  */
 static bool
 is_rate_change_true(const struct finding *finding, unsigned group)
@@ -190,8 +189,8 @@ check_elapsed_time(const struct report *report, const struct report_group *a, co
 }
 
 /*
- * Returns true if the event at AT_PS happened between the two comparisons of clocks in ROW. The times in ROW are
- * readings of the boot core's TSC. The event may be a step of this TSC, even to a value before the first comparison.
+ * Returns true if the event at AT_PS happened between the two comparisons of clocks in ROW. ROW gives the times of the
+ * comparisons as readings of the boot core's TSC. The event may be a step of this TSC.
  */
 static bool
 is_time_in_row(const struct report_discontinuity *row, uint64_t at_ps)
@@ -282,8 +281,8 @@ is_clock_named(const struct report *report, int clock, bool alone)
 		if (find_clock_number(finding->clock) == clock && !is_rule_not_about_rate(finding->rule))
 			return true;
 		/*
-		 * A finding about the TSC's nominal rate names the TSC. If ALONE is true, findings do not count whose
-		 * text says that the other clocks may be wrong instead.
+		 * A finding about the TSC's nominal rate names the TSC. If ALONE is true, the finding does not count if
+		 * its text says that the other clocks may be wrong instead.
 		 */
 		if (clock == TSC && strcmp(finding->rule, "tsc-claim") == 0 &&
 		    (!alone || !does_finding_leave_culprit_open(finding)))

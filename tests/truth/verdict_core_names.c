@@ -11,7 +11,10 @@
 #include "verdict.h"
 #include "verdict_cores.h"
 
-/* 20,000 ticks are 5 us at 4 GHz; two successive readings in a latency measurement are always less than this apart */
+/*
+ * A TSC fault of at least this size must be reported. Two successive readings in a latency measurement are always less
+ * than 20,000 ticks (5 us at 4 GHz) apart, so such a step back is visible.
+ */
 #define FAULT_SEEN_TICKS 20000
 
 static size_t majority_class;
@@ -237,8 +240,8 @@ get_average_drift_ppb(size_t core, size_t other, uint64_t from_ps, uint64_t to_p
 
 /*
  * Stores the times that the printed TIME may mean: the earliest, the latest, and the times just before and after each
- * step of the two cores in this range. If one of the cores is set back repeatedly, any time in TOURNAMENT may be meant.
- * Returns the number of stored times.
+ * step of the two cores in this range. If one of the cores has a fault, TIME may mean any time in TOURNAMENT, the span
+ * of the measurement pass. Returns the number of stored times.
  */
 static size_t
 find_possible_times(struct span time, struct span tournament, size_t core, size_t other, uint64_t *moments)
@@ -465,8 +468,8 @@ is_core_far_from_pair(const struct offsets *offsets, size_t speaker, size_t i, s
 
 /*
  * Returns true if the report had enough proof to name CORE. One measurement pass must prove that CORE differs from more
- * than half of all cores. With AS_GROUP, the pass must also prove that these cores form a group: each of them is nearer
- * to one common core than CORE is to either. Without such a proof, the report cannot tell which core is off.
+ * than half of all cores. With AS_GROUP, the pass must also prove is_core_far_from_pair() for each of these cores and
+ * one common core. Without such a proof, the report cannot tell which core is off.
  */
 static bool
 can_core_be_named(const struct report *report, const struct offsets *offsets, size_t core, bool as_group)

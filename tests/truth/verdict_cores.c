@@ -141,10 +141,9 @@ has_pass_a_fault(void)
 }
 
 /*
- * Returns the largest true offset between any two cores in the time that the report can cover. This time starts with
- * the first pass. It ends as soon as any core has begun its last ping-pong, because the report cannot show how that
- * core's TSC moves later. Readings that are too high count only if a pass had one: other readings are not compared with
- * those of another core.
+ * Returns the largest true offset between any two cores from the start of the first measurement pass until the first
+ * core starts its last ping-pong. The report cannot show how this core's TSC moves later. Readings that are too high
+ * count only if a pass had one, because only a pass compares the readings of two cores.
  */
 static __int128
 get_largest_true_offset(void)
@@ -178,7 +177,7 @@ check_offset_bound(const struct report *report)
 		return;
 	tally_check(CHECK_WITHIN, truth_ns <= skew->within_ns, "within %llu ns, not %.1Lf (%.1Lf ticks)%s",
 		    (unsigned long long)skew->within_ns, truth_ns, truth, skew->synchronised ? "" : "; said as \"at best\"");
-	/* if synchronised is false, the rule is not determined, and the report's bound is only the best known one */
+	/* if synchronised is false, within_ns is only the best known bound, and may be large */
 	if (skew->synchronised)
 		tally_check(CHECK_WITHIN_LOOSE, skew->within_ns <= loose_ns, "within %llu ns; best round trip %llu ns",
 			    (unsigned long long)skew->within_ns, (unsigned long long)skew->best_trip_ns);

@@ -7,8 +7,8 @@
 #include "tally.h"
 
 /*
- * A stop of at least this duration must be reported. It is twice the tolerated amount, because a stop may be just
- * outside of the loop that looks for gaps.
+ * If the host took more than this time, a counter that does not show it must be reported. This is twice the tolerated
+ * time, because the loop that looks for gaps may not see all of the stolen time.
  */
 #define LONG_ENOUGH_PS (20 * SIM_PS_PER_MS)
 

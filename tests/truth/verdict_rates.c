@@ -43,8 +43,8 @@ verdict_get_tsc_hz(const struct report *report)
 }
 
 /*
- * Returns true if a clock jumped so far between the window and the end of the run that no rate may include the jump. A
- * jump of the RTC does not count, because an RTC shows less than a second only at its edges.
+ * Returns true if a clock jumped so far between the rate window and the end of the run that the report must notice the
+ * jump. A jump of the RTC may remain unnoticed, because between its edges the RTC shows only whole seconds.
  */
 static bool
 is_jump_noticed(void)

@@ -69,9 +69,8 @@ get_tolerance_ns(int64_t ns)
 }
 
 /*
- * Returns the step, in ps, of a counter that is calculated from another one, so that its steps differ by a tick.
- * Returns 0 if the steps are even, or if the report shows that they are not: reads that are faster than the steps
- * prove it.
+ * Returns the step in ps of a counter that moves in uneven steps, because it is calculated from another counter.
+ * Returns 0 if the steps are even, or if reads were so fast that the report shows the uneven steps.
  */
 static uint64_t
 get_hidden_step_ps(const struct report *report, const struct timer_source *source)
