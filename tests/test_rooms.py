@@ -50,8 +50,8 @@ def symbols(objects):
 
 
 def interface(uses, room):
-    """Return the folder whose header declares the functions that ROOM implements, if ROOM implements another folder's
-    header. For example, boot/uefi/firmware implements boot/firmware."""
+    """Return the folder whose headers declare the functions of ROOM. This is ROOM itself, or for example boot/firmware,
+    whose headers boot/uefi/firmware implements."""
     shared = re.sub("^boot/(uefi|bare)/", "boot/", room)
     return shared if shared in uses else room
 
@@ -98,8 +98,8 @@ LAYERS = ("src", "drivers", "boot")
 
 
 def foreign_headers(uses, room, text):
-    """Return the headers that TEXT, a file of ROOM, must not include: those without their folder, and those from a
-    folder that is not below ROOM."""
+    """Return the headers that TEXT, a file of ROOM, includes and must not include: headers named without their folder,
+    and headers from a folder that is not below ROOM."""
     allowed = below(uses, room)
     named = re.findall(r'^#include "([^"]+)"', text, re.M)
     return [name for name in named

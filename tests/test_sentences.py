@@ -8,8 +8,8 @@ import pytest
 
 from harness import ROOT
 
-# Words that a new reader does not know in this sense. The words of the field are ping-pong, core, round, schedule,
-# falseticker, stolen time, observed, offset, passed, not checked.
+# Words that earlier sentences used in a sense that a new reader does not know. The words of the field are ping-pong,
+# core, round, schedule, falseticker, stolen time, observed, offset, passed, not checked.
 WORDS = re.compile(r"\b(meetings?|players?|plays?|seats?|tours?|courts?|hears?|heard|accus\w+|ballots?|electorate|party|parties|watched|"
                    r"taken away|set apart|stands? apart|turns? of|kept(?! theirs)|not seen|to live by|whom?(?= (counts?|reads?|ran|is|was)\b))\b", re.I)
 OLD_REPORTS = "src/page/lib/older.js"  # this file has words of schema 1, because it reads old reports

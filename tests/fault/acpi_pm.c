@@ -140,8 +140,8 @@ read_fault_words(void)
 extern bool fault_needs_separate_pf_stack(void);
 
 /*
- * Returns true if the fault's kind is `is`. The firmware then needs a separate stack for #PF. Called before clocks are
- * opened.
+ * Returns true if the fault's kind is `is`. The firmware then needs a separate stack for #PF. This function is called
+ * before the clock is opened, so it reads the fault's words itself.
  */
 bool
 fault_needs_separate_pf_stack(void)

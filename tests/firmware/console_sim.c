@@ -136,7 +136,7 @@ make_handle(unsigned card, bool serial, bool on_console)
 	if (!on_console)
 		return handle;
 	if (con_out_size)
-		/* the end node of the previous path ends only an instance (subtype 1), because another path follows */
+		/* makes the previous path's end node the end of an instance (subtype 1): another path follows */
 		con_out[con_out_size - 3] = 1;
 	to = put_device_path(con_out + con_out_size, card, serial, 2);
 	if (serial)

@@ -21,7 +21,7 @@ struct line_sim {
 };
 
 /*
- * Creates the firmware's console without a device, and clears the pressed keys. Must be called after
+ * Creates the firmware's console without a device, and discards the pressed keys. Must be called after
  * firmware_sim_reset().
  */
 struct display_sim *console_sim_open(void);

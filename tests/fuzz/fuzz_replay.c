@@ -16,8 +16,8 @@
 #define INPUT_MAX  ((size_t)1 << 18)
 #define MEMORY_MAX ((size_t)64 << 20) /* memory for the report of one record */
 /*
- * Largest growth of an input in wrap_as_record(): each entry gets a block header, and the smallest entry is only its
- * own header.
+ * Largest factor by which wrap_as_record() makes an input longer: each entry gets a block header, and the smallest
+ * entry has only its own header.
  */
 #define GROWTH ((RECORD_BLOCK_BYTES + RECORD_ENTRY_BYTES) / RECORD_ENTRY_BYTES + 1)
 #define CORES_MAX 64u /* limit on cores; reports with more cores would make each run of the fuzzer slow */

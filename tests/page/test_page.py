@@ -1082,7 +1082,7 @@ def test_no_report_that_is_true_is_said_to_contradict_itself(show, name):
 
 DRAWS_WITHIN_MS = 2000
 PARSES = 10  # the page's time is compared with 10 times the time for parsing the report, because the host may be busy
-# The time starts with the page's own script, because loading such a large file takes long.
+# The measured time starts with the page's own script, so that it does not include the loading of the large file.
 TIMED = "performance.getEntriesByName('drawn')[0]?.duration"
 PARSED = """(() => { const text = document.getElementById('report').textContent, begun = performance.now();
     JSON.parse(text); return performance.now() - begun; })()"""

@@ -15,8 +15,8 @@ uint32_t sim_source_get_vector(enum sim_source source);
 void sim_source_handle_delivery(enum sim_source source); /* must be called when the core takes the interrupt */
 
 /*
- * Must be called when the source's deadline comes. Returns false if the source's line was already raised, because then
- * no new interrupt follows.
+ * Must be called when the source's deadline comes. Returns false if the source's line was already raised, so that no
+ * new interrupt follows.
  */
 bool sim_source_try_raise_line(enum sim_source source);
 /* adds the period to a periodic HPET comparator; must be called after each deadline, even if the interrupt is lost */

@@ -182,8 +182,9 @@ svm_handle_exit(struct svm_pages *pages, struct registers *registers)
 
 /*
  * Runs the rest of the caller as the guest, from this function's end and on the caller's stack. VMRUN loads only RAX,
- * RSP and a few other registers from the VMCB (15.5.1), so the guest keeps the host's other registers. After each exit
- * the host continues after VMRUN, on its own stack. Except for RAX and RSP, the registers then have the guest's values.
+ * RSP and a few other registers from the VMCB (AMD APM vol. 2, 15.5.1), so the guest keeps the host's other registers.
+ * After each exit the host continues after VMRUN, on its own stack. Except for RAX and RSP, the registers then have the
+ * guest's values.
  */
 static void
 run_guest(struct svm_pages *pages)

@@ -25,7 +25,7 @@
  * is measured exactly.
  */
 #define EDGE_OVER_PS  (SIM_PS_PER_MS / 2)
-/* the preemption of machine.away_ps starts at most this long after the start of the RTC's next second */
+/* the preemption that lasts machine.away_ps starts at most this long after the start of the RTC's next second */
 #define AWAY_IN_PS    (3 * SIM_PS_PER_MS)
 /* duration of each pause in the phase "warps"; it is so long that this phase ends after a few hundred pauses */
 #define WARPS_PS      (20 * SIM_PS_PER_MS)
@@ -38,7 +38,7 @@
 
 /* longest drawn part of a wait for an interrupt; 10 us without a reading would count as a gap */
 #define WAIT_PS       (8 * SIM_PS_PER_US)
-/* duration of each pause in the phase "timers" of a drawn trial: a pause before an event of a free-running timer */
+/* duration of each pause in the phase "timers" of a drawn trial, which waits for an event of a free-running timer */
 #define APPROACH_PS   SIM_PS_PER_MS
 
 static struct {
@@ -89,8 +89,8 @@ access_set_slow(bool slow)
 }
 
 /*
- * Returns a random time from 0 to PS. One time in 64 is longer: half of these are doubled, a quarter are multiplied by
- * four, and so on.
+ * Returns a random time from 0 to PS. One time in 128 is multiplied: half of these by two, a quarter by four, and so
+ * on.
  */
 uint64_t
 access_draw_jitter_ps(uint64_t ps)
@@ -180,8 +180,8 @@ draw_preemption_ps(void)
 }
 
 /*
- * Returns the drawn time until the next interrupt of a timer, at most WAIT_PS. Pauses and readings before the interrupt
- * are not simulated, but the core may be preempted in each of them.
+ * In a drawn trial, returns the time until the next interrupt of a timer, but at most WAIT_PS; otherwise 0. Pauses and
+ * readings before the interrupt are not simulated, so the time may include a preemption in one of them.
  */
 static uint64_t
 draw_time_to_interrupt_ps(void)

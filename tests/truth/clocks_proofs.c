@@ -1,6 +1,6 @@
 /*
- * Finds the clocks of a machine whose rate is wrong, and calculates how much a report's intervals prove about these
- * clocks. See verdict_clocks.h.
+ * Finds the machine's clocks with wrong rates, and calculates how much a report's intervals prove about these clocks.
+ * See verdict_clocks.h.
  */
 #include "verdict_clocks.h"
 
@@ -142,8 +142,8 @@ is_rate_narrow_enough(const struct report *report, int clock)
 }
 
 /*
- * Returns true if more of the clocks with narrow enough intervals are right than wrong, and the right clocks come from
- * more oscillators than the wrong clocks.
+ * Considers only clocks with narrow enough intervals. Returns true if more of these clocks have a right rate than a
+ * wrong rate, and the right clocks come from more oscillators than the wrong clocks.
  */
 bool
 clocks_are_most_narrow_rates_right(const struct report *report)
@@ -164,8 +164,8 @@ clocks_are_most_narrow_rates_right(const struct report *report)
 }
 
 /*
- * Counts the healthy oscillators whose rate differs from the faulty clock's rate by more than the limit, as the report
- * proves.
+ * Counts the healthy oscillators for which the report proves that the faulty clock's rate differs from theirs by more
+ * than the limit.
  */
 size_t
 clocks_count_proofs_of_fault(const struct report *report, int clock)

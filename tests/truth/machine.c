@@ -86,7 +86,7 @@ handle_phase_start(void *context, const struct run *run, const struct run_phase 
 		machine.rates.from_ps = sim.now_ps;
 	else if (!machine.rates.to_ps && machine.rates.from_ps)
 		machine.rates.to_ps = sim.now_ps;
-	/* with WHEN_BETWEEN, the core's TSC steps in a phase before or after the middle pass */
+	/* with WHEN_BETWEEN, the core's TSC steps in a phase before or after the middle pass over pairs of cores */
 	for (size_t i = 0; i < machine.cores; i++)
 		if (machine.core[i].when == WHEN_BETWEEN && strcmp(phase, machine.core[i].batch % 2 ? "cores" : "contended") == 0)
 			machine.core[i].steps_at_ps = sim.now_ps + draw_below(10 * SIM_PS_PER_MS);

@@ -7,8 +7,8 @@
 #define KEPT_FIRST  2048 /* initial space for samples of each clock; it doubles when it is full */
 #define PACED       64   /* samples in a batch of continuous readings */
 /*
- * Only readings in the first and the last quarter (1 / ENDS_SHARE) of the window are used, because only two distant
- * readings can give the narrowest interval.
+ * Only readings in the first and the last quarter (1 / ENDS_SHARE) of the rate window are used, because only two
+ * distant readings can give the narrowest interval.
  */
 #define ENDS_SHARE  4
 

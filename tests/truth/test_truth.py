@@ -33,7 +33,7 @@ ONCE_WRONG = [
 
 # Drawn trials whose reports once had a false statement, or lacked a necessary one.
 DRAWN_ONCE_WRONG = [
-    ("step-boot", 201000113),  # the words of a contradiction had changed, so this program took the sentence for false
+    ("step-boot", 201000113),  # the text of tsc-contradiction had changed, so this program took the sentence for false
     ("timers-sick", 202000439),  # ticks that were late by about a period were reported as early
     ("rtc-fast", 201000078),   # only a check of the RTC, which a drawn trial leaves out, can name it
 ]
@@ -93,8 +93,8 @@ def count_entries(kind, *options):
 
 @pytest.mark.parametrize("kind", COMPARED)
 def test_drawn_records_are_like_simulated_ones(kind):
-    """The true machines are the same, so the records have the same entries and the reports the same findings. Only
-    events during the checks of devices differ, because drawn trials leave these checks out."""
+    """A drawn and a simulated trial of the same seed have the same machine, so their records must have the same entries
+    and their reports the same findings. Drawn trials leave out the checks of devices, and the events during them."""
     drawn, simulated = count_entries(kind), count_entries(kind, "--simulated")
     for number in (drawn[0] | simulated[0]).keys() - {FACTS, GAP}:
         counts, sizes = ([both[i][number] for both in (drawn, simulated)] for i in (0, 1))

@@ -358,8 +358,8 @@ does_core_drift_or_step(size_t core)
 }
 
 /*
- * Returns true if at least one of the cores that contradict each other really moves: its TSC steps, or its rate is not
- * the majority's.
+ * Returns true if a finding about cores whose offsets are inconsistent is right: the TSC of at least one of the named
+ * cores steps, or has another rate than the majority's TSCs.
  */
 static bool
 is_contradiction_finding_true(const struct finding *finding)
