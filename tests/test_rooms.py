@@ -159,7 +159,7 @@ def tracked(*patterns):
 
 
 def test_the_root_has_no_other_files():
-    """A file that was committed by mistake is usually here."""
+    """A file that was committed by mistake is usually in the root folder."""
     found = {path.relative_to(ROOT).parts[0] for path in tracked()}
     assert {name for name in found if not name.startswith(".")} == {
         "CHANGELOG.md", "LICENSE", "Makefile", "README.md", "boot", "drivers", "qemu", "src", "tests"}

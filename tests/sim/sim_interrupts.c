@@ -12,7 +12,7 @@
 #define STORM_PS  (200 * SIM_PS_PER_NS)
 /* first step of the search for the time of a deadline; each further step is twice as long */
 #define SEARCH_FIRST_PS   SIM_PS_PER_US
-#define SEARCH_MAX_PS    (1000 * SIM_PS_PER_S) /* largest step of this search */
+#define SEARCH_MAX_PS    (1000 * SIM_PS_PER_S) /* largest step of the search for the time of a deadline */
 #define MILLION   1000000
 
 static struct sim_interrupts *const all = &sim.interrupts;

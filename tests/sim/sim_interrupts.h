@@ -95,7 +95,7 @@ struct sim_interrupts {
 	 * busy_every_ps is 0 if the host is never busy.
 	 */
 	uint64_t busy_every_ps, busy_ps;
-	uint64_t longest_ps;  /* duration of the longest window so far */
+	uint64_t longest_ps;  /* duration of the longest window (struct timer_window) so far */
 	void (*taken)(const struct sim_taken *taken); /* called for each interrupt that the recorder took; may be NULL */
 	struct timer_slot slot;
 	/* State of the simulation. */

@@ -92,7 +92,7 @@ void sim_paravirtual_make_xen_guest(bool hyperv);
 /* Adds Hyper-V's synthetic timers in direct mode. Their interrupts need sim_interrupts_add_controllers(). */
 void sim_paravirtual_offer_timers(void);
 
-/* Adds KVM's counter of stolen time. Xen's interface always has one. */
+/* Adds KVM's counter of stolen time. Xen's interface always has such a counter. */
 void sim_paravirtual_offer_stolen_time(void);
 
 /*
@@ -103,7 +103,7 @@ void sim_paravirtual_offer_xen_events(void);
 
 /* Returns the interrupt vector of the event of Xen's timer, or 0 if Xen sends no interrupts. */
 uint32_t sim_paravirtual_get_event_vector(void);
-void sim_paravirtual_set_timer_event(void); /* sets the bits of the timer's event in the shared page, like Xen */
+void sim_paravirtual_set_timer_event(void); /* sets the bits of the timer's event in the shared page, as Xen does */
 
 /* Adds PS to the time that the host took from the running core. The caller must also advance world time. */
 void sim_paravirtual_add_stolen_time(uint64_t ps);

@@ -78,7 +78,8 @@ get_output(const struct sim_pit_channel *channel)
 	case 3:
 		return !channel->gate || cycles % channel->reload < channel->reload / 2;
 	default:
-		return !channel->null_count && cycles > channel->reload + late; /* OUT rises after N + 1 cycles */
+		/* OUT rises N + 1 cycles after N was loaded */
+		return !channel->null_count && cycles > channel->reload + late;
 	}
 }
 

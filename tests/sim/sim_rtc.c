@@ -37,7 +37,7 @@ sim_rtc_reset(void)
 	};
 }
 
-/* Returns the time since world time 0 by the RTC's own crystal. */
+/* Returns the time since world time 0 as the RTC's crystal measures it. */
 static uint64_t
 get_rtc_time_ps(void)
 {

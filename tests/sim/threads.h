@@ -47,10 +47,12 @@ uint64_t threads_read_tsc(void);
 void threads_pause(void);
 size_t threads_get_core(void);
 
-uint64_t threads_count_tsc_reads(size_t core);      /* number of TSC readings of CORE until now */
+uint64_t threads_count_tsc_reads(size_t core);      /* number of TSC readings of CORE since the cores were started */
 uint64_t threads_get_time_ticks(void);
 void threads_advance_ticks(uint64_t ticks);        /* advances world time while no core works */
-uint64_t threads_count_batches(void);           /* number of calls of threads_smp.run, run_some and run_all */
-size_t threads_get_largest_batch(void);                /* largest number of cores in one such call */
+/* number of batches (calls of threads_smp.run, run_some and run_all) */
+uint64_t threads_count_batches(void);
+/* largest number of cores in one batch (a call of threads_smp.run, run_some or run_all) */
+size_t threads_get_largest_batch(void);
 
 #endif

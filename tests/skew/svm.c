@@ -19,7 +19,7 @@
 /* AMD APM vol. 2, table B-1, offset 010h; without this bit, VMRUN refuses the guest (15.5.1) */
 #define INTERCEPT_VMRUN   1u
 #define INTERCEPT_VMMCALL 2u
-#define ASID             1u             /* address space id of the guest; 0 belongs to the host (15.5.1) */
+#define ASID             1u             /* address space id of the guest; 0 is the host's: APM vol. 2, 15.5.1 */
 #define DR6_RESET        0xffff0ff0u    /* table 14-1 */
 #define DR7_RESET        0x400u
 

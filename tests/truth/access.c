@@ -45,7 +45,8 @@ static struct {
 	uint64_t due_ps; /* start time of the machine's event, or SIM_NEVER */
 	uint64_t away_at_ps; /* time at which the core is preempted once for machine.away_ps, or SIM_NEVER */
 	bool slow, in_warps, in_timers;
-	uint64_t tsc_ps, device_ps; /* additional durations of a TSC reading and of a device access in this phase */
+	/* additional durations of a TSC reading and of a device access in the current phase */
+	uint64_t tsc_ps, device_ps;
 	struct {
 		/*
 		 * sum of the core's pauses in the present wait; two TSC readings with no access in between end the

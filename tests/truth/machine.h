@@ -63,7 +63,7 @@ struct core {
 	uint64_t microhz;    /* rate of the core's TSC in microhertz */
 	int64_t offset;      /* offset of the core's TSC in ticks at the start of the run */
 	enum when when;    /* the pass in which the core's TSC steps */
-	uint64_t batch;      /* number of the batch in this pass in which the TSC steps, from 1 */
+	uint64_t batch;      /* number of the batch in the pass WHEN in which the TSC steps, from 1 */
 	int64_t step;        /* size of the step in ticks */
 	uint64_t steps_at_ps; /* time of the step; SIM_NEVER until it happens */
 	uint64_t last_seen_ps; /* time at which the core's latest ping-pong began */
