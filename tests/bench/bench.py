@@ -58,8 +58,8 @@ def rate(count, elapsed_ms):
 
 
 def cores_line(cpus, report):
-    """Return a line with the duration of the run, and with the numbers and rates of ping-pongs and of rounds. In a round,
-    pairs of cores exchange ping-pongs at the same time."""
+    """Return a line with the duration of the run, and with the numbers and rates of ping-pongs and of rounds. In a
+    round, pairs of cores exchange ping-pongs at the same time."""
     bound = f" (bound {BOUNDS_S[cpus]} s)" if cpus in BOUNDS_S else ""
     line = (f"quick: {cpus:3} core(s), {report['machine']['cores_started']:3} started, "
             f"{report['elapsed_ms'] / 1000:.1f} s from start to verdict{bound}")
