@@ -3,14 +3,11 @@
 
 #include "base/set.h"
 
-/*
- * 10 s. If a clock wraps sooner than this, its wraps cannot be counted, and its duration is known only modulo the
- * wrap.
- */
+/* 10 s. The wraps of a clock that wraps sooner cannot be counted. Such a clock measures a step only modulo its wrap. */
 #define WRAP_NS_MIN UINT64_C(10000000000)
 
 struct panel { /* the clocks to be compared */
-	/* if the wraps of a clock can be counted, its duration includes them, and its wrap_ns is 0 */
+	/* where a clock's wraps can be counted, they are already in its ELAPSED, and its wrap_ns is 0 */
 	struct discontinuity_clock clocks[DISCONTINUITY_CLOCKS_MAX];
 	size_t count;
 	int64_t half_ns; /* half of the caller's FLOOR_NS; each interval is widened by this on both sides */
@@ -68,8 +65,7 @@ find_clocks_that_allow_duration(const struct panel *panel, uint32_t set, int64_t
 
 /*
  * Returns the largest subset of SET whose intervals share a value. The lowest shared value is always the lower end of
- * one interval, so only lower ends are tried. If clock J wraps, its lower end is first shifted by whole wraps, so that
- * it is not below the lower end of clock I.
+ * one interval, so only lower ends are tried. The intervals of clocks that wrap are shifted by whole wraps.
  */
 static uint32_t
 find_largest_agreeing_set(const struct panel *panel, uint32_t set)
@@ -100,7 +96,7 @@ elapsed_width_ns(const struct panel *panel, size_t clock)
 	return (uint64_t)(panel->clocks[clock].elapsed.high - panel->clocks[clock].elapsed.low);
 }
 
-/* Returns the narrowest duration of the clocks in SET, without clocks that wrap. */
+/* Returns the narrowest interval of the step's duration, among the clocks of SET that do not wrap. */
 static struct offset
 find_narrowest_duration(const struct panel *panel, uint32_t set)
 {
@@ -181,8 +177,8 @@ middle_of_interval(const struct offset *offset)
 }
 
 /*
- * Returns the middle of the narrowest duration among the clocks that do not wrap, or 0 if all clocks wrap. For a clock
- * with long wraps, the number of wraps is chosen so that the clock's duration is nearest to this middle.
+ * Returns an estimate of the step's duration: the middle of the narrowest interval among the clocks that do not wrap.
+ * Returns 0 if all clocks wrap.
  */
 static int64_t
 typical_duration_ns(const struct panel *panel)

@@ -2,10 +2,10 @@
  * Finds falsetickers: clocks with a wrong rate. For each clock, the TSC's rate is calculated as if that clock had
  * exactly its nominal frequency. Clocks whose results agree confirm each other.
  *
- * The clocks are divided into groups that agree. A group decides if two conditions are true. It contains more than
- * half of the clocks that have a vote, and more independent sources than all clocks that disagree with it. The clocks
- * of this group are truechimers. A clock that differs from them by more than the limit is a falseticker. If no group
- * decides, the result only lists the groups. No clock is assumed to be right.
+ * The clocks are divided into groups that agree. A group decides if two conditions are true. It contains more than half
+ * of the clocks that have a vote (see falseticker_find()), and more independent sources than all clocks that disagree
+ * with it. The clocks of this group are truechimers. A clock is a falseticker if its rate certainly differs from theirs
+ * by more than a limit. If no group decides, the result only lists the groups. No clock is assumed to be right.
  */
 #ifndef BARETICK_FALSETICKER_H
 #define BARETICK_FALSETICKER_H

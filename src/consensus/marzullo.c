@@ -65,9 +65,8 @@ intervals_overlap(struct offset a, struct offset b)
 }
 
 /*
- * Returns the number of voters that certainly belong to SHARED. The intervals that do not overlap SHARED leave a free
- * range around it. A voter whose interval extends beyond this free range overlaps one of these intervals, and may
- * belong to that interval's group instead.
+ * Returns the number of voters whose interval overlaps SHARED, but no interval that lies completely outside of SHARED.
+ * A voter whose interval overlaps such an outer interval may belong to another group.
  */
 static size_t
 count_unambiguous_voters(const struct voters *all, struct offset shared)

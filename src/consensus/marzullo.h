@@ -19,8 +19,8 @@ struct marzullo {
 	size_t voters;        /* number of voters with a bounded interval */
 	size_t votes;         /* number of voters whose interval contains the whole range SHARED */
 	/*
-	 * number of the VOTES voters whose interval overlaps no interval outside of SHARED, so that they cannot belong
-	 * to another group
+	 * number of those voters whose interval overlaps no interval outside of SHARED; they cannot belong to another
+	 * group
 	 */
 	size_t decided;
 	/*

@@ -5,7 +5,7 @@
 
 #define MICROHZ_PER_HZ UINT64_C(1000000)
 #define PPB            UINT64_C(1000000000)
-/* limit of calculated errors in ppb; the error of a rate that is a million times too high */
+/* upper limit of calculated errors, in ppb; reached by a rate that is a million times too high */
 #define PPB_MAX        UINT64_C(1000000000000000)
 
 struct span { /* an interval of TSC ticks, or of the clock's ticks */
@@ -165,8 +165,8 @@ rate_find_consensus(const struct rate_interval *implied_rates, size_t count)
 }
 
 /*
- * Returns (A - B) * FACTOR / DIVISOR, rounded by ROUNDING. The result is limited to PPB_MAX, so that the sum of the
- * results in all rows of a soak does not overflow.
+ * Returns (A - B) * FACTOR / DIVISOR, rounded by ROUNDING. The result is limited to PPB_MAX, so that the sum of very
+ * many results does not overflow.
  */
 static int64_t
 scaled_difference(unsigned __int128 a, unsigned __int128 b, uint64_t factor, unsigned __int128 divisor,

@@ -100,7 +100,10 @@ struct rate_interval rate_of_tsc_implied_by_clock(const struct rate_slope *slope
 /* Widens the interval RATE on both sides by PPB, the tolerance of the clock's nominal frequency. */
 struct rate_interval rate_widen(struct rate_interval rate, uint64_t ppb);
 
-/* Returns the clock's rate, if the TSC's rate is in the interval TSC. It is unknown if TSC is unknown. */
+/*
+ * Returns the interval of the clock's rate that follows from TSC, the interval of the TSC's rate. It is unknown if TSC
+ * is unknown.
+ */
 struct rate_interval rate_of_clock(const struct rate_slope *slope, const struct rate_interval *tsc);
 
 /*

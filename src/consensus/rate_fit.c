@@ -8,8 +8,7 @@
 typedef __int128 wide;
 
 /*
- * The corners on one side of the lines, without corners that no line can touch. Corners are points that bound all
- * lines: see rate_fit.h.
+ * The corners that a line can touch, on one side of the lines. Corners are points that bound all lines: see rate_fit.h.
  */
 struct hull {
 	struct rate_corner corners[RATE_SAMPLES_MAX];
@@ -148,8 +147,8 @@ add_slope_constraint(struct line *line, struct rate_corner lower, struct rate_co
 }
 
 /*
- * Returns CORNER, a corner of the batch END, relative to the line's origin, moved by the errors TSC_ERROR and
- * TICKS_ERROR.
+ * Returns CORNER, a corner of the batch END, in coordinates relative to the line's origin. TSC_ERROR and TICKS_ERROR
+ * are added to these coordinates.
  */
 static struct rate_corner
 corner_relative_to_line_origin(const struct line *line, const struct rate_end *end, struct rate_corner corner,
@@ -221,22 +220,21 @@ narrowest_sample_ticks(const struct rate_ends *ends)
 }
 
 /*
- * Calculates the bounds of the slope for a counter that advances in steps of equal size. The size is unknown. First it
- * is taken to be the greatest common divisor of all differences between readings. If the true steps are larger, the
- * error of each reading may be larger.
+ * Calculates the bounds of the slope for a counter that advances in steps of equal size. The size is first taken to be
+ * the greatest common divisor of all differences between readings. True steps may be larger, and then the error of each
+ * reading may be larger.
  *
  * A test decides whether an error must be added. With larger steps, the counter lags behind the line by a varying
  * amount, so fewer lines fit. The test shortens each sample by half of the shortest sample's duration. If a line still
- * fits, steps that take longer by up to this half do no harm, and no error is added.
+ * fits, no error is added.
  *
- * Otherwise the added error is 1/8 of the sum of a step and the shortest sample's duration (width). The clock may be
- * read at any time between the two TSC reads, so a part of a larger step may not be visible. Among N readings, the
- * reading nearest to an end of the step misses this end by sqrt(2 * step * width / N). For 128 readings this is at most
- * 1/8 of the sum of step and width.
+ * Otherwise, an error of 1/8 of (step + width) is added. Width is the shortest sample's duration: within it, the time
+ * of the reading is unknown, so a part of a larger step may be hidden. The reading nearest to a step's end, among N
+ * readings, misses this end by sqrt(2 * step * width / N). For N = 128 this is at most 1/8 of (step + width).
  *
- * A counter may be calculated from another counter of almost the same rate. Its rounding error may then be the same in
- * all readings at one end of the window, and different at the other end. Readings in between would reveal this. Without
- * them, one tick of error is added.
+ * A counter may be calculated from another counter of almost the same rate. Its rounding error may be the same in all
+ * readings at one end of the window, and different at the other end. Readings in between would show this. Without them,
+ * one tick of error is added.
  */
 static bool
 bound_slope_if_steps_are_even(const struct rate_ends *ends, struct rate_slope *slope)

@@ -34,9 +34,9 @@
 #define RATE_ENDS_MAX    (4 + RATE_BETWEEN_MAX)
 
 /*
- * Returns which of the batches between the ends of a rate window are kept, to limit their number. Batches are numbered
- * from 0, and a batch is kept if its number is a multiple of the result. After batch NUMBER, at most RATE_BETWEEN_MAX
- * batches are kept, spread evenly over the window so far.
+ * Limits the number of kept batches between the ends of a rate window. Batches are numbered from 0, and those whose
+ * number is a multiple of the returned value are kept. Up to batch NUMBER, these are at most RATE_BETWEEN_MAX batches,
+ * spread evenly.
  */
 static inline uint64_t
 rate_batch_interval(uint64_t number)

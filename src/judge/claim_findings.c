@@ -19,7 +19,8 @@
 #define CHANGE_PPB       10000u
 #define CLAIM_FIRST_BASE 0x40000000u /* CPUID leaf at which systems look for a hypervisor's leaves first */
 #define AGREEING_MIN     2 /* number of clocks that must agree with each other to prove a claim wrong */
-#define CLAIMS_AGAINST_CLOCK 2 /* number of claims that must agree with each other to prove the TSC wrong instead */
+/* if this many claims on the TSC's rate agree with each other, and the clocks contradict them, the TSC is wrong */
+#define CLAIMS_AGAINST_CLOCK 2
 
 static bool
 is_cpu_intel(const struct report *report)
@@ -62,7 +63,7 @@ find_paravirtual_kind_at_cpuid_leaf(const struct report *report, uint32_t base)
 	for (size_t i = 0; i < report->paravirtual.count; i++)
 		if (report->paravirtual.interfaces[i].base == base)
 			return report->paravirtual.interfaces[i].kind;
-	return PARAVIRTUAL_VIRTUALBOX; /* stands for every kind of interface whose rates no system uses */
+	return PARAVIRTUAL_VIRTUALBOX; /* any kind of interface whose rates no system uses */
 }
 
 /*
