@@ -1,4 +1,4 @@
-/* Divides the clocks into groups that agree on the duration of a step. See discontinuity.h. */
+/* Divides the clocks into groups that agree on how long a step (a part of the run) lasted. See discontinuity.h. */
 #include "consensus/discontinuity.h"
 
 #include "base/set.h"

@@ -19,8 +19,8 @@ struct marzullo {
 	size_t voters;        /* number of voters with a bounded interval */
 	size_t votes;         /* number of voters whose interval contains the whole range SHARED */
 	/*
-	 * number of those voters whose interval overlaps no interval outside of SHARED; they cannot belong to another
-	 * group
+	 * number of voters that certainly belong to the group of SHARED: their intervals overlap no interval that lies
+	 * outside of SHARED
 	 */
 	size_t decided;
 	/*

@@ -141,9 +141,10 @@ enum { LINUX, FREEBSD, EDK2, POSTGRESQL, SYSTEMS };
 static const struct {
 	const char *name;
 	bool (*takes)(const struct report *report, const struct claim *claim);
-	/* start of a clause on a wrong rate of the TSC or of the LAPIC timer; the error follows it */
+	/* start of a printed clause on a wrong rate of the TSC or of the LAPIC timer; the error follows it */
 	const char *of_tsc, *of_lapic;
-	const char *high, *low;        /* words after the error if the TSC is faster or slower than claimed */
+	/* words of this clause after the error, if the TSC (or the LAPIC timer) is faster or slower than claimed */
+	const char *high, *low;
 	const char *end;
 } systems[SYSTEMS] = {
 	[LINUX] = { "Linux", does_linux_use_claim, "Linux's clock would run ", "Linux's timers would fire ", "fast", "slow",
@@ -262,7 +263,7 @@ find_rule_for_claim(const struct claim *claim)
 	return claim->clock == CLAIM_OF_LAPIC ? "lapic-claim" : "tsc-claim";
 }
 
-/* Returns the largest error of a claim that is not wrong: the rule's limit plus the rounding of CLAIM. */
+/* Returns the largest error at which CLAIM counts as right: the rule's limit plus the rounding of CLAIM. */
 static uint64_t
 allowed_claim_error_ppb(const struct report *report, const struct claim *claim)
 {

@@ -49,8 +49,8 @@ clock_error_ppm(const struct report *report, const char *clock)
 }
 
 /*
- * Withdraws failed rates, for example of timer ticks, if another fault explains them: a doubtful rate of the TSC, a
- * clock that stopped, or the error of the clock's own rate.
+ * Withdraws failures of rate checks, for example on timer ticks, if another fault explains them: a doubtful rate of the
+ * TSC, a clock that stopped, or the error of the clock's own rate.
  */
 static void
 withdraw_doubtful_rate_failures(struct report *report)
@@ -78,7 +78,7 @@ withdraw_doubtful_rate_failures(struct report *report)
 	}
 }
 
-/* Withdraws all failed figures, because the TSC timed them. WHAT is the fault of the TSC. */
+/* Withdraws all failures that have a figure, because the TSC timed the figure. WHAT is the fault of the TSC. */
 static void
 withdraw_failures_timed_by_tsc(struct report *report, const char *what)
 {

@@ -26,8 +26,8 @@ difference_or_zero(uint64_t a, uint64_t b)
 }
 
 /*
- * Returns the cost of a read on CORE without the two TSC reads around it (its bracket), which are all that the null
- * clock measures. The cost is not known unless the core read both clocks.
+ * Returns the mean duration of a read of CLOCK on CORE, minus the mean duration for the null clock. The null clock
+ * measures only the two TSC reads around a read. The cost is unknown unless both clocks were read on CORE.
  */
 static struct interval_ns
 get_read_cost_on_core_ps(const struct report_core *core, size_t clock, size_t null)
@@ -133,7 +133,10 @@ calculate_read_cost(struct report *report, size_t clock, size_t null)
 	cost->rows_ps = (struct interval_ns){ cost->read_ps.known, cost->read_ps.value * ROWS_READS,
 					      cost->read_ps.low * ROWS_READS, cost->read_ps.high * ROWS_READS };
 	scale_init(&scale, report->tsc);
-	/* The loop ran on the boot core, so the cost of the boot core's bracket is subtracted. */
+	/*
+	 * latency_loop_time_ps() is from a loop on the boot core, so the boot core's latency of the null clock is
+	 * subtracted
+	 */
 	if (cost->read_ps.known && report->cores[0].latency[null].count)
 		cost->loop_ps = (uint64_t)difference_or_zero(latency_loop_time_ps(entry->latency, &scale),
 						     report->cores[0].latency[null].mean_ps);

@@ -98,7 +98,10 @@ count_jumps_in_own_readings(const struct report *report, size_t clock)
 	return clock < report->clock_count ? report->clocks[clock].monotonic.leaps : 0;
 }
 
-/* Adds a finding that the only clock of ALONE, a group of ROW, jumped. Does nothing if the clock has such a finding. */
+/*
+ * Adds a finding that a clock jumped. ALONE is the group of ROW that contains only this clock. Does nothing if the
+ * clock already has such a finding.
+ */
 static void
 add_jump_finding(struct report *report, const struct report_discontinuity *row, const struct report_group *alone)
 {
@@ -246,10 +249,7 @@ is_group_ahead(const struct report_group *group, const struct report_group *othe
 	return group->elapsed.known && other->elapsed.known && group->elapsed.low > other->elapsed.high;
 }
 
-/*
- * Returns true if some clock is in neither of two groups, because it agrees with both or is too inexact. A clock that
- * agrees with one group only is in that group.
- */
+/* Returns true if some clock is in neither of two groups, because it agrees with both or is too inexact. */
 static bool
 is_any_clock_in_neither_group(const struct report *report, const struct report_discontinuity *row)
 {

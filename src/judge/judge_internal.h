@@ -9,9 +9,9 @@
 
 /*
  * Percentiles count as reliable if less than 1 % of the time was stolen (by an SMI or a busy host). The limit is in
- * units of 1/1000 %. Each interruption delays one read and usually lasts longer than a read, so less than 1 % of the
- * reads are delayed. These cannot change p99, the highest percentile that is reported for cores other than the boot
- * core.
+ * units of 1/1000 %. An interruption delays one read and usually lasts longer than a read, so the share of delayed
+ * reads is below 1 %, too. They cannot change p99, the highest percentile that is reported for cores other than the
+ * boot core.
  */
 #define STOLEN_MAX_MILLIPERCENT UINT64_C(1000)
 
@@ -78,8 +78,8 @@ void judge_complete_behaviour_rows(struct report *report);
 /* Adds the rows for rates, as part of judge_complete_behaviour_rows(). */
 void judge_add_rate_rows(struct report *report);
 /*
- * The interval LOW to HIGH overlaps LIMIT. Returns the factor by which the interval must shrink so that it no longer
- * contains LIMIT. The true value is assumed to be 0 or, if the interval excludes 0, its middle.
+ * Returns the factor by which the interval LOW to HIGH, which contains LIMIT, must shrink so that it no longer contains
+ * LIMIT. The true value is assumed to be 0 or, if the interval excludes 0, its middle.
  */
 uint64_t judge_shrink_factor_to_exclude_limit(int64_t low, int64_t high, uint64_t limit);
 /* Adds a note on the clocks whose reads exit to the hypervisor. */

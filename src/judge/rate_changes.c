@@ -1,6 +1,6 @@
 /*
- * Judges which clock's rate changed: in the rate window, after it, or slowly over a soak. In each row of a soak's
- * series, a clock's rate is an interval that contains the true rate. So the two rows whose intervals are furthest apart
+ * Judges which clock's rate changed: in the rate window, after it, or slowly over a soak (a long run in rows). In each
+ * row, a clock's rate is an interval that contains the true rate. So the two rows whose intervals are furthest apart
  * show the largest proven change. See rate_vote.h.
  */
 #include "judge/rate_vote.h"
@@ -9,12 +9,12 @@
 #include "base/text.h"
 
 #define PPB             INT64_C(1000000000)
-#define UNCHANGED       UINT64_C(1000000000000000) /* the ratio 1, in units of 10^-15 */
+#define UNCHANGED       UINT64_C(1000000000000000) /* ratio of an unchanged rate (1), in units of 10^-15 */
 #define PER_PPB         INT64_C(1000000)           /* a change of the ratio by 1 ppb */
 #define STOP_MAX_NS     INT64_C(10000000)          /* 10 ms: a longer stop of the TSC is found as a discontinuity */
 /*
- * The times over which two clocks are measured differ by at most 1/64 in length, because they last a second or more and
- * start within milliseconds of each other.
+ * Two clocks are measured over slightly different time intervals. The lengths of these differ by at most 1/64, because
+ * they last a second or more and start within milliseconds of each other.
  */
 #define LENGTHS_SHARE 64
 

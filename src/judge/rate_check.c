@@ -28,8 +28,8 @@ find_rate_finding(const struct report *report, const char *clock)
 }
 
 /*
- * Returns true if the clock's error in the report may exceed LIMIT, in ppm. The report's error is relative to the clock
- * that sets the scale, but a row may compare the clock with another one.
+ * Returns true if the clock's error in the report may exceed LIMIT, in ppm. This error is relative to the clock that
+ * sets the scale. A row that compares the clock with another one must then not pass.
  */
 static bool
 may_rate_exceed_limit(const struct report *report, const char *clock, uint64_t limit)
@@ -107,8 +107,8 @@ is_host_busy(const struct report_interference *all)
 }
 
 /*
- * Returns a clause on how to get a result. The error comes from the readings at the two ends of the run, so a run that
- * is TIMES as long has an error that is smaller by that factor. On a busy host this need not be so, because the
+ * Returns a clause on how to get a result. The error comes from the readings at the two ends of the run, so in a run
+ * that is TIMES times as long, the error is smaller by this factor. On a busy host this need not be so, because the
  * readings may be less exact.
  */
 static struct phrase
@@ -162,7 +162,10 @@ is_confirmed_by_same_source_only(const struct report *report, const struct pair_
 {
 	if (!same->other || rules_find_finding(report, "rate-disagree", NULL) || judge_has_tsc_stepped_or_jumped(report))
 		return false;
-	/* In a guest one oscillator of the host drives all devices, so a longer run does not help. */
+	/*
+	 * In a guest one oscillator of the host drives all devices, so even a longer run has no other source. It is
+	 * enough that the two clocks do not contradict each other.
+	 */
 	if (!rate->other && report->hypervisor[0])
 		return min_error_ppb(same) <= limit_ppb;
 	return max_error_ppb(same) <= limit_ppb &&

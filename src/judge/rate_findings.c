@@ -26,7 +26,7 @@ has_rate_changed_after_window(const struct report_clock *entry)
 
 /*
  * Returns the rate that ENTRY's clock votes with. For a clock that may jump this is the range that includes its rates
- * in the window and after it, if these overlap. A single jump affects only one of these rates.
+ * in the rate window and after it, if these overlap. A single jump affects only one of these rates.
  */
 static struct rate_interval
 rate_for_vote(const struct report *report, const struct report_clock *entry)
@@ -98,8 +98,8 @@ judge_each_rate(struct vote *vote)
 }
 
 /*
- * Returns true if a clock that may jump differs from clock REFERENCE by more than LIMIT in the window and after it.
- * Then rate-disagree reports it.
+ * Returns true if a clock that may jump differs from clock REFERENCE by more than LIMIT both in the rate window
+ * and after it. Then rate-disagree reports it.
  */
 static bool
 is_rate_off_in_and_after_window(const struct vote *vote, size_t clock, size_t reference, uint64_t limit)

@@ -89,9 +89,9 @@ judge_has_tsc_stepped_or_jumped(const struct report *report)
 }
 
 /*
- * The TSC's time limits how far a clock may advance, and shows whether a narrow counter wrapped between two readings.
- * So a TSC that stepped back or jumped explains steps back and jumps of other clocks. A 64-bit counter never wraps, so
- * its steps back are found without the TSC.
+ * Ignores a step back or a jump of another clock if the TSC itself stepped back or jumped. The TSC limits how far a
+ * clock may advance between two readings, and shows whether a narrow counter wrapped. A 64-bit counter never wraps, so
+ * its steps back are found without the TSC and are not ignored.
  */
 const struct rule *
 judge_find_broken_rule(const struct report *report, const struct report_clock *entry)

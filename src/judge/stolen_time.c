@@ -84,8 +84,8 @@ judge_timing_quality(struct report *report)
 }
 
 /*
- * Returns true if LOW_NS exceeds HIGH_NS by more than both tolerances: a share of the observed time, and
- * STEAL_APART_NS.
+ * Returns true if one time is certainly larger than another. LOW_NS, a lower bound of the first, must exceed HIGH_NS,
+ * an upper bound of the second, by more than both tolerances: a share of the observed time, and STEAL_APART_NS.
  */
 static bool
 exceeds_stolen_time_tolerance(const struct report_stolen *stolen, uint64_t low_ns, uint64_t high_ns)
@@ -131,7 +131,7 @@ struct gap_rate {
 	uint64_t gaps, observed_ns;
 };
 
-/* Returns true if gaps come at least TIMES as often in A as in B. */
+/* Returns true if gaps come at least TIMES times as often in A as in B. */
 static bool
 is_gap_rate_at_least(struct gap_rate a, uint64_t times, struct gap_rate b)
 {

@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "consensus/rate.h"
 
-/* At the start and at the end of the rate window, two clocks are read within 1/READ_TOGETHER of the window. */
+/* At either end of the rate window, two clocks are read at most 1/READ_TOGETHER of the window's length apart. */
 #define READ_TOGETHER 32
 
 /* Returns true for the TSC itself, and for clocks that a hypervisor calculates from it. */

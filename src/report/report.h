@@ -114,13 +114,13 @@ struct report_clock {
 	/* true if IMPLIED was measured over the whole run, and not only over the rate window */
 	bool rate_whole_run;
 	/*
-	 * The same as IMPLIED, but measured only over the rate window. For an edge clock in a guest, the field may be
-	 * the rate over only the first half of the window.
+	 * The same as IMPLIED, but measured only over the rate window. For an edge clock (an RTC) in a guest, the field
+	 * may be the rate over only the first half of the window.
 	 */
 	struct rate_interval implied_window;
 	/*
-	 * The same as IMPLIED, but measured from the end of the rate window to the end of the run. If an edge clock
-	 * was measured once more after this, the field is the rate in only that additional measurement.
+	 * The same as IMPLIED, but measured from the end of the rate window to the end of the run. If an edge clock (an
+	 * RTC) was measured once more at the run's end, the field is the rate in only that additional measurement.
 	 */
 	struct rate_interval implied_since;
 	/*
@@ -144,8 +144,8 @@ struct report_clock {
 	 */
 	bool uncounted;
 	/*
-	 * Number of forward jumps (in monotonic.leaps) whose cause may be that the TSC stopped, because no other
-	 * clock excludes this.
+	 * Number of forward jumps (in monotonic.leaps) that may be stops of the TSC instead, because no other clock
+	 * excludes this.
 	 */
 	uint64_t unexplained_leaps;
 	struct latency *latency;   /* latency on the boot core; latency->count is 0 if it was not measured */
@@ -200,7 +200,7 @@ struct report_core {
 	uint64_t gaps, worst_gap_ns; /* number of gaps, and length of the longest gap */
 	/* steps back between successive TSC readings on this core */
 	struct tsc_steps tsc;
-	/* number of pairs of this core in the first pass in which both cores received messages */
+	/* number of other cores with which this core exchanged messages in both directions in the first pass */
 	uint64_t pingpongs;
 	/* offset of this core's TSC against the boot core's TSC in the first pass, in ticks */
 	struct offset offset;
@@ -229,7 +229,7 @@ struct report_contended {
 	uint32_t worst_a, worst_b;
 };
 
-/* A measurement pass, in which pairs of cores have ping-pongs. */
+/* A measurement pass, in which pairs of cores exchange messages with TSC readings (ping-pongs). */
 struct report_pass {
 	bool measured; /* true if at least one pair had a ping-pong */
 	struct offsets offsets;
@@ -251,7 +251,10 @@ struct report_skew { /* synchronisation of the cores' TSCs */
 	/* the pairs that have ping-pongs: all pairs, or only the pairs with the boot core */
 	enum pair_schedule kind;
 	const char *kind_reason; /* why not all pairs were measured, or ""; in static storage */
-	/* number of pairs that had ping-pongs at the same time, at the end of the first pass */
+	/*
+	 * number of pairs that have ping-pongs at the same time; it is adapted in each pass, and this is its last value
+	 * in the first pass
+	 */
 	size_t concurrency;
 	size_t rounds;
 	uint64_t elapsed_ns;     /* duration of the first pass */
@@ -278,7 +281,7 @@ struct report_skew { /* synchronisation of the cores' TSCs */
 	struct offset *drifts;
 	uint64_t drift_span_ns;  /* time from the start of the first pass to the end of the last pass */
 	/*
-	 * SOLVED is working memory: the offset of each rank in the pass that is being solved. TRIPS is working memory
+	 * SOLVED is working memory: the offset of each rank in the pass that is being analysed. TRIPS is working memory
 	 * for the median round trips of all pairs.
 	 */
 	struct offset *solved;
@@ -325,8 +328,8 @@ struct report_interference { /* stolen time on all cores together */
 	uint32_t worst_core;  /* APIC id of the core with the longest gap */
 	/*
 	 * COUNTER is the id of the hypervisor's own counter of stolen time, or NULL if there is none. COUNTER_REASON
-	 * states why it was not used, or is NULL. The fields in STOLEN are sums over the cores whose counter was
-	 * read. They are 0 if it was not read.
+	 * states why the counter was not used, or is NULL. The fields in STOLEN are sums over the cores whose counter
+	 * was read, and 0 if no counter was read.
 	 */
 	const char *counter, *counter_reason;
 	struct report_stolen {
@@ -356,8 +359,8 @@ struct report_discontinuity { /* A discontinuity: a time interval in which clock
 	uint64_t from_ms, at_ms;
 	enum discontinuity_class class; /* kind of the discontinuity; the judge sets it */
 	/*
-	 * The clocks of the only group that jumped, or of the only group that continued, as a set like groups.clocks.
-	 * The field is 0 if no such group is known. The judge sets the field.
+	 * The clocks of the only group that jumped, or that continued while the others stopped, as a set like
+	 * groups.clocks. The field is 0 if no such group is known. The judge sets the field.
 	 */
 	uint32_t alone;
 	size_t group_count;

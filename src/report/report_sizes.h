@@ -9,7 +9,7 @@
 
 #include "report/report.h"
 
-/* This is enough for JSON with all durations that struct latency counts exactly: 6 MB for twelve clocks. */
+/* space for JSON with all durations that struct latency counts exactly, which need 6 MB for twelve clocks */
 #define REPORT_SIZE          ((size_t)8 << 20)
 /* latencies of one clock on one core: three numbers of 20 digits with their keys, and the clock's id */
 #define REPORT_SIZE_PER_ROW  144u

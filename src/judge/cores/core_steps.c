@@ -5,8 +5,9 @@
 #include "rules/rules.h"
 
 /*
- * The boot core's TSC is also measured as a clock: each reading is between two other TSC reads, the bracket. Readings
- * and brackets are checked for steps back separately. Returns the larger count, because one step may be in both.
+ * Each reading of the boot core's TSC as a clock is between two other TSC reads (the bracket). Steps back are counted
+ * separately for these readings and for the brackets. For the boot core, the larger count is returned, because one
+ * step may be in both.
  */
 struct tsc_steps
 judge_count_steps_back_on_core(const struct report *report, size_t core)
@@ -103,8 +104,8 @@ judge_add_step_back_findings(struct report *report)
 		set_finding_cores(report, finding, stepping);
 	if (finding && by_brackets)
 		/*
-		 * the brackets use another read method and stepped back, too, so the finding is on all read methods of
-		 * the TSC
+		 * the TSC reads around each reading (the brackets) use another read method and stepped back, too, so
+		 * the finding is on all read methods of the TSC
 		 */
 		finding->one_way = false;
 }

@@ -7,7 +7,10 @@
 #include "rules/rules.h"
 #include "sync/outliers.h"
 
-/* The limit for offsets of synchronised cores is at least this multiple of the best round trip, up to TRIPS_NS_MAX. */
+/*
+ * The limit for offsets of synchronised cores is raised to this multiple of the shortest round trip between cores, but
+ * at most to TRIPS_NS_MAX.
+ */
 #define TRIPS     4
 /* 10 us. Longer round trips only show that virtual cores share a processor, so they do not raise the limit further. */
 #define TRIPS_NS_MAX UINT64_C(10000)
@@ -52,8 +55,8 @@ pass_offset_ns(const struct pass_analysis *pass, size_t other, size_t rank)
 /* ---- drifts ---- */
 
 /*
- * In a star schedule each core is measured against the boot core only. The drift of two other cores against each other
- * is then unknown, because the boot core's TSC may have changed between the two measurements.
+ * Returns OFFSET_UNKNOWN for two cores other than the boot core in a star schedule, where each core is measured against
+ * the boot core only. The boot core's TSC may have changed between the measurements of the two cores.
  */
 struct offset
 pass_drift_ppb(const struct pass_analysis *pass, size_t other, size_t rank)
@@ -82,7 +85,7 @@ pass_measuring_time_of_pair(const struct pass_analysis *pass, size_t other, size
 	return offsets_get_time_of_pair(&pass->result->offsets, other, rank);
 }
 
-/* Returns the time from the pair's measurement in the first pass to its measurement in the last pass. */
+/* Returns the time interval from the pair's measurement in the first pass to its measurement in the last pass. */
 static struct moment
 time_between_passes(const struct pass_analysis *pass, size_t other, size_t rank)
 {
@@ -113,8 +116,8 @@ count_cores_that_prove_drift(const struct pass_analysis *pass, size_t rank, bool
 }
 
 /*
- * Returns the smallest WIDTH in ppb at which RANK is proven to drift against more than half of the cores. Returns
- * UINT64_MAX if there is none: the drifts of half of the cores may be unknown.
+ * Returns the smallest width in ppb for which is_drift_proven() is true against more than half of the cores. Returns
+ * UINT64_MAX if no width is sufficient, because too few drifts are proven.
  */
 static uint64_t
 min_width_that_proves_drift_ppb(const struct pass_analysis *pass, size_t rank, bool ahead)
@@ -128,12 +131,12 @@ min_width_that_proves_drift_ppb(const struct pass_analysis *pass, size_t rank, b
 }
 
 /*
- * Uses RANK's drifts against more than half of the cores: the drifts with the narrowest intervals. If at most half of
- * the cores prove a drift, because other drifts are unknown, it uses all these drifts.
+ * Returns an interval that contains RANK's proven drifts against more than half of the cores: those with the narrowest
+ * intervals. If at most half of the cores prove a drift, it contains all proven drifts.
  *
- * The pairs were measured over different times. If the TSC made one step, a pair that was measured over a longer time
- * shows a slower drift. Therefore the lower bound of each drift is scaled to MOMENT, from the first start to the last
- * end.
+ * Each pair was measured over its own time interval. If the TSC made one step, a pair with a longer time interval shows
+ * a slower drift. Therefore the lower bound of each drift is scaled to MOMENT, which contains the time intervals of all
+ * these pairs.
  */
 struct offset
 pass_drift_from_majority_ppb(const struct pass_analysis *pass, size_t rank, struct moment *moment)
@@ -164,8 +167,8 @@ pass_drift_from_majority_ppb(const struct pass_analysis *pass, size_t rank, stru
 }
 
 /*
- * Returns the time interval in which the pair's offset changed according to MOTION: from the pair's ping-pong in one
- * pass to its ping-pong in a later pass.
+ * Returns the time interval in which the pair's offset changed, if the kind of change is MOTION: from the pair's
+ * measurement in one pass to its measurement in a later pass.
  */
 static struct moment
 find_time_of_motion(const struct report_skew *skew, enum motion motion, size_t other, size_t rank)
@@ -239,9 +242,9 @@ is_core_in_majority(const struct pass_analysis *pass, size_t rank)
 }
 
 /*
- * Returns the pass after this one. In a star schedule every core is measured against the boot core only. If the boot
- * core's TSC steps midway, cores that were measured before the step seem to differ from cores measured after it. The
- * next pass shows whether these cores really differ.
+ * Returns another pass, which shows whether offsets of this pass are right. In a star schedule every core is measured
+ * against the boot core only. If the boot core's TSC steps midway, cores that were measured before the step seem to
+ * differ from cores measured after it.
  */
 static const struct offsets *
 get_offsets_of_next_pass(const struct pass_analysis *pass)
@@ -254,9 +257,9 @@ get_offsets_of_next_pass(const struct pass_analysis *pass)
 }
 
 /*
- * Returns true if the next pass confirms the offsets of all cores in a star schedule. Returns false if there is no
- * other pass. A confirmed offset of only the core that differs is not enough. If the boot core's TSC stepped just
- * before the last core was measured, the last core is right, and all others seem to differ.
+ * Returns true if another pass confirms the offsets of all cores in a star schedule. Returns false if there is no other
+ * pass. All offsets must be confirmed: if the boot core's TSC stepped just before the last core was measured, the last
+ * core is right, and all others seem to differ.
  */
 static bool
 does_next_pass_confirm_offsets(const struct pass_analysis *pass)
@@ -273,9 +276,9 @@ does_next_pass_confirm_offsets(const struct pass_analysis *pass)
 }
 
 /*
- * Returns true if the next pass, too, proves that RANK differs from a core of the majority. An offset that the next
- * pass does not contradict is not enough, because a pass with wide intervals contradicts no offset. Returns true
- * without proof for a pass of all pairs, and for the boot core.
+ * Returns true if another pass, too, proves that RANK differs from a core of the majority. It is not enough that the
+ * other pass does not contradict the offset, because its intervals may be wide. Returns true without proof for a pass
+ * of all pairs, and for the boot core.
  */
 static bool
 does_next_pass_prove_offset(const struct pass_analysis *pass, size_t rank)
@@ -349,8 +352,8 @@ find_worst_pair(const struct pass_analysis *pass,
 }
 
 /*
- * Returns the proven offset of a pair if it is above the limit, otherwise 0. Returns 0 for a pair that contradicts all
- * other pairs, because add_contradiction_finding() reports it.
+ * Returns the proven offset of a pair if it is above the limit, otherwise 0. Also returns 0 for a pair whose offset
+ * contradicts other measurements: add_contradiction_finding() reports that.
  */
 static uint64_t
 proven_offset_ticks(const struct pass_analysis *pass, size_t a, size_t b)
@@ -502,8 +505,8 @@ is_each_deviating_core_apart(const struct pass_analysis *pass)
 }
 
 /*
- * Returns true if some cores of the majority are proven to drift against each other, and its other cores are at most
- * half of all cores. Such a majority exists only because its offsets are inexact. Returns false if there are cores that
+ * Returns true if the majority exists only because its offsets are inexact: some of its cores are proven to drift
+ * against each other, and its remaining cores are at most half of all cores. Returns false if there are cores that
  * differ, and each of them is proven to be outside of a group of more than half of all cores.
  */
 static bool

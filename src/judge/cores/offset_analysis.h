@@ -72,12 +72,12 @@ enum motion pass_find_motion_of_core(const struct pass_analysis *pass, size_t ra
 struct moment pass_measuring_time_of_pair(const struct pass_analysis *pass, size_t other, size_t rank);
 
 #define MOMENT_NEVER ((struct moment){ UINT64_MAX, 0 }) /* an empty time interval */
-/* Returns the time from the earlier start to the later end of two time intervals. */
+/* Returns the time interval from the earlier start to the later end of A and B. */
 struct moment moment_union(struct moment a, struct moment b);
 
 /*
- * Returns true if the core's TSC differs from the majority's, or is in one of two halves that differ. Returns false for
- * a core that drifts.
+ * Returns true if the core's TSC differs from the majority's, or if the cores are in two halves that differ from each
+ * other. Returns false for a core that drifts.
  */
 bool pass_is_core_off_majority(const struct pass_analysis *pass, size_t rank);
 

@@ -48,9 +48,9 @@ absolute_ticks(int64_t ticks)
 }
 
 /*
- * Returns the APIC id of the only core that differs, or REPORT_NO_CORE. All other cores must have one value, and be
- * more than half of the started cores: a run that ended at its deadline may have read the registers of only a few
- * cores.
+ * Returns the APIC id of the only core whose value differs, or REPORT_NO_CORE. All other cores must have the same
+ * value, and must be more than half of the started cores. (A run that ended at its deadline may have read the registers
+ * of only a few cores.)
  */
 static uint32_t
 find_only_differing_core(const struct report *report, const struct extremes *extremes)

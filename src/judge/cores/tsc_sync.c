@@ -1,7 +1,8 @@
 /*
- * Judges the cores' TSCs against each other: warps, offsets, drifts and contradictions. One fault gives one finding. A
- * core that drifts has no finding on its offset. A warp has no finding if an offset, a drift or a step back of one of
- * its two cores explains it. Contradictions have no finding if any core drifts.
+ * Judges the cores' TSCs against each other: warps, offsets, drifts, and contradictions (offsets of several pairs that
+ * cannot all be right). One fault gives one finding. A core that drifts has no finding on its offset. A warp has no
+ * finding if an offset, a drift or a step back of one of its two cores explains it. Contradictions have no finding if
+ * any core drifts.
  */
 #include "judge/cores/judge_cores.h"
 #include "judge/cores/offset_analysis.h"
@@ -24,8 +25,8 @@ set_figure_to_offset_size(struct finding *finding, struct offset offset)
 }
 
 /*
- * At most NAMED_MAX of OFF faulty cores get a finding. Returns the end of the text of finding number COUNT. The last
- * finding ends with the number of faulty cores that have no finding. The other findings end with "".
+ * Returns the end of the text of finding number COUNT. At most NAMED_MAX of OFF faulty cores get a finding. The last
+ * finding ends with the number of the other faulty cores; the ends of the other findings are "".
  */
 static struct phrase
 remaining_cores_phrase(size_t count, size_t off)
@@ -118,8 +119,8 @@ find_cores_off_majority(const struct pass_analysis *pass)
 }
 
 /*
- * Adds one finding on a group of cores, if it is a package or one of two halves without a majority. Otherwise returns
- * false.
+ * Adds one finding on a whole group of cores, if these are all cores of a package, or if there is no majority.
+ * Otherwise returns false.
  */
 static bool
 add_group_finding(const struct pass_analysis *pass, const struct group *group)
@@ -428,8 +429,8 @@ find_finding_that_explains_warp(struct report *report, const struct report_conte
 }
 
 /*
- * Adds a sentence on the warp checks to the finding that explains warps: the number of warps that it explains, that no
- * warp was seen, or that the checks were not made. Adds nothing if all warps are unexplained.
+ * Adds a sentence on the warp checks to the finding that explains warps. The sentence states how many warps the finding
+ * explains, or that there were none, or that the checks were not made. Adds nothing if all warps are unexplained.
  */
 static void
 add_warps_to_finding(struct report *report, const struct warp_checks *checks)

@@ -188,7 +188,10 @@ failed_rule_phrase(const struct report *report, const char *rule)
 	return phrase("%s (core%s %s)", rule, count > 1 ? "s" : "", cores.bytes);
 }
 
-/* Returns true if finding I fails ENTRY's clock by another rule than FIRST, and is the first finding of this rule. */
+/*
+ * Returns true if finding I is a failure of ENTRY's clock, is on another rule than FIRST, and is the first on this
+ * rule.
+ */
 static bool
 is_first_finding_of_another_rule(const struct report *report, const struct report_clock *entry, size_t i,
 				 const char *first)

@@ -4,7 +4,9 @@
 
 #include "report/phrase.h"
 
-/* Fills report->taken: the clocks that Linux and Windows take, and why. Call it after judge_report(). */
+/*
+ * Fills report->taken: the clocks that Linux, Windows and PostgreSQL would use, and why. Call it after judge_report().
+ */
 void recommend_predict_clocksources(struct report *report);
 
 /* Returns Linux's reasons to mark the TSC of this machine unstable, or "" if it does not. */
@@ -19,7 +21,7 @@ uint64_t recommend_read_cost_ps(const struct report *report, const char *id);
 /* Fills report->answer. Call it after the other functions here, because it summarises their results. */
 void recommend_write_answer(struct report *report);
 
-/* Fills report->calibrated from the errors of the calibration loops. */
+/* Fills report->calibrated: sentences on the errors of Linux's calibration loops for the TSC, as they ran here. */
 void recommend_describe_calibrations(struct report *report);
 
 /*
@@ -29,10 +31,10 @@ void recommend_describe_calibrations(struct report *report);
 void recommend_predict_tick_timer(struct report *report);
 
 /*
- * Fills report->advice from figures and verdicts; to be called after judge_report(). The healthy clocks come first, by
- * Linux's class of their ratings (hundreds) and in a class by the cost of a read. Healthy clocks that kernels switch
+ * Fills report->advice from figures and verdicts; call it after judge_report(). The healthy clocks come first: by the
+ * hundreds of their ratings in Linux, and within a hundred by the cost of a read. Healthy clocks that kernels switch
  * off follow: a clock whose rate changed, and an HPET that the sleep state PC10 stops. Failed clocks come last, as
- * clocks to avoid. A clock that is absent or was not measured is not named.
+ * clocks to avoid. A clock that is absent or was not measured is left out.
  */
 void recommend_clocks(struct report *report);
 

@@ -5,7 +5,8 @@
 #include "base/text.h"
 #include "rules/rules.h"
 
-#define NAMED_MAX 3 /* maximum number of failed clocks that the sentence names; report->answer.wrong has all of them */
+/* maximum number of failed clocks that the answer's text names; report->answer.wrong has all of them */
+#define NAMED_MAX 3
 
 /* Returns true if the clock failed. Of several read methods of a failed counter, only the main clock counts. */
 static bool

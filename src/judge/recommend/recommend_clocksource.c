@@ -102,8 +102,8 @@ add_row_of_chosen_clock(struct report *report, const char *system, const char *c
 }
 
 /*
- * Returns a clause on Linux's choice of FIRST, or "". If the TSC competes with the hypervisor's clock, the clause
- * explains their order. Otherwise it may explain why Linux may later stop using the TSC. NEXT may be NULL.
+ * Returns a clause on Linux's choice of FIRST over NEXT (may be NULL), or "". If one of them is the TSC and the other a
+ * clock of the hypervisor, the clause explains why. Otherwise it may explain why Linux may later stop using the TSC.
  */
 static const char *
 why_linux_prefers_first(const struct report *report, const struct clock *first, const struct clock *next)
@@ -169,8 +169,8 @@ predict_clock_of_linux(struct report *report)
 }
 
 /*
- * Finds the clock that Windows takes, and names a feature that Hyper-V's interface lacks. Windows uses no other
- * hypervisor's interface. A TSC that Linux would mark unstable counts as unsuited for Windows, too.
+ * Finds the clock that Windows takes. Of all hypervisors' interfaces, Windows uses only Hyper-V's; the row names a
+ * clock feature that this interface lacks. A TSC that Linux would mark unstable counts as unsuited for Windows, too.
  */
 static void
 predict_clock_of_windows(struct report *report)
@@ -236,9 +236,10 @@ put_error_of_postgresql_loop(struct text *text, const struct report *report)
 }
 
 /*
- * PostgreSQL 19 with timing_clock_source=auto, by src/common/instr_time.c: tsc_detect_frequency() and
- * tsc_use_by_default(). PostgreSQL reads the TSC if the TSC is invariant, RDTSCP exists, the TSC's rate is found, and
- * CPUID reports TSC_ADJUST or Linux's clocksource is the TSC. Otherwise it reads the system's clock.
+ * Finds the clock that PostgreSQL 19 takes with timing_clock_source=auto: see src/common/instr_time.c,
+ * tsc_detect_frequency() and tsc_use_by_default(). PostgreSQL reads the TSC if the TSC is invariant, RDTSCP exists, the
+ * TSC's rate is found, and CPUID reports TSC_ADJUST or Linux's clocksource is the TSC. Otherwise it reads the system's
+ * clock.
  */
 static void
 predict_clock_of_postgresql(struct report *report)

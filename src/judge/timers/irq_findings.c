@@ -14,13 +14,13 @@
 
 #define IN_TIME_SHARE 8 /* a tick that is later than 1/8 of its period was delayed */
 /*
- * fewer lost ticks or doubled interrupts prove no fault: pauses of the host may have ended just before the next tick,
- * so that no tick was late
+ * Fewer lost ticks or doubled interrupts prove no fault, even if no tick was late. Pauses of the host may be the cause:
+ * each may have ended just before the next tick.
  */
 #define EVENTS_MIN    4
 /* interrupts have a common delay if the 1st percentile of their lateness is at most 1/8 below the median */
 #define SPREAD_SHARE  8
-#define FAR_FACTOR    4 /* limit of the ratio between the host's delays of two timers */
+#define FAR_FACTOR    4 /* the host is assumed to delay one timer at most this many times as long as another */
 #define PIT_CLOCKS_2_NS 1677 /* the duration of two PIT clocks */
 #define UNEVEN_WORDS  ", but ticks come more than 1/8 period late, so a tick may be counted in the wrong period."
 
@@ -28,7 +28,7 @@
 
 /*
  * Returns true if 99.9 % of the ticks of the test ROW were late by less than 1/8 period. Then the host did not pause
- * the timer: a pause ends at any time in a period, so it also makes ticks late.
+ * the timer: pauses end at any time within a period, so they would also make ticks late.
  */
 static bool
 are_ticks_in_time(const struct report_interval *row)
