@@ -50,7 +50,7 @@ is_duration_possible(const struct panel *panel, size_t clock, int64_t ns)
 }
 
 /*
- * Returns the clocks of SET whose interval contains NS. The interval of a clock that wraps is shifted by whole wraps.
+ * Returns the clocks of SET whose interval contains NS. Intervals of clocks that wrap are first shifted by whole wraps.
  */
 static uint32_t
 find_clocks_that_allow_duration(const struct panel *panel, uint32_t set, int64_t ns)
@@ -127,8 +127,8 @@ remove_clocks_of_several_groups(const struct panel *panel, struct discontinuity 
 }
 
 /*
- * Returns true if the durations of A and B overlap. The duration of a clock that wraps is first shifted by whole wraps.
- * If both clocks wrap, only the duration of the clock that wraps sooner is shifted.
+ * Returns true if the intervals of A and B overlap. The interval of a clock that wraps is first shifted by whole wraps.
+ * If both clocks wrap, only the interval of the clock that wraps sooner is shifted.
  */
 static bool
 durations_overlap(const struct panel *panel, size_t a, size_t b)
@@ -143,7 +143,7 @@ durations_overlap(const struct panel *panel, size_t a, size_t b)
 	       max_clock_elapsed_ns(panel, b) + by >= min_clock_elapsed_ns(panel, a);
 }
 
-/* Returns true if the duration of CLOCK overlaps the duration of each clock in SET. */
+/* Returns true if the interval of CLOCK overlaps the interval of each clock in SET. */
 static bool
 overlaps_duration_of_all(const struct panel *panel, size_t clock, uint32_t set)
 {

@@ -45,7 +45,7 @@ struct falseticker {
 	 */
 	uint32_t truechimers;
 	uint32_t voters;       /* bit I is set if clock I has a vote */
-	/* Bit I is set if clock I is no truechimer, and differs from the reference by more than the limit. */
+	/* Bit I is set if clock I is no truechimer, and certainly differs from the reference by more than LIMIT_PPB. */
 	uint32_t falsetickers;
 	/*
 	 * True if no group decides. A clock is then a falseticker only if most clocks with the same source contradict

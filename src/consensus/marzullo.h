@@ -1,7 +1,7 @@
 /*
- * Marzullo's algorithm, as in NTP: finds the range that most of the given intervals contain. Each interval is one
- * vote. This variant needs no sorting and no memory. It tries the lower ends of the intervals from the highest down.
- * Each attempt reads all intervals once. It stops when no lower value can have more votes.
+ * Marzullo's algorithm, as in NTP: finds the range that most of the given intervals contain. Each interval is one vote.
+ * This variant needs no sorting and no additional memory. It tries the lower ends of the intervals, the highest first,
+ * and each attempt reads all intervals once. It stops when no lower value can have more votes.
  */
 #ifndef BARETICK_MARZULLO_H
 #define BARETICK_MARZULLO_H

@@ -25,8 +25,9 @@ rate_shortest_sample(const struct sample *samples, size_t count)
 }
 
 /*
- * Calculates the TSC ticks between the two readings. The TSC's resolution widens the interval on both sides: see
- * struct rate_window. Returns false if the last sample does not certainly start after the end of the first.
+ * Calculates the TSC ticks between the first and the last reading of WINDOW. The TSC's resolution widens the interval
+ * on both sides: see struct rate_window. Returns false if the last sample does not certainly start after the end of the
+ * first.
  */
 static bool
 bound_tsc_ticks_between_readings(const struct rate_window *window, struct span *time)
@@ -41,8 +42,8 @@ bound_tsc_ticks_between_readings(const struct rate_window *window, struct span *
 }
 
 /*
- * Calculates the clock's ticks between the two readings. Returns false if the clock stepped back, or advanced by more
- * than RATE_TICKS_MAX.
+ * Calculates the clock's ticks between the first and the last reading of WINDOW. Returns false if the clock stepped
+ * back, or advanced by more than RATE_TICKS_MAX.
  */
 static bool
 bound_clock_ticks_between_readings(const struct rate_window *window, struct span *ticks)

@@ -19,9 +19,9 @@
 #define RATE_TICKS_MAX (UINT64_C(1) << 62)
 
 /*
- * The first and the last reading between which a rate is measured. Wraps are already added to their ticks. The TSC may
- * advance in steps larger than 1 tick. The true time of a sample's end is then less than one TSC resolution after the
- * value that was read.
+ * The first and the last reading between which a rate is measured. Wraps are already added to the readings' ticks. If
+ * the TSC advances in steps larger than 1 tick, the true end of a sample is up to one step after the TSC value that was
+ * read.
  */
 struct rate_window {
 	struct sample first, last;
@@ -59,7 +59,8 @@ enum rate_fit {
 	RATE_FIT_NONE,
 	RATE_FIT_ALL,    /* all readings from the first to the last; they fit only if the rate was constant */
 	/*
-	 * all readings at both ends of the rate window, because those in between prove that the rate was not constant
+	 * all readings at both ends of the rate window, because the readings in between prove that the rate was not
+	 * constant
 	 */
 	RATE_FIT_ENDS,
 	/* all readings at both ends, with a larger error, because the counter advances in steps of different size */

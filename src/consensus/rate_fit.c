@@ -61,8 +61,8 @@ find_corner_touched_by_slope(const struct hull *hull, uint64_t rise)
 }
 
 /*
- * Copies at most RATE_CORNERS_MAX corners to KEPT, and returns their number: the corner that a line with the slope RISE
- * touches, and its neighbours.
+ * Copies to KEPT the corner that a line with the slope RISE touches, and its neighbours, at most RATE_CORNERS_MAX
+ * corners. Returns their number.
  */
 static size_t
 copy_corners_around_touched_one(const struct hull *hull, uint64_t rise, struct rate_corner *kept)
@@ -233,8 +233,8 @@ narrowest_sample_ticks(const struct rate_ends *ends)
  * readings, misses this end by sqrt(2 * step * width / N). For N = 128 this is at most 1/8 of (step + width).
  *
  * A counter may be calculated from another counter of almost the same rate. Its rounding error may be the same in all
- * readings at one end of the window, and different at the other end. Readings in between would show this. Without them,
- * one tick of error is added.
+ * readings at one end of the rate window, and different at the other end. Readings in between would show this. Without
+ * them, one tick of error is added.
  */
 static bool
 bound_slope_if_steps_are_even(const struct rate_ends *ends, struct rate_slope *slope)

@@ -29,8 +29,8 @@ is_cpu_intel(const struct report *report)
 }
 
 /*
- * Returns true if Linux gets the TSC's rate from the hypervisor instead of CPUID 15h and 16h.
- * arch/x86/kernel/kvmclock.c, cpu/mshyperv.c, cpu/vmware.c, cpu/acrn.c, xen/time.c and coco/sev/core.c each set
+ * Returns true if Linux gets the TSC's rate from the hypervisor instead of CPUID 15h and 16h. Linux does if
+ * arch/x86/kernel/kvmclock.c, cpu/mshyperv.c, cpu/vmware.c, cpu/acrn.c, xen/time.c or coco/sev/core.c sets
  * x86_platform.calibrate_tsc. Sources of May 2026 (github.com/CachyOS/linux, d77c58de7881).
  */
 static bool
@@ -67,8 +67,8 @@ find_paravirtual_kind_at_cpuid_leaf(const struct report *report, uint32_t base)
 }
 
 /*
- * Returns true if Linux uses CLAIM and does not measure the rate itself. In arch/x86/kernel/tsc.c,
- * native_calibrate_tsc() then sets X86_FEATURE_TSC_KNOWN_FREQ and lapic_timer_period. So do the files that
+ * Returns true if Linux uses CLAIM and does not measure the rate itself. It does not if X86_FEATURE_TSC_KNOWN_FREQ or
+ * lapic_timer_period is set: by native_calibrate_tsc() in arch/x86/kernel/tsc.c, or by the files that
  * does_linux_get_rate_from_hypervisor() lists. On KVM, Linux uses kvmclock's page. Linux does not use CPUID 16h without
  * 15h, because 16h states the rate of the core: cpu_khz_from_cpuid().
  */

@@ -1,6 +1,6 @@
 /*
- * Judges how devices conform to their data sheets, and whether the TSC's resolution and references are good
- * enough. See judge_internal.h.
+ * Judges how devices conform to their data sheets, whether the TSC's resolution is good enough, and whether other
+ * clocks can confirm the TSC's rate. See judge_internal.h.
  */
 #include "judge/judge_internal.h"
 

@@ -225,10 +225,10 @@ judge_has_tsc_diverged(const struct report *report)
 }
 
 /*
- * Returns true if the set OTHERS proves that the single clock ALONE jumped. On bare metal two clocks are enough. In a
- * guest all devices jump together with the host's clock, and the RTC jumps with the host's time of day, so the sources
- * must differ. If the guest's TSC stops at times, nothing is proven: ALONE may have been read before a stop, and the
- * others after it.
+ * Returns true if the set OTHERS proves that the single clock ALONE jumped. On bare metal two clocks in OTHERS are
+ * enough. In a guest they must have several sources, because all devices jump together with the host's clock, and the
+ * RTC jumps with the host's time of day. Nothing is proven if the guest's TSC stops at times: ALONE may have been read
+ * before a stop, and the others after it.
  */
 static bool
 is_jump_of_single_clock_proven(const struct report *report, uint32_t alone, uint32_t others)

@@ -81,8 +81,8 @@ rate_change_of_clock(const struct change *change, size_t i)
 }
 
 /*
- * Lets the clocks vote on their changes. The changes do not show which clocks have independent sources. The clocks'
- * rates in the rate window show the sources.
+ * Lets the clocks vote on their changes. Which clocks have independent sources is seen from their rates in the rate
+ * window, because the changes do not show it.
  */
 static struct falseticker_sources
 vote_on_changes(const struct change *change)

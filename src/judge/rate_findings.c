@@ -154,7 +154,7 @@ widen_difference_to_all_pairs(const struct vote *vote, struct interval_ppb by, u
 }
 
 /*
- * Adds advice on how to find the wrong clock: state the TSC's rate, measure another clock, or compare the time with
+ * Adds advice on how to find the wrong clock: set the option tsc_hz=, measure another clock, or compare the time with
  * NTP's. In a guest one oscillator of the host drives all devices, so neither another device nor a longer run helps.
  */
 static void

@@ -89,8 +89,8 @@ judge_has_tsc_stepped_or_jumped(const struct report *report)
 }
 
 /*
- * Ignores a step back or a jump of another clock if the TSC itself stepped back or jumped. The TSC limits how far a
- * clock may advance between two readings, and shows whether a narrow counter wrapped. A 64-bit counter never wraps, so
+ * Ignores a step back or a jump of a clock if the TSC itself stepped back or jumped. The TSC limits how far a clock
+ * may advance between two readings, and shows whether a narrow counter wrapped. A 64-bit counter never wraps, so
  * its steps back are found without the TSC and are not ignored.
  */
 const struct rule *

@@ -1,8 +1,8 @@
 /*
- * Analyses the offsets and drifts of the cores' TSCs: which cores differ from the majority, which drift, and how far. A
- * pass is one measurement of all pairs of cores, or in a star schedule only of the pairs with the boot core. A core's
- * rank is its index in a pass. An offset is in ns, and a drift in ppb. Both are OFFSET_UNKNOWN if the pair was not
- * measured.
+ * Analyses the offsets and drifts of the cores' TSCs: which cores differ from the majority, which drift, and by how
+ * much. A pass is one measurement of all pairs of cores, or in a star schedule only of the pairs with the boot core. A
+ * core's rank is its index in a pass. An offset is in ns, and a drift in ppb. Both are OFFSET_UNKNOWN if the pair was
+ * not measured.
  */
 #ifndef BARETICK_OFFSET_ANALYSIS_H
 #define BARETICK_OFFSET_ANALYSIS_H

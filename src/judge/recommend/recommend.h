@@ -25,8 +25,8 @@ void recommend_write_answer(struct report *report);
 void recommend_describe_calibrations(struct report *report);
 
 /*
- * Fills report->tick: the timer that Linux takes for its tick. Call it after judge_report(). Linux does not check how
- * late a timer is.
+ * Fills report->tick: the timer that Linux takes for its tick. Call it after judge_report(). The choice does not depend
+ * on the timers' lateness, because Linux does not check it.
  */
 void recommend_predict_tick_timer(struct report *report);
 

@@ -1,9 +1,9 @@
 /*
- * Finds which clock Linux and Windows take here, by their own criteria. For Linux these are the ratings of its
- * clocksources as of 6.6, and its reasons to mark the TSC unstable. The ratings are from arch/x86/kernel/tsc.c,
- * kvmclock.c, hpet.c, arch/x86/xen/time.c, drivers/clocksource/acpi_pm.c and hyperv_timer.c, and are part of
- * each driver's struct clock. For Windows the source is Microsoft, "Acquiring high-resolution time stamps", and
- * for partition reference time the Hyper-V TLFS.
+ * Finds which clock Linux, Windows and PostgreSQL take here, by their own criteria. Linux's criteria are the ratings of
+ * its clocksources as of 6.6, and its reasons to mark the TSC unstable. The ratings are from arch/x86/kernel/tsc.c,
+ * kvmclock.c, hpet.c, arch/x86/xen/time.c, drivers/clocksource/acpi_pm.c and hyperv_timer.c, and are part of each
+ * driver's struct clock. For Windows the source is Microsoft, "Acquiring high-resolution time stamps", and for
+ * partition reference time the Hyper-V TLFS.
  */
 #include "judge/recommend/recommend.h"
 

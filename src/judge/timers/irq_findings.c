@@ -239,8 +239,8 @@ judge_early_interrupts(struct report *report, const struct irq_totals *totals)
 }
 
 /*
- * Returns true if at least half of the periods are excused because the core had a gap. Also returns true if the share
- * of excused periods is at least the share of lost periods among the other periods. Then the cause of the gaps may also
+ * Returns true if at least half of the periods are excused because the core had a gap, or if the share of excused
+ * periods is at least the share of lost periods among the others. Gaps are then so frequent that their cause may also
  * have delayed the timer.
  */
 static bool
