@@ -1,4 +1,4 @@
-/* Follows the RSDP to its root table, and from there to the other tables. See acpi.h. */
+/* Finds the ACPI tables: the RSDP names the root table, which lists the other tables. See acpi.h. */
 #include "acpi/acpi_internal.h"
 #include "base/text.h"
 
@@ -16,10 +16,7 @@
 struct root {
 	const char *name;  /* "XSDT" or "RSDT": the table's name and its signature */
 	uint64_t address;  /* address of the table; 0 if there is no such table */
-	/*
-	 * size in bytes of an entry, which holds a table's address: 4 in an RSDT (ACPI 6.5, 5.2.7), 8 in an XSDT
-	 * (5.2.8)
-	 */
+	/* size in bytes of each address in the table: 4 in an RSDT (ACPI 6.5, 5.2.7), 8 in an XSDT (5.2.8) */
 	size_t entry_size;
 };
 
@@ -86,7 +83,7 @@ read_listed_tables(const struct acpi_memory *memory, const struct root *root,
 		uint64_t address = acpi_read_field(table, ACPI_HEADER_SIZE + i * root->entry_size,
 						   root->entry_size);
 
-		/* some firmware has entries of 0, which are ignored */
+		/* some firmware lists tables at address 0, which are ignored */
 		if (address != 0 && !read_table(memory, address, facts))
 			unreadable++;
 	}
@@ -166,7 +163,7 @@ get_xsdt_address(const struct acpi_memory *memory, uint64_t address, struct acpi
 	return sum == 0 ? acpi_read_field(&rsdp, RSDP_XSDT_ADDRESS, sizeof(uint64_t)) : 0;
 }
 
-/* Returns true if the RSDP's part that ACPI 1.0 defines is valid. */
+/* Returns true if the first part of the RSDP, which ACPI 1.0 defines, is valid. */
 static bool
 is_rsdp_valid(const struct acpi_table *rsdp, struct acpi_facts *facts)
 {

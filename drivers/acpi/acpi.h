@@ -14,7 +14,7 @@
 #define ACPI_CORES_MAX    4096
 #define ACPI_IOAPICS_MAX  8
 #define ACPI_WATCHDOG_MAX 32 /* maximum number of the WDAT's entries; a longer table is listed as a problem */
-#define ACPI_OVERRIDES_MAX 16 /* maximum number of the MADT's overrides; there are 16 ISA interrupts */
+#define ACPI_OVERRIDES_MAX 16 /* maximum number of the MADT's overrides: one for each of the 16 ISA interrupts */
 
 /* address space of a register: ACPI 6.5, table 5.1, Address Space ID */
 enum acpi_space { ACPI_SPACE_MEMORY = 0, ACPI_SPACE_IO = 1 };
@@ -26,7 +26,7 @@ struct acpi_fadt {
 	bool tmr_val_ext;      /* true if the PM timer has 32 bits, false if it has 24 */
 	uint32_t pm1_evt_blk;  /* I/O port of PM1a's status register, or 0; the enable register follows it */
 	uint8_t pm1_evt_len;
-	/* SCI interrupt: an ISA interrupt number if there are PICs, otherwise a global I/O APIC pin */
+	/* SCI: number of its ISA interrupt if there are PICs, otherwise global number (GSI) of its I/O APIC pin */
 	uint16_t sci_int;
 	bool hw_reduced;
 	bool cmos_rtc_absent;  /* IAPC_BOOT_ARCH bit 5: there is no RTC */
@@ -56,7 +56,8 @@ struct acpi_madt {
 	size_t core_max;
 	size_t ioapic_count; /* number of valid entries of IOAPICS; further I/O APICs are ignored */
 	struct acpi_ioapic {
-		uint32_t address, first_pin; /* the I/O APIC's physical address; global number (GSI) of its first pin */
+		/* the I/O APIC's physical address, and the global number (GSI) of its first pin */
+		uint32_t address, first_pin;
 	} ioapics[ACPI_IOAPICS_MAX];
 	size_t override_count; /* number of valid entries of OVERRIDES; further overrides are ignored */
 	struct acpi_override {
@@ -82,7 +83,7 @@ struct acpi_watchdog {
 	struct acpi_watchdog_entry {
 		uint8_t action, instruction;
 		uint8_t space; /* address space of the register: enum acpi_space */
-		uint8_t bits;  /* width of the access: 8, 16 or 32, or an invalid number from the table */
+		uint8_t bits;  /* width of the access in bits: 8, 16 or 32, or an invalid number from the table */
 		uint8_t shift;
 		uint64_t address;
 		uint32_t value, mask;
@@ -130,7 +131,7 @@ bool acpi_madt_lists_core(const struct acpi_madt *madt, uint32_t apic_id);
  */
 bool acpi_read_fadt(const uint8_t *table, size_t length, struct acpi_facts *facts);
 bool acpi_read_hpet(const uint8_t *table, size_t length, struct acpi_facts *facts);
-/* also returns false if the table does not define S5 */
+/* returns false if the table is invalid or does not define S5 */
 bool acpi_read_dsdt(const uint8_t *table, size_t length, struct acpi_facts *facts);
 bool acpi_read_madt(const uint8_t *table, size_t length, struct acpi_facts *facts);
 
@@ -140,7 +141,7 @@ bool acpi_read_madt(const uint8_t *table, size_t length, struct acpi_facts *fact
  */
 bool acpi_read_ssdt(const uint8_t *table, size_t length, struct acpi_facts *facts);
 
-/* Return true if the table is valid, even if it names no 16550 at an I/O port. */
+/* Both functions return true if the table is valid, even if it names no 16550 at an I/O port. */
 bool acpi_read_spcr(const uint8_t *table, size_t length, struct acpi_facts *facts);
 bool acpi_read_dbg2(const uint8_t *table, size_t length, struct acpi_facts *facts);
 

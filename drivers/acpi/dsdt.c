@@ -9,7 +9,7 @@
 #define ROOT_CHAR    '\\'
 #define PACKAGE_OP   0x12u
 #define BYTE_PREFIX  0x0au
-#define ONE_OP       0x01u /* opcode for the constant 1; the opcode for 0 is 0 */
+#define ONE_OP       0x01u /* opcode of the constant 1; the opcode of the constant 0 is 0 */
 /* ACPI 6.5, 20.2.4: number of bytes after the first byte of a package's length */
 #define LENGTH_BYTES(first) ((first) >> 6)
 #define NAME_SIZE    4u

@@ -59,7 +59,7 @@ acpi_read_spcr(const uint8_t *bytes, size_t length, struct acpi_facts *facts)
 	if (table.length >= SPCR_SIZE)
 		set_port_if_16550(&table, acpi_read_field(&table, SPCR_TYPE, 1), SPCR_REGISTER, &port);
 	if (port)
-		facts->serial_port = port; /* the console's port has priority over the debugger's */
+		facts->serial_port = port; /* the console's port replaces a debugger's port from the DBG2 */
 	return true;
 }
 

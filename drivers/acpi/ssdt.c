@@ -1,7 +1,7 @@
 /*
- * Finds the VM Generation ID and vmclock, two devices that announce disruptions to a guest. QEMU describes each in a
- * separate SSDT, which has a known OEM table id. AML is not interpreted: the address is found by the bytes around it,
- * as in dsdt.c. Tables of other hypervisors have other bytes, and are ignored.
+ * Finds the addresses of the VM Generation ID and vmclock, two devices that announce disruptions to a guest. QEMU
+ * describes each in a separate SSDT, which has a known OEM table id. AML is not interpreted: the address is found by
+ * the bytes around it, as in dsdt.c. Tables of other hypervisors have other bytes, and are ignored.
  */
 #include "acpi/acpi_internal.h"
 

@@ -14,7 +14,7 @@
 #define FADT_RESET_REG      116u
 #define FADT_RESET_VALUE    128u
 #define FADT_SIZE_1         116u /* size of the FADT in ACPI 1.0, which ends after the flags */
-/* in a table of up to this size, bytes 109 and 110 (IAPC_BOOT_ARCH) are reserved, and not always 0 */
+/* in a FADT of at most this size, bytes 109 and 110 (IAPC_BOOT_ARCH) are reserved, and may not be 0 */
 #define FADT_SIZE_2         132u
 #define FADT_X_DSDT         140u
 #define FADT_X_PM_TMR_BLK   208u
@@ -71,7 +71,7 @@ static const uint8_t structure_size[TYPE_COUNT] = {
 _Static_assert(SEEN_SLOTS >= 2 * ACPI_CORES_MAX, "half of the slots of the table of seen ids stay empty");
 
 struct seen {
-	/* id + 1, or 0 if the slot is empty. No core has the id FFFFFFFFh, so id + 1 does not overflow */
+	/* an APIC id + 1, or 0 if the slot is empty; no core has the id FFFFFFFFh, so id + 1 does not overflow */
 	uint32_t slots[SEEN_SLOTS];
 };
 
@@ -128,7 +128,7 @@ acpi_read_fadt(const uint8_t *bytes, size_t length, struct acpi_facts *facts)
 	fadt->tmr_val_ext = flags & FADT_TMR_VAL_EXT;
 	fadt->hw_reduced = flags & FADT_HW_REDUCED;
 	/*
-	 * A longer table than FADT_SIZE_2 has IAPC_BOOT_ARCH. The length is compared and not the revision, because some
+	 * IAPC_BOOT_ARCH is valid in tables longer than FADT_SIZE_2. The revision is not checked instead, because some
 	 * tables state a wrong revision.
 	 */
 	if (table.length > FADT_SIZE_2)
@@ -164,7 +164,7 @@ acpi_read_hpet(const uint8_t *bytes, size_t length, struct acpi_facts *facts)
 	return true;
 }
 
-/* Returns the slot that contains ID, or the empty slot that ID belongs into. */
+/* Returns the slot that contains ID, or else the empty slot in which ID must be stored. */
 static uint32_t *
 find_slot_of_id(struct seen *seen, uint32_t id)
 {

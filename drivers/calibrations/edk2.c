@@ -1,7 +1,7 @@
 /*
  * EDK II's calibration of the TSC: edk2-stable202311, PcAtChipsetPkg/Library/AcpiTimerLib/AcpiTimerLib.c,
  * InternalCalculateTscFrequency(). It counts TSC ticks during 363 ticks of the PM timer and multiplies them by 9861.
- * The loop ends when the PM timer is past the 363rd tick, which is one tick late. So the result is up to 1/363 too
+ * The loop ends only after the 363rd tick has passed, which is up to one tick late. So the result is up to 1/363 too
  * high. The duration of a read of the PM timer adds to this error.
  */
 #include "calibrations/calibrations.h"

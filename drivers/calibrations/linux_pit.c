@@ -12,7 +12,7 @@
 #define CLOCKS_EACH     256u
 #define VALUES_MAX      233u /* number of changes of the high byte in 50 ms */
 #define READS_MAX       50000u
-#define READS_MIN       5u   /* Linux gives up if it reads a value of the high byte at most this number of times */
+#define READS_MIN       5u   /* Linux gives up if at most this number of reads return the same high byte */
 #define PRECISION_LOG2  11
 
 enum { TOO_SLOW, SKIPPED, NEVER_PRECISE };

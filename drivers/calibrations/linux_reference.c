@@ -17,23 +17,24 @@
 #define TRIES           3u
 #define REFERENCE_TRIES 5u
 /*
- * If a read of the reference clock takes more TSC ticks than this, the reading counts as disturbed. The limit is in TSC
+ * A reading of the reference clock that takes this number of TSC ticks or more counts as disturbed. The limit is in TSC
  * ticks, because Linux does not know the TSC's rate yet.
  */
 #define REFERENCE_TICKS 0x20000u
-#define LOOPS_EACH_MS   100u     /* minimum number of reads of OUT in each ms */
+#define LOOPS_EACH_MS   100u     /* a try is disturbed if it has fewer reads of the PIT's OUT per ms */
 #define UNEVEN          10u      /* a try is disturbed if its longest read of OUT takes over 10 times its shortest */
 #define SHORT_MS        10u
 #define LONG_MS         50u
-#define PIT_READINGS    4u       /* number of PIT readings in the record; if there is no PIT, each reading is 0 */
-/* our limit of the wait for OUT, as a multiple of the requested time; Linux waits without a limit */
+/* number of PIT readings in the record for each try; 0 is recorded for each if there is no PIT */
+#define PIT_READINGS    4u
+/* our limit of the wait for the PIT's OUT, as a multiple of the requested time; Linux has no limit */
 #define OUT_FACTOR      4u
 #define NONE            UINT64_MAX
 
 enum { PIT, HPET, PM };
 enum { NO_REFERENCE, ALL_DISTURBED };
 
-/* Readings of the TSC and the reference clock at one end of a try. */
+/* Readings of the TSC and the reference clock at the start or the end of a try. */
 struct end {
 	uint64_t tsc; /* NONE if the reading was disturbed */
 	uint64_t reference;
@@ -134,8 +135,8 @@ is_within_10_percent(uint64_t khz, uint64_t reference_khz)
 enum outcome_of_try { TRY_DISTURBED, TRY_DIFFERS, TRY_AGREES };
 
 /*
- * Measures for MS milliseconds. Replaces *PIT_KHZ if this try's rate by the PIT is lower. Replaces *REFERENCE_KHZ if
- * this try's rate by the reference clock is lower.
+ * Measures the TSC's rate by the PIT and by the reference clock, for MS milliseconds. Lowers *PIT_KHZ and
+ * *REFERENCE_KHZ to this try's rates if these are lower.
  */
 static enum outcome_of_try
 measure_both_rates_once(const struct calibrating *c, unsigned ms, uint64_t *pit_khz, uint64_t *reference_khz,

@@ -1,7 +1,7 @@
 /*
  * Two programs that measure the TSC's rate by the operating system's clock. Here that clock is simulated: a TSC reading
- * is converted by the exact rate, so that only the programs' own errors appear. The program's own TSC reading is taken
- * shortly before or after the clock's TSC reading.
+ * is converted by the exact rate, so that only the programs' own errors appear. Each program also reads the TSC itself,
+ * shortly before or after each reading of the simulated clock.
  *
  * Valkey: valkey-io/valkey at 0148137a, src/monotonic.c, monotonicInit_x86linux(). It waits three times for 10 ms,
  * measured by CLOCK_MONOTONIC in whole us. Each wait gives a multiplier, which is 2^24 / ticks per us, rounded down.
@@ -82,7 +82,7 @@ measure_hz_until_stable(const struct calibrating *c, struct calibration_result *
 		if (!ns || !ticks || i % POSTGRESQL_SKIPS)
 			continue;
 		hz = ticks * WAIT_NS_PER_S / ns;
-		/* The newest ten quotients replace older quotients, because only the newest ten decide. */
+		/* New quotients replace the oldest quotients, because only the newest ten decide. */
 		result->readings[2 * (estimates % ESTIMATES_MAX)] = ns;
 		result->readings[2 * (estimates++ % ESTIMATES_MAX) + 1] = ticks;
 		result->reading_count = 2 * (estimates < ESTIMATES_MAX ? estimates : ESTIMATES_MAX);

@@ -5,14 +5,15 @@
 #include "hw/wait.h"
 
 /*
- * Longest time that counts for one poll: a poll has a few accesses, and an access takes up to 57 us in a nested guest.
+ * A wait counts at most this time for one poll, in ns. A poll has a few accesses, and an access takes up to 57 us in a
+ * nested guest.
  */
 #define CHECK_POLL_NS_MAX  UINT64_C(100000)
 /* the TSC has stopped if this many polls in a row read the same value; these polls take at least 8 ms */
 #define CHECK_STILL_POLLS_MAX 65536u
 /*
- * Assumed duration of a poll of a port, which limits the number of polls. Bare metal takes 500 ns or more. A wait may
- * end a fifth too early in an emulator, whose polls took only 120 ns.
+ * Assumed minimum duration of a poll of a port, in ns. It limits the number of polls in a wait. On bare metal a poll
+ * takes 500 ns or more. In an emulator a poll took only 120 ns, so a wait may end a fifth too early there.
  */
 #define CHECK_POLL_NS_MIN  150u
 

@@ -50,8 +50,8 @@ void check_set_outcome(struct behaviour *row, bool failed);
 void check_mark_disturbed(struct behaviour *row);
 
 /*
- * Returns true if one of the next COUNT rows of BEHAVIOURS must be checked now. The first pass checks all rows. A
- * repetition checks only rows whose check was disturbed by preemption.
+ * Returns true if one of the next COUNT rows of BEHAVIOURS must be checked now. In the first run of the checks all rows
+ * must. In a repetition only rows whose check was disturbed by preemption must.
  */
 bool check_are_next_rows_due(const struct checking *checking, const struct behaviours *behaviours, size_t count);
 
@@ -64,7 +64,7 @@ void check_set_figure(struct behaviour *row, int64_t low, int64_t high);
  */
 struct check_wait {
 	const struct device *device;
-	/* POLL_TICKS_MAX is the longest time that counts for one poll, in TSC ticks */
+	/* the duration of the wait, and the longest time that it counts for one poll, in TSC ticks */
 	uint64_t bound_ticks, poll_ticks_max;
 	uint64_t last_tsc, seen_ticks, polls_left;
 	unsigned still; /* number of successive polls with the same TSC reading */

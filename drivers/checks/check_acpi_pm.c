@@ -1,6 +1,6 @@
 /*
- * Checks the ACPI PM timer against the ACPI specification: its width, and wrong readings, which occur if the counter is
- * not latched.
+ * Checks the ACPI PM timer against the ACPI specification: its width and its readings, of which some are wrong if the
+ * counter is not latched.
  */
 #include "checks/check.h"
 #include "checks/checks.h"
@@ -19,7 +19,7 @@
 /* the timer has jumped if it advanced faster than this multiple of its nominal rate; another rule checks the rate */
 #define PM_LEAP_FACTOR   4
 #define PM_LEAP_TICKS    4u
-/* margin of the wait until the counter wraps: 1,000 ppm of the 4.69 s in which a 24-bit counter wraps */
+/* margin of the wait until bit 24 becomes 1: 1,000 ppm of 4.69 s, the period of a 24-bit counter */
 #define PM_WRAP_NS       (5 * WAIT_NS_PER_MS)
 
 /* Takes COUNT readings of all 32 bits. The driver's samples would mask the high bits of a 24-bit timer. */
@@ -55,7 +55,7 @@ acpi_pm_check_24_bits(const struct checking *checking, struct behaviour *row)
 }
 
 /*
- * Passes at once if the counter is above 24 bits. Otherwise waits until bit 24 should be 1. The check fails if the
+ * Passes at once if the reading has more than 24 bits. Otherwise waits until bit 24 should be 1. The check fails if the
  * counter has wrapped to a lower value.
  */
 static void

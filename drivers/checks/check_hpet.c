@@ -10,7 +10,7 @@
 #include "hw/cpuid.h"
 #include "hw/wait.h"
 
-/* A test stops the HPET for this time in ns. The slowest HPET has 1,000 ticks in it. */
+/* A test stops the HPET for this time in ns, which is 1,000 ticks of the slowest HPET. */
 #define STOPPED_NS        (100 * UINT64_C(1000))
 
 /* SDM vol. 4: MSR_PKG_CST_CONFIG_CONTROL. Bits 3:0 limit the package's C-state. A limit of 8 or above allows PC10. */

@@ -13,8 +13,8 @@
 #define TORN_EXTRA_NS     WAIT_NS_PER_MS
 #define TORN_READINGS_AFTER 64u
 /*
- * Longest duration of a valid reading during the rollover. A reading that takes longer might be torn and look
- * plausible.
+ * Longest duration of a valid reading during the rollover. A longer reading is ignored, because it might be torn and
+ * still look plausible.
  */
 #define TORN_CROSSING_NS  (50 * UINT64_C(1000))
 

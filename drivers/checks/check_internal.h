@@ -36,7 +36,7 @@ struct periodic_flag periodic_flag_start_polling(const struct checking *checking
 /* Reads the flag in register C once. The read also clears the register's other flags. */
 void periodic_flag_poll(const struct checking *checking, struct periodic_flag *flag);
 
-/* Fills ROW with the result of FLAG. The rate of FLAG is slow, and interrupts were enabled between its polls. */
+/* Fills ROW with the result of FLAG, for a slow rate that was polled with interrupts enabled between the polls. */
 void periodic_flag_report_rate(const struct checking *checking, const struct periodic_flag *flag,
 			       struct behaviour *row);
 

@@ -15,8 +15,9 @@
 #define LASTING_NS   (5 * WAIT_NS_PER_MS)
 
 /*
- * Returns by how many ppm the TSC's rate that a page states is above the measured rate. MULTIPLIER and MEASURED are in
- * ns per tick times 2^32. Rounds up if ROUND_UP is set, otherwise down.
+ * Returns the difference between the TSC's rate that a page states and the measured rate, in ppm; positive if the
+ * page's rate is higher. MULTIPLIER (the page's) and MEASURED are in ns per tick times 2^32. Rounds up if ROUND_UP is
+ * set, otherwise down.
  */
 static int64_t
 get_rate_excess_ppm(uint64_t measured, uint64_t multiplier, bool round_up)

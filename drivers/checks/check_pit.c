@@ -10,8 +10,8 @@
 #define US                UINT64_C(1000)
 #define STEP_READS        256u
 /*
- * Waits between readings are 0 to 6 times STEP_WAIT_NS, a seventh of a PIT tick. They shift each reading within a tick,
- * even if a reading takes a whole number of ticks.
+ * The waits between readings are 0 to 6 times STEP_WAIT_NS, which is a seventh of a PIT tick. So the readings are at
+ * different times within a tick, even if a reading takes a whole number of ticks.
  */
 #define STEP_WAITS        7u
 #define STEP_WAIT_NS      120u
@@ -24,9 +24,9 @@
  */
 #define LATCH_HELD_NS     (20 * US)
 #define LATCH_FACTOR      4u
-/* maximum of this wait; a longer wait is omitted, because the counter could wrap before the try ends */
+/* maximum of this wait; if it would be longer, there is no wait, because the counter could wrap before the try ends */
 #define LATCH_HELD_NS_MAX (5 * WAIT_NS_PER_MS)
-/* longest duration of a valid try, because the counter wraps after 54.9 ms */
+/* a try that takes longer is ignored, because the counter might have wrapped, which it does after 54.9 ms */
 #define LATCH_SPAN_NS_MAX (20 * WAIT_NS_PER_MS)
 
 static uint64_t
@@ -102,17 +102,15 @@ enum latch { LATCH_HELD, LATCH_LOST, LATCH_UNCLEAR, LATCH_KINDS };
 struct latched {
 	struct sample before, after;
 	uint64_t latched_tsc; /* TSC after the latch command */
-	/*
-	 * TSC after the wait, before the count is read; half of the tries send a second latch command before the read.
-	 */
+	/* TSC after the wait. Then the count is read, in half of the tries after a second latch command. */
 	uint64_t waited_tsc;
 	uint64_t ticks, wait_ticks;
 };
 
 /*
  * Compares the latched count with the readings before and after it. All are in PIT ticks, so the PIT's rate does not
- * matter. The result is unclear if the core was preempted. It is also unclear if the possible values of a held count
- * and of a lost count overlap.
+ * matter. The result is unclear if the core was preempted, or if the count could have its value with a working latch
+ * and with a latch that does not hold it.
  */
 static enum latch
 classify_latch(const struct checking *checking, const struct latched *l)

@@ -13,7 +13,8 @@
 #define OUT_BOUND_FACTOR  4 /* the wait for OUT ends after this many times the requested time */
 #define PACE_SPAN_FACTOR  4
 /*
- * OUT is not checked if the PIT is slower than nominal by more than this factor: interrupts would be masked too long.
+ * OUT is not checked if the PIT is slower than nominal by more than this factor, because interrupts would be masked for
+ * too long.
  */
 #define PACE_SLOWEST_FACTOR 16
 #define PORT_B_UNREADABLE 0xffu

@@ -1,6 +1,6 @@
 /*
- * Checks the RTC against Motorola's MC146818 data sheet: its update cycle, its seconds, its battery. The periodic flag
- * is checked in check_rtc_pf.c. Interrupts are masked only during a poll.
+ * Checks the RTC against Motorola's MC146818 data sheet: its update flag UIP, its seconds and its battery flag. The
+ * periodic flag is checked in check_rtc_pf.c. Interrupts are masked only during a poll.
  */
 #include "checks/check.h"
 #include "checks/checks.h"
@@ -9,7 +9,7 @@
 #include "hw/wait.h"
 
 #define US            UINT64_C(1000)
-/* duration of an observation of UIP: longer than the second between two updates */
+/* duration of an observation of UIP: more than 1 s, so that it includes an update */
 #define WATCH_NS      (1200 * WAIT_NS_PER_MS)
 #define WATCH_LONG_NS (3 * WATCH_NS) /* duration of a longer observation, if the first updates give no result */
 /*
@@ -279,8 +279,8 @@ check_battery(const struct checking *checking, struct behaviour *row)
 }
 
 /*
- * Observes updates. WITH_FLAG is set if the periodic flag is available. The flag at 2 Hz is then observed at the same
- * time, because each observation takes over a second.
+ * Checks UIP and the seconds during updates. If WITH_FLAG is true, the periodic flag can be used, and is checked at 2
+ * Hz at the same time, because each observation takes over a second.
  */
 static void
 check_updates_and_2_hz_flag(const struct checking *checking, bool with_flag, struct behaviours *behaviours)

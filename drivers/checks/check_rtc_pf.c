@@ -6,27 +6,27 @@
 
 #define RULE              "rtc-periodic"
 #define PPM               INT64_C(1000000)
-/* duration of a short observation of the flag, with interrupts masked: 4 periods of 1,024 Hz */
+/* duration of a short observation of the flag, with interrupts masked: 4 periods at 1,024 Hz */
 #define FAST_NS           (4 * WAIT_NS_PER_MS)
 #define FAST_TIMES        32u
 /* the check of each fast rate gets 1/FAST_SHARE of the budget, because the checks of updates need the rest */
 #define FAST_SHARE        8u
 #define NARROW_PPM        (PPM / 4)
-/* minimum number of observations that agree within a fifth of the rate; so many cannot agree by chance */
+/* minimum number of observations that must agree, within a fifth of the rate, because fewer may agree by chance */
 #define ALIKE_MIN         4u
 #define ALIKE_SHARE       5
 #define LONG_TRIES        3u
 /*
- * Duration of a longer observation: 6 periods of 64 Hz. Polls around an edge are a few microseconds apart, so the rate
- * has an error of about 10 ppm.
+ * Duration of a longer observation: 6 periods at 64 Hz. Polls around an edge are a few microseconds apart, so the
+ * measured rate has an error of about 10 ppm.
  */
 #define LONG_NS           (100 * WAIT_NS_PER_MS)
 #define LONG_EDGES_MIN    4u
 /* time that must be left for the checks of updates, which occur once a second */
 #define UPDATES_NS        (1300 * WAIT_NS_PER_MS)
 /*
- * Our limits in a guest: the maximum lateness of a single edge, and the maximum common lateness of all edges in many
- * short observations.
+ * Our limits of an edge's lateness in a guest: at up to 64 Hz, and at 1,024 and 8,192 Hz, where the best of many
+ * observations counts.
  */
 #define GUEST_LATE_NS     (10 * WAIT_NS_PER_MS)
 #define GUEST_ALWAYS_NS   WAIT_NS_PER_MS
@@ -204,7 +204,8 @@ observe_flag_briefly(const struct checking *checking, uint64_t hz, uint8_t selec
 }
 
 /*
- * Returns the distance in ppm between the interval PPM and 0, the selected rate. Returns 0 if the interval includes 0.
+ * Returns the distance in ppm between the interval PPM and 0, which is the selected rate. Returns 0 if the interval
+ * includes 0.
  */
 static int64_t
 get_distance_from_zero_ppm(struct ppm ppm)

@@ -4,8 +4,8 @@
 #include "clocks/drivers.h"
 
 /*
- * Hypervisors' pages are checked first, because their checks take only milliseconds. The checks of a device may use up
- * the time if each access exits to the hypervisor.
+ * Hypervisors' pages are checked first, because this takes only milliseconds. The checks of devices may use up all the
+ * time if each access exits to the hypervisor.
  */
 const struct device_check device_checks[] = {
 	{ .driver = &kvmclock_driver, .run = pvclock_check },

@@ -5,7 +5,7 @@
 #include "hw/wait.h"
 
 #define PACE_NS           (20 * UINT64_C(1000))  /* duration of the measurement: at least 200 ticks of the HPET */
-/* maximum number of ticks, as a multiple of the measured rate; the rate is rough, because it is from two readings */
+/* factor between the measured rate and the largest plausible rate, because two readings give only a rough rate */
 #define LEAP_FACTOR       2
 #define LEAP_TICKS        8u
 

@@ -6,7 +6,7 @@
 #include "clocks/pit_registers.h"
 #include "hw/wait.h"
 
-/* longest wait until a count is loaded; the PIT loads it at its next tick, within 838 ns */
+/* longest wait in ns until a count is loaded; a working PIT loads it at its next tick, within 838 ns */
 #define PIT_LOADED_NS WAIT_NS_PER_MS
 
 /*
@@ -27,7 +27,7 @@ pit_wait_until_loaded(const struct checking *checking)
 
 #define PIT_OUT_NS (12 * UINT64_C(1000000)) /* longest duration of pit_check_out() if the PIT has its nominal rate */
 
-/* A check (see check.h) that OUT of channel 2 rises when the count is over. */
+/* A check (see check.h) that OUT of channel 2 rises when the count has ended. */
 check_function pit_check_out;
 
 #endif

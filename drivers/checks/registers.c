@@ -8,10 +8,9 @@
 #include "paravirtual/leaves.h"
 
 /*
- * Returns the counting mode and access mode of channel 2. Codes with the same meaning are returned as one code. Modes 6
- * and 7 are returned as modes 2 and 3. The 8254 ignores the top bit of the mode (data sheet, control word format), but
- * Xen reports it as it was written. QEMU's channel has no access mode after reset, which counts as "low byte then high
- * byte".
+ * Returns the counting mode and access mode of channel 2. Modes 6 and 7 are returned as modes 2 and 3, which have the
+ * same meaning: the 8254 ignores the top bit of the mode (data sheet, control word format), but Xen reports it as it
+ * was written. QEMU's channel has no access mode after reset, which counts as "low byte then high byte".
  */
 static uint8_t
 get_pit_mode(void)
