@@ -42,8 +42,8 @@ fetch_table(const struct acpi_memory *memory, uint64_t address)
 }
 
 /*
- * Reads the table at ADDRESS if it is of a known type. Of several FADTs, HPET tables, MADTs or WDATs, only the first
- * valid table is used. Returns false if nothing can be read at ADDRESS.
+ * Reads the table at ADDRESS if it is of a known type. If there are several FADTs, HPET tables, MADTs or WDATs, only
+ * the first valid table of each type is used. Returns false if nothing can be read at ADDRESS.
  */
 static bool
 read_table(const struct acpi_memory *memory, uint64_t address, struct acpi_facts *facts)

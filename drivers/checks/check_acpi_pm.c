@@ -1,6 +1,6 @@
 /*
- * Checks the ACPI PM timer against the ACPI specification: its width and its readings, of which some are wrong if the
- * counter is not latched.
+ * Checks the ACPI PM timer against the ACPI specification: its width, and its readings. If the counter is not latched,
+ * some readings are wrong.
  */
 #include "checks/check.h"
 #include "checks/checks.h"

@@ -9,8 +9,8 @@
 
 /*
  * Returns the counting mode and access mode of channel 2. Modes 6 and 7 are returned as modes 2 and 3, which have the
- * same meaning: the 8254 ignores the top bit of the mode (data sheet, control word format), but Xen reports it as it
- * was written. QEMU's channel has no access mode after reset, which counts as "low byte then high byte".
+ * same meaning. The 8254 ignores the top bit of these modes (data sheet, control word format), but Xen reports the bit
+ * as it was written. QEMU's channel has no access mode after reset, which counts as "low byte then high byte".
  */
 static uint8_t
 get_pit_mode(void)

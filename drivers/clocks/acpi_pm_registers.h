@@ -7,9 +7,9 @@
 struct device;
 
 /*
- * ACPI 6.5, 4.8.3.3 specifies 3.579545 MHz, and emulators count at exactly this rate. Real chip sets divide 14.31818
- * MHz (rounded from 315/22 MHz) by four, which is 127 ppb more. ACPI_PM_EXACT_HZ is the chip sets' rate, and
- * ACPI_PM_WITHIN_PPB covers both.
+ * ACPI 6.5, 4.8.3.3 specifies 3.579545 MHz, and emulators count at exactly this rate. Real chip sets count at 315/88
+ * MHz, which is 127 ppb more: they divide the clock of 315/22 MHz by four. ACPI_PM_EXACT_HZ is the chip sets' rate, and
+ * ACPI_PM_WITHIN_PPB, as a tolerance of this rate, covers both.
  */
 #define ACPI_PM_HZ        3579545u
 #define ACPI_PM_EXACT_HZ  { 39375000, 11 }

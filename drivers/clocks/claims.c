@@ -13,19 +13,19 @@
 /*
  * SDM vol. 2A: leaf 16h states the base frequency "in accordance with the processor's specification". The stated
  * frequency may differ from the true frequency by several MHz: 2300 MHz was stated for 2303.998 MHz, and 2000 MHz for
- * 1992 MHz. It is therefore treated as rounded to 100 MHz.
+ * 1992 MHz. The stated frequency is therefore treated as rounded to 100 MHz.
  */
 #define BASE_WITHIN_HZ (50 * HZ_PER_MHZ)
 
 /*
- * Tolerance of a rate that is a ratio times the nominal bus clock. The true bus clock differs from board to board.
- * Linux accepts a refined TSC rate that differs by up to 1 % from its first TSC rate: tsc_refine_calibration_work() in
- * arch/x86/kernel/tsc.c.
+ * Tolerance, as 1/BUS_WITHIN_SHARE, of a rate that is calculated from the nominal bus clock. The true bus clock differs
+ * from board to board. Linux, too, accepts a difference of up to 1 % when it refines the TSC's rate:
+ * tsc_refine_calibration_work() in arch/x86/kernel/tsc.c.
  */
 #define BUS_WITHIN_SHARE 100
 
 /*
- * Frequency of the crystal of Atom C3000. CPUID 15h does not state it there, so Linux has this constant:
+ * Frequency of the crystal of Atom C3000, whose CPUID 15h does not state it. Linux has the same constant:
  * arch/x86/kernel/tsc.c, native_calibrate_tsc().
  */
 #define MODEL_ATOM_C3000 0x5fu
@@ -60,7 +60,7 @@ set_rate_in_hz(struct claim *claim, uint64_t hz, uint64_t within_hz)
 	claim_set_rate(claim, (struct rate){ hz, 1 }, within_hz);
 }
 
-/* Stores a rate that is a ratio times the nominal bus clock. */
+/* Stores a rate that is calculated from the nominal bus clock, with its tolerance. */
 static void
 set_nominal_rate(struct claim *claim, uint64_t hz)
 {

@@ -9,7 +9,7 @@
 enum { HPET, HPET_32, HPET_COUNT };
 /*
  * Indices into device.saved: the low half of the configuration register before the run, and a bit mask of the timers
- * whose interrupts were enabled. The configuration's high half is reserved and never written.
+ * whose interrupts were enabled before the run. The configuration's high half is reserved and never written.
  */
 enum { SAVED_CONFIGURATION, SAVED_ARMED };
 

@@ -34,7 +34,10 @@ void hyperv_clear_guest_os_id(struct device *device);
 /* index into device.saved: true if the driver wrote the identity */
 #define HYPERV_IDENTITY_WRITTEN (DRIVER_SAVED_MAX - 1)
 
-/* Copies the page of Hyper-V's reference time. Returns false if the page is off, or changes in all tries. */
+/*
+ * Copies the page of Hyper-V's reference time to TAKEN, and the TSC at that time to NOW_TSC. Returns false if the page
+ * is off, or changes in all tries.
+ */
 bool hv_page_copy(const struct device *device, struct hv_tsc_page *taken, uint64_t *now_tsc);
 uint64_t hv_page_count_msr_fallbacks(const struct device *device); /* number of reads that used the MSR */
 

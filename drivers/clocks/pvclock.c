@@ -17,7 +17,8 @@ pvclock_assign_pages(const struct platform *platform, struct device *device, str
 				"the clock's pages.");
 		return false;
 	}
-	if (platform->pages.count < 2) { /* one page for a core, in addition to the last page, which hv_page.c uses */
+	/* too few for a page of one core and for the last page, which hv_page.c uses */
+	if (platform->pages.count < 2) {
 		probe_set_state(clock, CLOCK_DISABLED, "The firmware has no memory below 4 GiB for the clock's pages.");
 		return false;
 	}

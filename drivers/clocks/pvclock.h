@@ -51,7 +51,7 @@ uint64_t pvclock_read(void *slot);
  */
 bool pvclock_test_page(struct pvclock_slot *slot, struct clock *clock, const char *whose);
 
-/* Copies the calling core's page of CLOCK. Returns false if the page is off, or changes in all tries. */
+/* Copies the calling core's page of CLOCK to TAKEN. Returns false if the page is off, or changes in all tries. */
 bool pvclock_copy_page(const struct clock *clock, struct pvclock *taken);
 
 /* Returns the multiplier that pvclock_test_page() read from the page, in ns per TSC tick times 2^32. */

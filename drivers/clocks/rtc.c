@@ -313,7 +313,10 @@ void
 rtc_restore_index(const struct device *device)
 {
 	hw_out8((uint16_t)device->address, (uint8_t)device->saved[SAVED_INDEX]);
-	/* IBM's technical references require an access to port 71h after each write to port 70h. */
+	/*
+	 * IBM's technical references require an access to port 71h after each write to port 70h. Register C is not
+	 * read, because the read would clear its flags.
+	 */
 	if ((device->saved[SAVED_INDEX] & (uint8_t)~RTC_INDEX_NMI) != REGISTER_C)
 		(void)hw_in8((uint16_t)device->address + RTC_DATA);
 }

@@ -57,7 +57,10 @@ rtc_write_register(const struct device *device, uint8_t number, uint8_t value)
 	hw_out8((uint16_t)device->address + RTC_DATA, value);
 }
 
-/* Decodes the value of the seconds register, for register B. Returns a number above 59 if the value is invalid. */
+/*
+ * Decodes SECONDS, the value of the seconds register, in the format (BCD or binary) that B, the value of register B,
+ * selects. Returns a number above 59 if SECONDS is invalid.
+ */
 unsigned rtc_decode_seconds(uint8_t seconds, uint8_t b);
 
 /* Called before and after the periodic flag is polled, while interrupts are masked. */

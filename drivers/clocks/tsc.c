@@ -70,8 +70,8 @@ static const struct clock tsc_rows[TSC_COUNT] = {
 #define PPB UINT64_C(1000000000)
 
 /*
- * Sets the TSC's rate that is used until clocks have been compared: the first rate that the machine states. If the
- * measurements then agree only with another stated rate, that rate replaces the first rate.
+ * Sets the TSC's nominal rate to the first rate that the machine states. After the clocks have been compared, another
+ * stated rate replaces it if the measurements agree only with that rate.
  */
 static void
 tsc_set_nominal_rate(const struct platform *platform, struct clock *clock)

@@ -137,11 +137,13 @@ read_brand(struct cpu_facts *facts)
 static bool
 lfence_serialises(const struct cpu_facts *facts)
 {
-	/* SDM vol. 2B, RDTSC. Centaur's and Zhaoxin's processors do the same. */
+	/* On Intel's processors LFENCE waits (SDM vol. 2B, RDTSC), and also on Centaur's and Zhaoxin's. */
 	if (text_equal(facts->vendor, "GenuineIntel") || text_equal(facts->vendor, "CentaurHauls") ||
 	    text_equal(facts->vendor, "  Shanghai  "))
 		return true;
-	/* APM vol. 3, LFENCE. On older processors this depends on an MSR, which baretick does not set. */
+	/*
+	 * APM vol. 3, LFENCE: without this CPUID bit, LFENCE waits only if an MSR is set, which baretick does not do.
+	 */
 	if (text_equal(facts->vendor, "AuthenticAMD") || text_equal(facts->vendor, "HygonGenuine"))
 		return facts->extended_leaf_max >= LEAF_EXTENDED_2 &&
 		       (hw_cpuid(LEAF_EXTENDED_2, 0).eax & EXTENDED_2_EAX_LFENCE);
@@ -149,9 +151,9 @@ lfence_serialises(const struct cpu_facts *facts)
 }
 
 /*
- * Returns true if the MSR with the SMI count can be read without a fault. Intel's family 6 has it since Nehalem, and
- * Atoms since Silvermont. All of these have SSE4.2. Hypervisors may lack it. KVM has it since Linux 4.15, but a guest
- * cannot detect this. QEMU's TCG has it for every CPU model.
+ * Returns true if the MSR with the SMI count can be read without a fault. Intel's family 6 has this MSR since Nehalem
+ * (Atoms since Silvermont), and CPUs since then are recognized by SSE4.2. Hypervisors may lack the MSR. KVM has it
+ * since Linux 4.15, but a guest cannot detect this. QEMU's TCG has it for every CPU model.
  */
 static bool
 can_count_smis(const struct cpu_facts *facts)

@@ -8,10 +8,7 @@
 #define FAMILY_6      0x06u       /* first Intel family with MSR_MICROCODE */
 #define FAMILY_15     0x0fu       /* first AMD family with MSR_MICROCODE: 0Fh (K8) */
 
-/*
- * SDM vol. 2A and APM vol. 3, CPUID 1h: the extended family and model count only for certain values of the short
- * fields.
- */
+/* SDM vol. 2A and APM vol. 3, CPUID 1h: the extended family and extended model are valid only for certain families. */
 static void
 read_signature(struct cpu_identity *identity)
 {

@@ -67,7 +67,8 @@ hw_write32(uint64_t address, uint32_t value)
 	__asm__ volatile("movl %0, (%1)" : : "r"(value), "r"(address) : "memory");
 }
 
-#define LARGEST_LEAF 3u /* level of a page of 1 GiB; entries at higher levels always have the address of a table */
+/* level of the entries that can map a page of 1 GiB; entries at higher levels always have the address of a table */
+#define LARGEST_LEAF 3u
 
 /*
  * Returns the mask of the address bits of a page table entry. In an SEV guest one bit marks an encrypted page, and is

@@ -18,12 +18,13 @@
 #define ICR_INIT          0x0500u
 #define ICR_STARTUP       0x0600u
 #define ICR_PENDING       0x1000u /* delivery status: the previous command is not sent yet */
-#define ICR_ASSERT        0x4000u /* level "assert"; the bit of the trigger mode is 0, edge */
+#define ICR_ASSERT        0x4000u /* level "assert"; bit 15, the trigger mode, is 0 (edge) */
 /* Destination shorthand: all cores except this core. The destination field is then ignored. */
 #define ICR_OTHERS        0xc0000u
 #define ICR_ID_SHIFT      24      /* position of the destination in the high half of the ICR in xAPIC mode */
-#define XAPIC_ID_MAX      0xfeu   /* largest id of a core, because FFh addresses all cores (SDM 10.6.2.1) */
-#define X2APIC_ID_MAX     0xfffffffeu /* the same for x2APIC ids: FFFFFFFFh addresses all cores (SDM 10.12.9) */
+#define XAPIC_ID_MAX      0xfeu   /* largest xAPIC id of a core, because FFh addresses all cores (SDM 10.6.2.1) */
+/* largest x2APIC id of a core, because FFFFFFFFh addresses all cores (SDM 10.12.9) */
+#define X2APIC_ID_MAX     0xfffffffeu
 
 #define SVR_ENABLE        0x100u  /* APIC Software Enable in the spurious vector register: SDM 10.9, figure 10-23 */
 #define SVR_VECTOR_MASK   0xffu
@@ -106,8 +107,8 @@ lapic_send_command(const struct lapic *lapic, uint32_t apic_id, uint32_t command
 {
 	if (lapic->x2apic) {
 		/*
-		 * In x2APIC mode the WRMSR may execute before earlier stores are visible (SDM vol. 3A, 10.12.3). The
-		 * fence prevents this, because the other core reads these stores.
+		 * The other core must see the stores before this command. Without the fence, the WRMSR may execute
+		 * before they are visible (SDM vol. 3A, 10.12.3).
 		 */
 		(void)hw_tsc_mfence();
 		hw_msr_write(MSR_X2APIC(LAPIC_ICR_LOW), (uint64_t)apic_id << 32 | command);

@@ -1,8 +1,8 @@
 /*
  * A bounded wait. Normally it ends when the TSC has advanced by the given time. If the TSC stops or goes back, the wait
  * ends after a maximum number of polls, or earlier after many polls in a row with the same TSC reading. The condition
- * is polled at least WAIT_POLLS_MIN times, because a snapshot or preemption may take seconds. The TSC then advances by
- * this time from one poll to the next, although the core did not run.
+ * is polled at least WAIT_POLLS_MIN times. Otherwise a snapshot or preemption could end the wait at once: the TSC may
+ * then advance by seconds from one poll to the next, although the core does not run.
  *
  *	struct wait wait = wait_begin(&scale, 10 * WAIT_NS_PER_MS);
  *	while (!ready() && wait_has_time_left(&wait))

@@ -69,7 +69,7 @@
 #define XEN_GET_RUNSTATE       4u
 #define XEN_REGISTER_TIME_AREA 13u
 
-/* Reads MSR into VALUE. GUARDED catches exceptions if it is not NULL. Returns false if the read caused an exception. */
+/* Reads MSR into VALUE. GUARDED, unless it is NULL, catches exceptions. Returns false if it caught an exception. */
 bool paravirtual_read_msr(uint32_t msr, fault_guard *guarded, uint64_t *value);
 
 /*

@@ -8,7 +8,10 @@
 #define AREA_ALIGNMENT 64
 #define MSR_ON         UINT64_C(1)
 
-/* KVM's area: Linux Documentation/virt/kvm/x86/msr.rst, MSR_KVM_STEAL_TIME. */
+/*
+ * Layout of the memory area into which KVM writes stolen time: Linux Documentation/virt/kvm/x86/msr.rst,
+ * MSR_KVM_STEAL_TIME.
+ */
 struct kvm_area {
 	uint64_t steal_ns;
 	uint32_t version; /* odd while the area is updated; 0 until the first update */
@@ -16,7 +19,7 @@ struct kvm_area {
 };
 _Static_assert(sizeof(struct kvm_area) == AREA_ALIGNMENT, "layout of KVM");
 
-/* Layout of Xen's result: xen/include/public/vcpu.h, struct vcpu_runstate_info. */
+/* Layout of the result of Xen's XEN_GET_RUNSTATE: xen/include/public/vcpu.h, struct vcpu_runstate_info. */
 struct xen_runstate {
 	uint32_t state, pad;
 	uint64_t entered_ns;
@@ -25,7 +28,7 @@ struct xen_runstate {
 
 struct reading {
 	const struct stolen_counter *counter;
-	volatile const struct kvm_area *area; /* memory that KVM writes; NULL for Xen */
+	volatile const struct kvm_area *area; /* memory into which KVM writes; NULL for Xen */
 	uint64_t ns;
 	bool known;
 };

@@ -27,7 +27,7 @@ struct batch {
 	size_t count;
 };
 
-/* Returns the slot of core I of the batch, or NULL for the boot core and for cores that are not alive. */
+/* Returns the slot of core I of the batch (the cores that run a job), or NULL if this is the boot core or not alive. */
 static struct core_slot *
 get_batch_slot(const struct batch *batch, size_t i)
 {
@@ -101,8 +101,9 @@ batch_find_pending_core(const struct batch *batch, size_t first, enum stage stag
 }
 
 /*
- * Waits until all cores of the batch have reached STAGE. Sends the interrupt again after WAKE_AGAIN_NS. Cores before
- * the first pending core are not checked again, because a core never leaves a stage.
+ * Waits until all cores of the batch have reached STAGE, but at most for BOUND_NS. After each WAKE_AGAIN_NS,
+ * sends the interrupt again to cores that have not started their job. Cores before the first pending core are not
+ * checked again, because a core never leaves a stage.
  */
 static void
 batch_await_stage(const struct batch *batch, enum stage stage, uint64_t bound_ns)
@@ -137,7 +138,7 @@ batch_stop_unfinished_cores(const struct batch *batch)
 			finished++;
 			continue;
 		}
-		slot->state = CORE_REQUESTED; /* a temporary state, in which startup_stop_cores() finds these cores */
+		slot->state = CORE_REQUESTED; /* marks the core for startup_stop_cores() below */
 		lost = true;
 	}
 	if (!lost)

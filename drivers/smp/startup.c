@@ -6,8 +6,10 @@
 
 #define INIT_NS          (10 * WAIT_NS_PER_MS) /* wait from INIT to SIPI: MP Specification 1.4, B.4 */
 #define SIPI_NS          UINT64_C(200000)      /* wait from the first SIPI to the second: MP Specification 1.4, B.4 */
-#define ARRIVAL_NS       WAIT_NS_PER_S         /* maximum wait for the next core while cores are expected */
-#define QUIET_NS         (20 * WAIT_NS_PER_MS) /* maximum wait for unexpected further cores */
+/* maximum wait for the next core while fewer cores than expected have checked in */
+#define ARRIVAL_NS       WAIT_NS_PER_S
+/* maximum wait for another core after all expected cores have checked in */
+#define QUIET_NS         (20 * WAIT_NS_PER_MS)
 #define TRIES            2 /* if a core is in SMM, it may miss both SIPIs, so the sequence is repeated */
 /* used while the TSC's rate is not known; above the rate of any TSC, so that no wait is too short */
 #define UNKNOWN_TSC_HZ   UINT64_C(10000000000)
@@ -89,7 +91,7 @@ startup_send_sipis(const struct startup *startup, enum core_state unsent)
 	return expected;
 }
 
-/* Waits until EXPECTED cores have checked in. The wait ends BOUND_NS after the latest arrival. */
+/* Waits until EXPECTED cores have checked in, but at most for BOUND_NS after the latest of them. */
 static void
 startup_await_arrivals(const struct startup *startup, size_t expected, uint64_t bound_ns)
 {
@@ -149,7 +151,7 @@ startup_start_by_broadcast(const struct startup *startup, const uint32_t *arrive
 	startup_delay(startup, SIPI_NS);
 	lapic_broadcast_startup(&startup->lapic, startup->page); /* a core that has started ignores the second SIPI */
 	for (uint32_t seen = 0;; seen = __atomic_load_n(arrived, __ATOMIC_ACQUIRE)) {
-		/* EXPECTED may include only the cores of one package, so more cores may come */
+		/* more than EXPECTED cores may come, because EXPECTED may include only the cores of one package */
 		bool may_come = !seen || seen < expected;
 		struct wait wait = wait_begin(&startup->scale, may_come ? ARRIVAL_NS : QUIET_NS);
 

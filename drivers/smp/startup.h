@@ -13,7 +13,7 @@
 #include "base/scale.h"
 #include "base/text.h"
 
-#define CORE_SLOT_SIZE  128     /* two cache lines; boot/cores/core_entry.nasm depends on the layout */
+#define CORE_SLOT_SIZE  128     /* two cache lines, in bytes; boot/cores/core_entry.nasm depends on the slot's layout */
 #define CORE_FAULTED    0x100u  /* flag in the field fault after an exception; the low byte is the exception's vector */
 
 enum core_state {
@@ -53,7 +53,7 @@ struct core_slot {
 	uint32_t fault;         /* CORE_FAULTED | the exception's vector; written after the next three fields */
 	/* as in struct fault; fault_at is the address of the instruction */
 	uint64_t fault_error, fault_at, fault_address;
-	/* how long the core polls for its next job before it halts, in TSC ticks; constant */
+	/* duration in TSC ticks of the core's polling for its next job, before it halts; constant */
 	uint64_t awake_ticks;
 };
 
@@ -83,8 +83,8 @@ size_t startup_start_cores(const struct startup *startup);
 
 /*
  * Starts all other cores at once, whatever their APIC ids are: INIT, 10 ms, SIPI, 200 us, SIPI. Each started core adds
- * 1 to ARRIVED. Returns if no further core arrives within 20 ms. This time is 1 s until the first core and at least
- * EXPECTED cores have arrived.
+ * 1 to ARRIVED. Returns when no further core arrives within 20 ms, or within 1 s while none or fewer than EXPECTED
+ * cores have arrived.
  */
 void startup_start_by_broadcast(const struct startup *startup, const uint32_t *arrived, size_t expected);
 
@@ -92,8 +92,8 @@ void startup_start_by_broadcast(const struct startup *startup, const uint32_t *a
 
 /*
  * Started cores write their APIC ids to IDS. Each core first reserves an entry, so an entry may be reserved but not
- * written. The first function marks all entries as not written. The second function moves the written ids among the
- * first COUNT entries to the front, and returns their number.
+ * written. The function startup_clear_apic_ids() marks all entries as not written. The function
+ * startup_gather_apic_ids() moves the written ids among the first COUNT entries to the front, and returns their number.
  */
 void startup_clear_apic_ids(uint32_t *ids, size_t space);
 size_t startup_gather_apic_ids(uint32_t *ids, size_t count);

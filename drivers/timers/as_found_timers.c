@@ -21,7 +21,10 @@ add_hpet_registers(struct as_found *registers, const struct acpi_hpet *hpet)
 		uint64_t at = hpet->base + HPET_TIMER(n);
 		uint32_t configuration = hw_read32(at);
 
-		/* An enabled periodic comparator changes by itself, so its value is not compared. */
+		/*
+		 * The value of an enabled comparator is not compared, because a periodic comparator changes its value
+		 * by itself.
+		 */
 		as_found_add_register(registers, names[n], (uint64_t)configuration << 32 |
 				      (configuration & HPET_TN_INT_ENB ? 0 : hw_read32(at + 8)));
 	}
@@ -38,8 +41,8 @@ add_rtc_registers(struct as_found *registers)
 }
 
 /*
- * Returns the counting mode and access mode of channel 0. Codes with the same meaning are returned as one code: modes 6
- * and 7 are modes 2 and 3. QEMU's channel has no access mode after reset, which counts as "low byte then high byte".
+ * Returns the counting mode and access mode of channel 0. Modes 6 and 7 are returned as modes 2 and 3, which have the
+ * same meaning. QEMU's channel has no access mode after reset, which counts as "low byte then high byte".
  */
 static uint8_t
 get_pit_mode(void)

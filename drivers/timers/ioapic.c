@@ -6,7 +6,8 @@
 #define SELECT       0x00u /* 82093AA data sheet, 3.1: index register */
 #define WINDOW       0x10u
 #define VERSION      0x01u /* 82093AA, 3.2.2: version register, whose bits 16 to 23 are the number of the last entry */
-#define ENTRY(n)     (0x10u + 2 * (n)) /* 82093AA, 3.2.4: register of the low half of redirection entry N */
+/* 82093AA, 3.2.4: number of the register with the low half of redirection entry N */
+#define ENTRY(n)     (0x10u + 2 * (n))
 #define SIZE         0x20u
 #define ENTRIES(v)   (((v) >> 16 & 0xff) + 1)
 #define MASKED       (1u << 16)
@@ -116,7 +117,7 @@ ioapic_hash_entries(const struct acpi_madt *madt)
 		uint64_t at = madt->ioapics[i].address;
 		uint32_t entries = hw_is_mapped(at, SIZE) ? ENTRIES(read_register(at, VERSION)) : 0;
 
-		/* FNV-1 hash, 64 bits at a time */
+		/* FNV-1 hash of the entries, 64 bits at a time */
 		for (uint32_t n = 0; n < entries; n++)
 			digest = digest * UINT64_C(0x100000001b3) ^
 				 (ioapic_read(at, n) & ~(uint64_t)(REMOTE_IRR | PENDING));

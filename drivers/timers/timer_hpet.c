@@ -22,8 +22,10 @@
 #define ROUTE_MASK   (0x1fu << ROUTE_SHIFT)
 #define FSB_EN       (1u << 14)
 #define FSB_CAP      (1u << 15)
-#define FSB_ROUTE(n) (HPET_TIMER(n) + 0x10) /* IA-PC HPET 2.3.10: the message's data, then its address */
-#define MSI_ADDRESS  0xfee00000u /* SDM vol. 3A, 10.11.1: bits 12 to 19 hold the destination's APIC id */
+/* IA-PC HPET 2.3.10: register with the message's data, followed by the register with the message's address */
+#define FSB_ROUTE(n) (HPET_TIMER(n) + 0x10)
+/* SDM vol. 3A, 10.11.1: address of a message, without the destination's APIC id in bits 12 to 19 */
+#define MSI_ADDRESS  0xfee00000u
 #define MSI_ID(id)   ((id) << 12)
 #define LEGACY_CNF   (1u << 1) /* IA-PC HPET 2.3.5: legacy replacement is on */
 /* I/O APIC pin of timer 0 if LEGACY_CNF is set (IA-PC HPET 2.3.5). The MADT's override for the PIT does not apply. */

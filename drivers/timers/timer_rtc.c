@@ -149,8 +149,8 @@ rtc_timer_acknowledge(const struct timer *timer)
 }
 
 /*
- * Returns true if the timer has expired and no handler has run since. The interrupt's flag in register C is then still
- * 1, because the handler, which clears the flag, has not run.
+ * Returns true if the timer has expired and no handler has run since. The flag IRQF in register C is then still 1,
+ * because only the handler clears it.
  */
 static bool
 rtc_timer_has_expired(const struct timer *timer)
@@ -161,7 +161,8 @@ rtc_timer_has_expired(const struct timer *timer)
 }
 
 /*
- * Returns the RTC's seconds instead of a number of ticks. An update interrupt is due each time that the seconds change.
+ * Returns the RTC's seconds instead of a number of ticks, because an update interrupt is due each time that the seconds
+ * change.
  */
 static uint64_t
 rtc_timer_get_ticks_left(const struct timer *timer)

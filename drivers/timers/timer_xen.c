@@ -164,7 +164,7 @@ set_interrupt_callback(uint64_t value)
 
 /*
  * Masks the first 64 events, for example the console's event, except the timer's event. If map_page_and_bind_event()
- * fails, the timer is not armed and never expires. The call may fail although it worked in xen_timer_open().
+ * fails here, although it worked in xen_timer_open(), the timer is not armed and never expires.
  */
 static void
 xen_timer_set_up(struct timer *timer, uint32_t vector)

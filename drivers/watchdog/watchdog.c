@@ -9,7 +9,7 @@
 
 /* time from the last feed to the reset in s; UEFI's own watchdog uses the same time (UEFI 2.10, 3.1.2) */
 #define SECONDS_WANTED 300u
-#define SECONDS_MIN    30u  /* our minimum of the time to the reset, because some seconds may pass between two feeds */
+#define SECONDS_MIN    30u  /* our minimum of the time to the reset in s, because seconds may pass between two feeds */
 
 enum action {
 	RESET = 1,

@@ -12,8 +12,8 @@ struct watchdog {
 	const struct acpi_watchdog *table;
 	uint32_t count_found;              /* the countdown's start value before the watchdog was armed */
 	/*
-	 * The WDAT entry for the register that lets the watchdog reset the machine (NULL if the table has none), and
-	 * the register's value before arming.
+	 * The WDAT entry for the register that allows the watchdog to reset the machine (NULL if the table has none),
+	 * and the register's value before the watchdog was armed.
 	 */
 	const struct acpi_watchdog_entry *reboot;
 	uint32_t reboot_found;

@@ -47,7 +47,7 @@ rate_to_millihz(const struct rate *rate)
 	return scale_mul_div_nearest(rate->num, MILLIHZ_PER_HZ, rate->den);
 }
 
-/* Returns the stated rate as an interval, whose ends are the bounds that its rounding allows. */
+/* Returns the stated rate as the interval of the true rates that its rounding allows. */
 static struct interval_millihz
 claimed_rate_millihz(const struct claim *claim)
 {
@@ -203,7 +203,10 @@ set_list_elements(struct field_value *value, const void *first, size_t count, si
 #undef ROW
 #undef ROW_IF
 
-/* A key that fills the array `key` would lack its final 0, and the compiler does not warn. */
+/*
+ * Checks that each key and its final 0 fit into the array `key`, because the compiler does not warn if only the final 0
+ * does not fit.
+ */
 #define KEY(key) _Static_assert(sizeof(key) <= FIELD_KEY_SIZE, "a key of report.def is too long: " key);
 #define TABLE(name, type, layout)
 #define END(name)

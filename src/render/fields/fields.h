@@ -63,7 +63,7 @@ struct field_table {
 	void (*get)(const struct report *report, const void *object, size_t i, size_t row, struct field_value *value);
 };
 
-/* The table of the whole report, and tables whose objects are about a clock or a core, named in their CSV rows. */
+/* The table of the whole report, and the tables whose CSV rows name a clock or a core. */
 extern const struct field_table field_report, field_clock, field_rate, field_core, field_finding, field_interval,
 	field_calibration, field_claim;
 

@@ -46,7 +46,7 @@ put_byte(void *sink, uint8_t byte)
 	lines->bits = lines->bytes = 0;
 }
 
-/* Compresses JSON and writes it into OUT as lines. Returns their number. */
+/* Compresses JSON and writes it into OUT as lines. Returns the number of lines. */
 static unsigned
 compress_json(struct text *out, const struct text *json, struct deflate_work *work)
 {

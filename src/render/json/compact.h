@@ -1,7 +1,7 @@
 /*
  * The report for a console whose log is short: JSON without histograms, compressed (RFC 1951) and written in base64
- * with the alphabet for URLs (RFC 4648, section 5, without padding). A
- * program that puts the log into JSON or a URL does not have to escape the characters of this alphabet.
+ * with the alphabet for URLs (RFC 4648, section 5, without padding). A program that puts the log into JSON or a URL
+ * does not have to escape the characters of this alphabet.
  *
  * Each line is `bt`, its number from 0001, a colon, and COMPACT_COLUMNS characters; the last line may be shorter.
  * A reader finds these lines among others, after time stamps or inside JSON. The numbers show which lines are missing.
@@ -14,7 +14,8 @@
 #include "base/text.h"
 
 #define COMPACT_COLUMNS   72u
-#define COMPACT_LINE_SIZE (COMPACT_COLUMNS + 9) /* bytes of a line with the prefix "bt0001:" and the line end CR LF */
+/* size of a line in bytes, with the prefix "bt0001:" and the line end CR LF */
+#define COMPACT_LINE_SIZE (COMPACT_COLUMNS + 9)
 /*
  * Limits the lines to 48 KiB, less 160 bytes for the marker lines before and after them. Cloud consoles keep only
  * the last 64 KB, and the tables of the run need the rest.

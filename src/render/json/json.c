@@ -66,8 +66,8 @@ put_elements(struct walk *walk, const char *key, const struct field *field, cons
 }
 
 /*
- * Writes all durations with their counts, or null for a page: a page does not use the durations, which are the largest
- * part of a report.
+ * Writes all durations with their counts. For a page, writes null: the durations are the largest part of a report, and
+ * a page does not use them.
  */
 static void
 put_counts_of_durations(struct walk *walk, const char *key, const struct field *field, const struct latency *latency)
@@ -86,8 +86,8 @@ put_counts_of_durations(struct walk *walk, const char *key, const struct field *
 }
 
 /*
- * Returns true if the core with index CORE in the report has rank RANK. Ranks number, from 0, the cores whose TSCs were
- * compared, in the order of the report.
+ * Returns true if the core with index CORE in the report has rank RANK. The rank is the core's number, from 0, among
+ * the cores whose TSCs were compared, in the order of the report.
  */
 static bool
 is_core_of_rank(const struct report_skew *skew, size_t rank, size_t core)

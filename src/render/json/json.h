@@ -44,7 +44,7 @@ void json_render_compact(struct text *out, const struct report *report, enum jso
 struct html_page {
 	const char *bytes; /* the template, of LENGTH bytes */
 	size_t length;
-	/* Chart.js, compressed by gzip; this makes the boot image 22 KB smaller than base64 in the template */
+	/* Chart.js, compressed by gzip; as base64 in the template it would make the boot image 22 KB larger */
 	const char *charts;
 	size_t charts_length;
 };

@@ -13,7 +13,8 @@
 struct json {
 	struct text *out;
 	unsigned depth;
-	unsigned flat_from; /* values at this depth or deeper share a line; 0 if none do */
+	/* values at this depth or deeper are on one line with their object or array; 0 if no values are */
+	unsigned flat_from;
 	bool empty;         /* true if nothing was written into the innermost object or array */
 	bool dense;         /* set by the caller: true if there is no white space outside strings */
 };
