@@ -1,4 +1,4 @@
-/* Finds the ACPI tables: the RSDP names the root table, which lists the other tables. See acpi.h. */
+/* Finds the ACPI tables: the RSDP has the address of the root table, which lists the other tables. See acpi.h. */
 #include "acpi/acpi_internal.h"
 #include "base/text.h"
 

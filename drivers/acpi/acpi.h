@@ -116,9 +116,10 @@ struct acpi_memory {
 };
 
 /*
- * Reads the tables that the RSDP at RSDP_ADDRESS lists into FACTS. RSDP_ADDRESS is 0 if there is no RSDP. The caller
- * sets facts->madt.apic_ids and core_max, and all other fields are overwritten. Never fails: FOUND is false for a
- * missing table, and an invalid table is listed in PROBLEMS. At most 256 entries of the root table are read.
+ * Reads the tables that the root table of the RSDP at RSDP_ADDRESS lists, and stores their facts in FACTS. RSDP_ADDRESS
+ * is 0 if there is no RSDP. The caller sets facts->madt.apic_ids and core_max, and all other fields are overwritten.
+ * Never fails: FOUND is false for a missing table, and an invalid table is listed in PROBLEMS. At most 256 entries of
+ * the root table are read.
  */
 void acpi_read_facts(const struct acpi_memory *memory, uint64_t rsdp_address, struct acpi_facts *facts);
 

@@ -128,8 +128,8 @@ acpi_read_fadt(const uint8_t *bytes, size_t length, struct acpi_facts *facts)
 	fadt->tmr_val_ext = flags & FADT_TMR_VAL_EXT;
 	fadt->hw_reduced = flags & FADT_HW_REDUCED;
 	/*
-	 * IAPC_BOOT_ARCH is valid in tables longer than FADT_SIZE_2. The revision is not checked instead, because some
-	 * tables state a wrong revision.
+	 * IAPC_BOOT_ARCH is valid in a table longer than FADT_SIZE_2. The table's length is checked and not its
+	 * revision, because some tables state a wrong revision.
 	 */
 	if (table.length > FADT_SIZE_2)
 		fadt->cmos_rtc_absent = acpi_read_field(&table, FADT_IAPC_BOOT_ARCH, sizeof(uint16_t)) &

@@ -25,7 +25,7 @@
 #define UNEVEN          10u      /* a try is disturbed if its longest read of OUT takes over 10 times its shortest */
 #define SHORT_MS        10u
 #define LONG_MS         50u
-/* number of PIT readings in the record for each try; 0 is recorded for each if there is no PIT */
+/* number of PIT readings in the record for each try; each is 0 if there is no PIT */
 #define PIT_READINGS    4u
 /* our limit of the wait for the PIT's OUT, as a multiple of the requested time; Linux has no limit */
 #define OUT_FACTOR      4u

@@ -109,8 +109,8 @@ struct latched {
 
 /*
  * Compares the latched count with the readings before and after it. All are in PIT ticks, so the PIT's rate does not
- * matter. The result is unclear if the core was preempted, or if the count could have its value with a working latch
- * and with a latch that does not hold it.
+ * matter. The result is unclear if the core was preempted, or if the count fits both a working latch and a latch that
+ * does not hold the count.
  */
 static enum latch
 classify_latch(const struct checking *checking, const struct latched *l)

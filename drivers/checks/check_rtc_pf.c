@@ -87,7 +87,9 @@ struct ppm {
 	int64_t low, high;
 };
 
-/* Returns by how many ppm EDGES edges in NS are faster than the selected rate. */
+/*
+ * Returns the error in ppm of the rate EDGES per NS, which is positive if this rate is faster than the selected rate.
+ */
 static int64_t
 get_rate_error_ppm(const struct periodic_flag *flag, uint64_t edges, uint64_t ns, enum scale_rounding rounding)
 {
@@ -96,8 +98,9 @@ get_rate_error_ppm(const struct periodic_flag *flag, uint64_t edges, uint64_t ns
 }
 
 /*
- * Returns an interval for the rate, measured from the first edge to the last edge. Each edge may be LATE_NS late. With
- * fewer than two edges there is no lower bound. The upper bound then assumes that another edge was about to come.
+ * Returns the rate's error, measured from the first edge to the last edge, as an interval in ppm. Each edge may be
+ * LATE_NS late. With fewer than two edges there is no lower bound. The upper bound then assumes that another edge was
+ * about to come.
  */
 static struct ppm
 get_flag_rate_error_ppm(const struct checking *checking, const struct periodic_flag *flag, uint64_t late_ns)

@@ -1,7 +1,7 @@
 /*
- * The driver of the ACPI PM timer. The FADT states the address of its single register, which is never written. A sample
- * is one read of the register. Kernels read it three times, which would hide the wrong readings of timers that are not
- * latched.
+ * The driver of the ACPI PM timer. The FADT states the address of the timer's single register, which is never written.
+ * A sample is one read of the register. Kernels read the register three times, which would hide the wrong readings of
+ * timers that are not latched.
  */
 #include "clocks/acpi_pm_registers.h"
 #include "clocks/probe.h"

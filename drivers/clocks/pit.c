@@ -34,7 +34,7 @@ DRIVER_SAMPLE(pit, pit_read)
 DRIVER_SAMPLE(pit_readback, pit_readback_read)
 
 #define PIT_HZ { 105000000, 88 } /* rate of the PIT: 315/22 MHz (about 14.31818 MHz) divided by 12 */
-/* largest difference in emulators, which use whole Hz: KVM 1193181 (arch/x86/kvm/i8254.h), QEMU 1193182 */
+/* largest difference of emulators from PIT_HZ: KVM uses 1193181 Hz (arch/x86/kvm/i8254.h), QEMU 1193182 Hz */
 #define PIT_GUEST_WITHIN_PPB 686
 
 static const struct clock pit_rows[PIT_COUNT] = {

@@ -33,9 +33,7 @@ void probe_copy_state_of_first_clock(struct clock *clocks, size_t count);
 /* Appends a sentence to the clock's reason. */
 void probe_append_note(struct clock *clock, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/*
- * Returns true if a counter's reading changes within 2^24 TSC ticks. Only for counters that tick at least every 122 us.
- */
+/* Returns true if a counter's reading changes within 2^24 TSC ticks. The counter must tick at least every 122 us. */
 bool probe_counter_moves(sample_read *read, struct device *device);
 
 /*

@@ -35,8 +35,8 @@ DRIVER_SAMPLE(tsc_rdtscp, tsc_rdtscp_read)
 DRIVER_SAMPLE(tsc_cpuid, tsc_cpuid_read)
 
 /*
- * The rate of a TSC that is not reported as invariant may change with the core's frequency, and it may stop in sleep
- * states. On bare metal such a TSC is rated below the PM timer. In a guest the rating stays, because the TSC may be
+ * A TSC that is not reported as invariant may change its rate with the core's frequency, and may stop in sleep states.
+ * On bare metal such a TSC is rated below the PM timer. In a guest its rating is not lowered, because the TSC may be
  * invariant although the hypervisor hides CPUID's bit for an invariant TSC.
  */
 #define TSC_RATING          300

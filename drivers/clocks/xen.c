@@ -1,7 +1,7 @@
 /*
- * The driver of Xen's clock. baretick registers an address in its memory for each vCPU. Xen writes the vCPU's time
- * there until the registration is removed. Xen's shared page is not used, because there is only one and the firmware
- * may have mapped it. vcpu_info is not used either, because its registration cannot be undone.
+ * The driver of Xen's clock. For each vCPU, baretick registers an address in baretick's memory, where Xen writes the
+ * vCPU's time until the registration is removed. Xen's shared page is not used, because it can be mapped only once, and
+ * the firmware may have mapped it. The area vcpu_info is not used either, because its registration cannot be undone.
  */
 #include "clocks/probe.h"
 #include "clocks/pvclock.h"

@@ -137,7 +137,7 @@ read_brand(struct cpu_facts *facts)
 static bool
 lfence_serialises(const struct cpu_facts *facts)
 {
-	/* On Intel's processors LFENCE waits (SDM vol. 2B, RDTSC), and also on Centaur's and Zhaoxin's. */
+	/* LFENCE waits on the processors of Intel (SDM vol. 2B, RDTSC), Centaur and Zhaoxin. */
 	if (text_equal(facts->vendor, "GenuineIntel") || text_equal(facts->vendor, "CentaurHauls") ||
 	    text_equal(facts->vendor, "  Shanghai  "))
 		return true;

@@ -17,7 +17,7 @@
 /* maximum time that the boot core waits for the other cores to start the job, before it starts the job itself */
 #define OTHERS_BEGIN_NS (250 * WAIT_NS_PER_MS)
 
-#define AWAKE_POLLS_MAX (1u << 20) /* maximum number of polls, which ends the wait if the TSC has stopped */
+#define AWAKE_POLLS_MAX (1u << 20) /* maximum number of a core's polls for its next job, in case the TSC has stopped */
 
 enum stage { STAGE_STARTED, STAGE_DONE };
 

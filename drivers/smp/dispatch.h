@@ -16,10 +16,10 @@ dispatch_get_core(const uint32_t *cores, size_t i)
 }
 
 /*
- * Runs JOB on a batch of COUNT cores at once, as struct smp specifies. Called on the boot core. CORES are the cores'
- * numbers; NULL means 0 to COUNT - 1. If the batch includes number 0, the boot core, it runs the job after the other
- * cores have started it. Otherwise the boot core only waits. The duration depends on COUNT, not on the number of cores
- * in the machine, as long as no core fails.
+ * Runs JOB on a batch of COUNT cores at once, as struct smp specifies. Called on the boot core, whose number is 0.
+ * CORES are the cores' numbers; NULL means 0 to COUNT - 1. If the batch includes the boot core, the boot core runs JOB
+ * after the other cores have started it. Otherwise the boot core only waits. The duration depends on COUNT, not on the
+ * number of cores in the machine, as long as no core fails.
  */
 size_t dispatch_run_on_cores(const struct startup *startup, const uint32_t *cores, size_t count,
 			     smp_job *job, void *argument, uint64_t bound_ns);

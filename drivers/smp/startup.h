@@ -53,7 +53,7 @@ struct core_slot {
 	uint32_t fault;         /* CORE_FAULTED | the exception's vector; written after the next three fields */
 	/* as in struct fault; fault_at is the address of the instruction */
 	uint64_t fault_error, fault_at, fault_address;
-	/* duration in TSC ticks of the core's polling for its next job, before it halts; constant */
+	/* the core halts if it has polled this number of TSC ticks for its next job; constant */
 	uint64_t awake_ticks;
 };
 

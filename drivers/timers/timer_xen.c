@@ -87,7 +87,7 @@ map_page_and_bind_event(struct timer *timer)
 		uint64_t index, frame;
 	} added = { DOMAIN_SELF, 0, 0, 0, timer->saved[PAGE] / PAGES_SIZE };
 	struct {
-		uint32_t virq, vcpu, port; /* VIRQ is 0, VIRQ_TIMER. Xen sets PORT. */
+		uint32_t virq, vcpu, port; /* baretick sets VIRQ to 0 (VIRQ_TIMER), and Xen sets PORT */
 	} event = { 0, (uint32_t)timer->saved[VCPU], 0 };
 
 	if (call_xen(MEMORY_OP, ADD_TO_PHYSMAP, &added))

@@ -22,7 +22,7 @@ void json_render(struct text *out, const struct report *report);
 void json_render_brief(struct text *out, const struct report *report);
 
 /*
- * Like json_render(), but shorter, for a machine with many cores on a serial line: each matrix of pairs is null.
+ * Like json_render(), but shorter, for a machine with many cores on a serial line: each matrix of TSC offsets is null.
  * The object of each core is on one line, and its latencies are empty maps.
  */
 void json_render_for_serial_port(struct text *out, const struct report *report);
