@@ -18,8 +18,8 @@
 #define TIMERS_NS          (10 * SURVEY_NS_PER_S)
 #define TIMERS_CORE_NS     (25 * SURVEY_NS_PER_MS)
 /*
- * In a soak, the longest time for reading the clocks on each core except the boot core. Only the boot core's reads are
- * meant to find rare events.
+ * In a soak, the longest time for reading the clocks on each core except the boot core. Rare events are searched for
+ * only on the boot core, which reads longer.
  */
 #define CORE_READS_SOAK_NS (10 * SURVEY_NS_PER_S)
 #define BUDGET_QUICK_NS    (3 * SURVEY_NS_PER_S)
@@ -80,7 +80,7 @@ survey_rate_window_ns(const struct report *report)
 	if (window_ns > WINDOW_MAX_NS)
 		window_ns = WINDOW_MAX_NS;
 	if (survey_current_profile(report) == PROFILE_STANDARD && window_ns < WINDOW_LONG_FACTOR * duration_ns)
-		/* not in a soak, which also measures rates over the whole run: a window of WINDOW_MAX_NS is enough */
+		/* a soak keeps at most WINDOW_MAX_NS, because it also measures rates over the whole run */
 		window_ns = WINDOW_LONG_FACTOR * duration_ns;
 	return window_ns > WINDOW_MIN_NS ? window_ns : WINDOW_MIN_NS;
 }

@@ -15,12 +15,12 @@
  */
 #define TRUST_FRACTION     4
 /*
- * A pass over all cores gets 1/3 (1 / PASS_SHARE) of the time until PASS_REST_NS before the deadline. The rest is for
- * later phases.
+ * A pass over all cores gets 1/3 (1 / PASS_SHARE) of the time that remains before the last 10 s (PASS_REST_NS) of the
+ * run. The rest is for later phases.
  */
 #define PASS_SHARE         3
 #define PASS_REST_NS       (10 * SURVEY_NS_PER_S)
-/* maximum wait for a job on all cores at once, because virtual cores may share a processor */
+/* maximum wait for a job on all cores at once; it is long because virtual cores may share a processor */
 #define TOGETHER_BOUND_NS  (20 * SURVEY_NS_PER_S)
 /* Number of equal readings that show that the TSC has stopped. They take at least 0.5 ms. */
 #define STOPPED_READS      65536u

@@ -94,7 +94,7 @@ struct survey_memory {
 	struct pingpong *pingpongs; /* a ping-pong for each pair of a batch; there are cores / 2 pairs */
 	uint32_t *core_of;       /* core number of each rank (see sync/offsets.h) */
 	struct record_members *members; /* set of the cores in core_of, for the record */
-	struct offsets offsets;  /* offsets of the pairs in the current pass, without their times */
+	struct offsets offsets;  /* offsets of the pairs in the current pass, without their ping-pongs' times */
 	struct survey_pingpongs *sums; /* for each core, the sum of its ping-pongs in a soak */
 	uint32_t *batch_cores;   /* core numbers in a batch of ping-pongs: the first and the second core of each pair */
 	uint32_t *batch_ranks;   /* ranks of the cores in batch_cores */
@@ -126,7 +126,10 @@ struct survey_track {
 	bool edge_seen, is_unrecorded; /* IS_UNRECORDED: the record had no space for a reading after the window */
 };
 
-/* The readings since the last time at which all clocks agreed, as in the record's entry `step`. See sweeps.c. */
+/*
+ * The current step, the interval since the last comparison of all clocks, as in the record's entry `step`. See
+ * sweeps.c.
+ */
 struct survey_steps {
 	struct record_step now; /* the current step */
 	/* clocks in the order of report->clocks; then.end is 0 if a clock has no earlier reading */
@@ -175,7 +178,7 @@ struct survey {
 	struct { /* rate windows */
 		uint16_t count; /* number of rate windows until now, see struct record_batch */
 		/*
-		 * Number of discontinuities before the latest reading of the window. A rate ends before the next
+		 * Number of discontinuities before the latest reading of the window. No rate spans a later
 		 * discontinuity.
 		 */
 		unsigned cuts;
@@ -200,7 +203,7 @@ struct survey {
 		size_t star_next;
 	} soak;
 	struct { /* passes over the pairs of cores */
-		uint16_t count;           /* number of passes until now, with the current one */
+		uint16_t count;           /* number of passes until now, including the current one */
 		/*
 		 * a value of enum record_pass_stage; 0 between passes, and in a rehearsal (a trial of the first pairs)
 		 */
@@ -229,7 +232,7 @@ size_t survey_memory_bytes(size_t cores, enum pair_schedule widest, size_t rows)
 #define SURVEY_CALIBRATION_READ  50 /* maximum number of runs of each loop that are recorded with their readings */
 
 #define SURVEY_REPEATS_MAX  4096u /* largest number of repeated ping-pongs in a pass */
-#define SURVEY_RETRY_SWEEPS 3u    /* number of times that a pass goes through the pairs without a good result */
+#define SURVEY_RETRY_SWEEPS 3u    /* number of times that a pass repeats the pairs without a good result */
 /*
  * Largest number of batches in the rehearsal (see tsc_sync_measure.c). In so many batches, the number of concurrent
  * pairs can grow to 2^16 and be halved a few times.

@@ -22,8 +22,8 @@ struct contention { /* measurement of one clock that all cores read at the same 
 };
 
 /*
- * Reads the clock on one core, and counts the other cores that read the clock at the same time. The count is BEGUN
- * after this core's samples, minus ENDED before its samples, minus 1 for this core. No TSC is used, so the count is
+ * Reads the clock on one core, and counts the other cores that read the clock at the same time. The count is BEGUN,
+ * read after this core's samples, minus ENDED, read before them, minus 1 for this core. No TSC is used, so the count is
  * right even if the cores' TSCs differ.
  */
 static void

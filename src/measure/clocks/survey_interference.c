@@ -13,13 +13,13 @@
  */
 #define SHORT_NS      UINT64_C(1000)
 /*
- * Time between two reads of all clocks. A 24-bit PM timer counts through a quarter of its range in 1.17 s. The time
- * between two reads plus a chunk of 10 ms must be shorter.
+ * Interval between readings of all clocks. This interval plus a chunk of 10 ms must be shorter than 1.17 s, in which a
+ * 24-bit PM timer counts through a quarter of its range.
  */
 #define SWEEP_NS      (500 * SURVEY_NS_PER_MS)
 /* shortest gap that counts as long; a host's counter of stolen time may leave out shorter gaps */
 #define LONG_NS       UINT64_C(500000)
-/* maximum wait for a chunk, because the core may be preempted for a long time */
+/* maximum wait for a chunk; it is long because the core may be preempted */
 #define BOUND_NS      (20 * SURVEY_NS_PER_S)
 
 struct observe_job {

@@ -17,14 +17,14 @@
 #define LEAP_RESOLUTIONS 8
 /*
  * A forward step of an edge clock (an RTC) is a jump only if it exceeds the clock's rate by more than this many ticks.
- * After a late tick, the next tick may be on time.
+ * After a late tick, a tick on time is a large step, but no jump.
  */
 #define LEAP_EDGES       2
 /* a forward step may be 1/8 (1 / LEAP_SHARE) larger than the clock's rate predicts before it counts as a jump */
 #define LEAP_SHARE       8
 #define MILLIHZ_PER_HZ   UINT64_C(1000)
 #define PS_PER_NS        1000
-/* time between two comparisons of all clocks; a 24-bit PM timer wraps in 4.7 s */
+/* interval between comparisons of all clocks; it is short because a 24-bit PM timer wraps in 4.7 s */
 #define STEP_NS          (250 * SURVEY_NS_PER_MS)
 #define BATCHES_PER_MS   100 /* maximum number of batches in a millisecond; a batch takes at least 10 us */
 #define CORE_BATCHES_MIN 2

@@ -3,7 +3,7 @@
 
 #include "base/text.h"
 
-/* time between two readings of a clock that count its wraps; the PIT wraps in 55 ms */
+/* interval between readings that count a clock's wraps; it is short because the PIT wraps in 55 ms */
 #define FOLLOW_NS         (10 * SURVEY_NS_PER_MS)
 /* number of samples of an edge clock (an RTC, see clock.h) between two checks of the time */
 #define EDGE_SAMPLES      64
@@ -142,8 +142,8 @@ survey_record_edge(struct survey *survey, const struct survey_track *track, enum
 }
 
 /*
- * Updates TRACK with the shortest of COUNT samples in the survey's buffer. Returns this sample, with the corners of all
- * samples (see rate_fit.h).
+ * Updates TRACK with the shortest of COUNT samples in the survey's buffer. Returns this sample, with the points of all
+ * samples that limit the clock's rate (corners, see rate_fit.h).
  */
 static struct survey_batch_end
 update_track_to_shortest_sample(struct survey *survey, struct survey_track *track, size_t count)
@@ -225,8 +225,8 @@ survey_track_find_edges_in_batch(struct survey *survey, struct survey_track *tra
 }
 
 /*
- * Returns the latest reading of clock I. For an edge clock with an edge in this step, returns the edge, because an edge
- * is more exact than a later reading.
+ * Returns the latest reading of clock I. If an edge clock had an edge since its last compared reading, returns this
+ * edge, because an edge is more exact than a later reading.
  */
 static struct sample
 get_latest_reading(const struct survey *survey, size_t i, bool *at_edge)
@@ -293,8 +293,8 @@ may_wraps_be_miscounted(const struct survey *survey, const struct survey_track *
 
 /*
  * Records the batches in ENDS that the analysis needs. A batch that is only needed to count wraps is recorded without
- * corners (see rate_fit.h). If a counter's wraps may be MISCOUNTED, the batches of all clocks are recorded, because
- * counters with a larger range show the error.
+ * the points that limit the rate (corners, see rate_fit.h). If a counter's wraps may be MISCOUNTED, the batches of all
+ * clocks are recorded, because counters with a larger range show the error.
  */
 static void
 record_batches_of_clocks(struct survey *survey, const struct survey_batch_end *ends, bool miscounted)
@@ -363,9 +363,9 @@ longest_wait_for_edge_ticks(const struct survey *survey, const struct survey_tra
 }
 
 /*
- * Does not read the other clocks for the first 10 ms, because the edge may be near. If the core is preempted for long
- * during an update of the RTC, the reading still shows the old second. Therefore the time limit starts again after a
- * long preemption.
+ * Waits for the next edge. For the first 10 ms no other clock is read, because the edge may be near. If the core is
+ * preempted for long during an update of the RTC, the reading still shows the old second. Therefore the time limit
+ * starts again after a long preemption.
  */
 bool
 survey_wait_for_edge(struct survey *survey, struct survey_track *track, struct survey_window *window)

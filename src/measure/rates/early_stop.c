@@ -1,6 +1,7 @@
 /*
  * Decides whether a quick run's rate window can end early: as soon as its rates are exact enough for all comparisons.
- * Each interval always contains the true value, so an early end makes none of them wrong. See clock_tracker.h.
+ * Each rate is an interval that contains the true rate at any time, so an early end makes none of them wrong. See
+ * clock_tracker.h.
  */
 #include "measure/rates/clock_tracker.h"
 
@@ -11,8 +12,8 @@
 #define SCALE_WITHIN_PPB 10000
 
 /*
- * Returns the TSC's rate that TRACK's clock gives from the window's start until now. With time, this interval only
- * becomes narrower.
+ * Returns the interval of the TSC's rate, calculated with TRACK's clock from the window's start until now. The interval
+ * only becomes narrower with time.
  */
 static struct rate_interval
 tsc_rate_until_now(const struct survey *survey, const struct survey_track *track)
@@ -38,8 +39,8 @@ tsc_rate_until_now(const struct survey *survey, const struct survey_track *track
 }
 
 /*
- * Returns true if the interval, widened by its width on both sides, lies completely within the limit or completely
- * outside it. The margin allows for a change of rate from the window's first half to a second half of the same length.
+ * Returns true if PPB, the interval of a rate's error, lies completely within the limit or completely outside it, even
+ * if widened by its width on both sides. The margin allows for a different rate in the window's second half.
  */
 static bool
 is_error_determined_with_margin(const struct interval_ppb *ppb, uint64_t limit_ppb)
@@ -51,8 +52,8 @@ is_error_determined_with_margin(const struct interval_ppb *ppb, uint64_t limit_p
 }
 
 /*
- * Returns the TSC's nominal frequency. It is unknown if its rounding exceeds the limit, because a longer window cannot
- * improve that.
+ * Returns the TSC's nominal frequency. Returns an unknown rate if the frequency's rounding exceeds the rate limit,
+ * because a longer window cannot improve that.
  */
 static struct rate_interval
 claimed_tsc_rate(const struct survey *survey, const struct report_clock *tsc)

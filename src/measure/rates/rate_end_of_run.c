@@ -87,9 +87,9 @@ read_clock_at_next_edge(struct survey *survey, struct survey_track *track, struc
 }
 
 /*
- * Reads each clock that was followed through the rate window once more: first the edge clocks, then all others right
- * after each other. The time from the window to this reading is then the same for all, so a change of the TSC appears
- * equally in all.
+ * Reads each clock that was followed through the rate window once more: first the edge clocks, then the other clocks
+ * right after each other. These others are thus compared with the TSC over the same time, so a change of the TSC
+ * appears equally in all of them.
  */
 static void
 take_final_readings(struct survey *survey, struct survey_batch_end *ends)

@@ -78,8 +78,8 @@ add_batch_duration(struct survey *survey, uint64_t ticks)
 }
 
 /*
- * Returns the TSC at which the window ends, at most UNTIL_TSC. In a quick run, the window ends when it is twice as
- * long as now, if survey_is_rate_window_long_enough() returns true. After the user has asked for the end of the run,
+ * Returns the TSC at which the window ends, at most UNTIL_TSC. If survey_is_rate_window_long_enough() returns true in a
+ * quick run, the window ends when its present duration has doubled. After the user has asked for the end of the run,
  * the window is as long as in a quick run.
  */
 static uint64_t
@@ -142,8 +142,8 @@ start_track_of_clock(struct survey *survey, struct survey_track *track, struct r
 }
 
 /*
- * Returns the time from the start of a window of WINDOW_NS to its middle. If an edge is expected near the middle, the
- * result is a little later, so that reading the other clocks does not delay the search for the edge.
+ * Returns the time from the start of a window of WINDOW_NS to its middle. If an edge is expected near the middle,
+ * returns a slightly longer time, so that reading the other clocks does not delay the search for the edge.
  */
 static uint64_t
 time_to_middle_ns(uint64_t window_ns)
@@ -275,7 +275,7 @@ measure_rate_window(struct survey *survey)
 	return !cut;
 }
 
-/* Uses the new rates for comparing clocks in steps (see sweeps.c), if they are more exact than the earlier rates. */
+/* Uses the new rates for comparing clocks (see sweeps.c) if they are more exact than the earlier rates. */
 static void
 narrow_rates_for_comparing_clocks(struct survey *survey)
 {
@@ -324,7 +324,7 @@ survey_measure_rates(struct survey *survey)
 	survey->hooks.progress(survey->hooks.context, "rates", survey->plan.done_ns, survey->plan.total_ns);
 	for (unsigned windows = 0; windows < WINDOWS_MAX && !whole && !report->incomplete; windows++)
 		whole = measure_rate_window(survey);
-	/* a discontinuity that ended the last window is not counted, because the rates are from before it */
+	/* if a discontinuity ended the last window, it is not counted, because the rates end before it */
 	survey->rates.cuts = survey->steps.cuts - !whole;
 	(void)survey_analyse_rates(survey);
 	survey_set_scale(survey, report_get_tsc_scale(report));

@@ -39,7 +39,7 @@ tsc_resolution_ticks(const struct survey *survey)
 	return smallest == UINT64_MAX ? 1 : smallest + 1;
 }
 
-/* Returns an estimate of the TSC's rate, from a few milliseconds of this clock. It is only used for planning. */
+/* Returns an estimate of the TSC's rate, from a few milliseconds of ENTRY's clock. It is only used for planning. */
 static struct rate_interval
 estimate_tsc_rate(struct survey *survey, struct report_clock *entry)
 {
@@ -100,7 +100,7 @@ measure_resolutions(struct survey *survey)
 	}
 }
 
-/* Sets the rates for comparing clocks in steps (see sweeps.c) until the real rates are measured. */
+/* Sets the rates that are used for comparing clocks (see sweeps.c) until the rates are measured. */
 static void
 set_rates_for_comparing_clocks(struct survey *survey, const struct rate_interval *implied, uint64_t microhz)
 {

@@ -1,9 +1,9 @@
 /* Runs a batch of ping-pongs, and records the results. See pair_pass.h. */
 #include "measure/skew/pair_pass.h"
 
-/* Additional time for each pair of a batch, because on a busy host the pairs may run one after another. */
+/* additional time limit for each pair of a batch, because on a busy host the pairs may run one after another */
 #define PAIR_BOUND_NS (5 * SURVEY_NS_PER_MS)
-#define SMP_BOUND_NS  (2 * SURVEY_NS_PER_S)  /* additional time for waking the cores, and for the end of their jobs */
+#define SMP_BOUND_NS  (2 * SURVEY_NS_PER_S)  /* additional time limit for waking the cores, and for ending their jobs */
 #define PAIRS_MAX     64 /* maximum number of pairs in an entry of the record */
 
 struct batch { /* parameters of a batch, which are the same for all its cores */
@@ -96,8 +96,8 @@ record_sum_of_soak_pingpongs(struct survey *survey, const struct record_exchange
 }
 
 /*
- * Stores the result of the batch's pair with index PLACE, also in PINGPONG and in the current row of a soak. Returns
- * false if no message was exchanged or a core died.
+ * Stores the result of the batch's pair with index PLACE in the pass, in PINGPONG, and in the current row of a soak.
+ * Returns false if no message was exchanged or a core died.
  */
 static bool
 store_pingpong_result(struct survey_pair_pass *pass, size_t place, struct record_pingpong *pingpong)

@@ -130,7 +130,7 @@ run_rehearsal(struct survey *survey, struct concurrency *concurrency, uint64_t e
 	return survey_pair_pass_is_over(&pass) && elapsed_ns < estimated_ns ? elapsed_ns : estimated_ns;
 }
 
-/* Returns why not all pairs are measured, or RECORD_PASS_FULL if they are. */
+/* Decides whether a pass measures all pairs of cores. Returns RECORD_PASS_FULL if it does, or the reason why not. */
 static enum record_pass_reason
 choose_pair_schedule(struct survey *survey, struct concurrency *concurrency, uint64_t end_tsc)
 {
