@@ -20,7 +20,9 @@
  * are only recorded to count wraps.
  */
 #define RATES_BYTES       (((size_t)576 << 10) + SURVEY_BATCHES_MAX * record_entry_size_bytes(RECORD_BATCH, 0))
-/* number of TSC rates in a record: the first estimate, and one after each of the two phases that measure rates */
+/*
+ * upper bound of the number of TSC rates in a record: the first estimate, and one after each phase that measures rates
+ */
 #define SCALES_MAX 4
 #define PASSES_MAX 4 /* number of passes in a record; the first pass is repeated if it had no result */
 

@@ -1,6 +1,6 @@
 /*
- * Checks in each step if the clocks agree with each other: see discontinuity.h. A step is the time from one reading of
- * all devices' main clocks to the next. The TSC times all readings, so each clock's two readings show how much it
+ * Checks in each step if the clocks agree with each other: see discontinuity.h. A step is the interval between two
+ * readings of all devices' main clocks. The TSC times all readings, so each clock's two readings show how much it
  * gained on the TSC in the step. If these gains differ, the clocks disagree.
  */
 #include "measure/sweeps.h"
@@ -9,8 +9,8 @@
 #include "analysis/rate_readings.h"
 
 /*
- * A difference between clocks in a step is a disagreement only from this size on. A smaller difference may be a change
- * of rate, unless survey_check_jump_of_clock() was called for a jump.
+ * Smallest difference between clocks in a step that is a disagreement. A smaller difference may be a change of rate,
+ * and only counts if survey_check_jump_of_clock() was called for a jump.
  */
 #define FLOOR_NS      SURVEY_NS_PER_MS
 /* number of jumps in a run that are checked by reading all clocks; later jumps are not checked */
@@ -97,8 +97,8 @@ begin_next_step(struct survey *survey)
 			clock->then.end = 0;
 		} else if (!sweeps_is_edge_clock(survey, i) || clock->now_at_edge) {
 			/*
-			 * The first edge of an edge clock (an RTC) has no earlier edge to be compared with. Therefore
-			 * it is unknown whether the first edge came late, at the end of a pause.
+			 * The first edge of an edge clock (an RTC) has no earlier edge to be compared with, so it is
+			 * compared with itself. Whether it came late is unknown.
 			 */
 			if (!clock->then_at_edge)
 				clock->then = clock->now;
@@ -178,9 +178,9 @@ widen_rates_to_new_readings(struct survey *survey, const struct record_compared 
 }
 
 /*
- * Examines a step in which the clocks disagreed. The cause may still continue for some clocks, and a change of rate
- * would also explain the disagreement. Therefore the clocks are read again, and their rates after the step are also
- * accepted as their rates in the step.
+ * Examines a step in which the clocks disagreed. The clocks are read again, because the cause may still continue. A
+ * change of rate would explain the disagreement, so each clock's rate after the step is also accepted as its rate in
+ * the step.
  */
 static bool
 examine_disagreement(struct survey *survey, int64_t edge_late_ns)

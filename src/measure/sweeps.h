@@ -1,6 +1,6 @@
 /*
- * Declarations for the files that compare the clocks in steps. A step is the time from one reading of all devices' main
- * clocks to the next: see sweeps.c. Used only in src/measure.
+ * Declarations for the files that compare the clocks in steps. A step is the interval between two readings of all
+ * devices' main clocks: see sweeps.c. Used only in src/measure.
  */
 #ifndef BARETICK_SWEEPS_H
 #define BARETICK_SWEEPS_H

@@ -52,11 +52,11 @@ struct options {
 	bool save;            /* true if the report is saved on the boot volume */
 	/* true if the user gave save=auto or save=off; the report is then not sent to a boot server */
 	bool save_given;
-	char save_url[URL_SIZE]; /* the report is also sent to this URL; "" if there is none */
+	char save_url[URL_SIZE]; /* URL to which the report is sent; "" if there is none */
 	enum options_serial serial; /* how much text is sent to serial lines */
 	bool identity;        /* true if the report may contain serial numbers */
 	enum options_irq irq; /* which timers' interrupts are tested */
-	bool pic;             /* true if interrupts through the PICs are also tested */
+	bool pic;             /* true if the user wants to test interrupts through the PICs */
 	char label[OPTIONS_LABEL_SIZE]; /* name of this machine or run in printable ASCII, or "" */
 	/*
 	 * maximum duration of the whole run, 10 ms to 24 h; 0 means that it is calculated from the planned duration
@@ -166,9 +166,7 @@ void options_remove_foreign(char *text, size_t length, struct text *foreign);
  */
 bool options_check_exit_suits_cores(const struct options *options, char *error);
 
-/*
- * Writes the values that OPTION accepts: "auto, or a whole number of ... from 1 to 9". Not for a key without a value.
- */
+/* Writes the values that OPTION accepts: "auto, or a whole number of ... from 1 to 9". OPTION must accept a value. */
 void options_put_valid_values(struct text *out, const struct option *option, const struct options_names *names);
 
 /*

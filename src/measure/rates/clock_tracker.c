@@ -17,9 +17,12 @@
  */
 #define AWAY_NS      (100 * SURVEY_NS_PER_MS)
 #define AWAYS_MAX    4
-/* if the clock's rate is known, the longest wait for an edge is at least half (1 / KNOWN_SHARE) of the usual 2.4 s */
+/*
+ * If the clock's rate is known, the longest wait for an edge is 6/5 (KNOWN_LATE_NUM / KNOWN_LATE_DEN) of its measured
+ * period, but at least half (1 / KNOWN_SHARE) of the usual 2.4 s.
+ */
 #define KNOWN_SHARE       2
-#define KNOWN_LATE_NUM    6       /* this wait is also at least 6/5 of the clock's measured period */
+#define KNOWN_LATE_NUM    6
 #define KNOWN_LATE_DEN    5
 
 void

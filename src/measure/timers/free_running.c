@@ -96,7 +96,7 @@ static void
 store_deadline_of_counter(struct timer_test *test, enum record_interrupts_what what)
 {
 	struct record_interrupts *arming = &test->arming;
-	/* The driver assumes that a reading is less than one tick behind the exact value. */
+	/* The driver assumes that a reading lags by less than one tick, so only the remaining lag is subtracted. */
 	uint64_t early = test_counter_lag_ticks(test) - 1;
 
 	*arming = (struct record_interrupts){ .what = (uint16_t)what, .asked = 1, .armed_before = now_tsc(test) };

@@ -2,8 +2,8 @@
 #include "measure/timers/timer_test.h"
 
 /*
- * A window arms no further one-shot after this time minus the one-shot's length. The last interrupt may come BOUND_NS
- * (20 ms) later. Therefore the firmware's tick is stopped for at most 100 ms.
+ * A window arms a one-shot only if its deadline is at most this long after the window's start. The last interrupt may
+ * come BOUND_NS (20 ms) later. Therefore the firmware's tick is stopped for at most 100 ms.
  */
 #define WINDOW_NS (70 * SURVEY_NS_PER_MS)
 /* a one-shot is missing if no interrupt has come this long after its deadline */

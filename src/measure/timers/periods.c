@@ -12,8 +12,9 @@
 #define PERIODS_MIN 10u /* number of periods in a window with the longest periods, 8 ms */
 
 /*
- * Arms the source. On a busy host the first deadline may pass before the programming ends. The source then has no
- * deadline until its counter wraps. Returns false if every try took a quarter of a period or longer.
+ * Arms the source. If this takes too long on a busy host, the first deadline passes before the programming ends, and
+ * the source has no deadline until its counter wraps. Therefore the source is armed again if the programming took a
+ * quarter of a period or longer. Returns false if every attempt took so long.
  */
 static bool
 arm_periodic_source(struct timer_test *test, enum record_interrupts_what what, uint64_t period)
@@ -83,7 +84,10 @@ run_masked_periods_window(void *argument)
 	period = scale_ns_to_ticks(&test->survey->scale, test->row->asked_ns);
 	if (!arm_periodic_source(test, RECORD_MASKED, period))
 		return;
-	/* Waits until the middle of a period. The first period started at an unknown time during the programming. */
+	/*
+	 * Waits until the middle of a period. The first period started during the programming, at an unknown time, so
+	 * the middle of the programming is taken as its start.
+	 */
 	begin = test->arming.armed_before + (test->arming.armed_after - test->arming.armed_before) / 2;
 	while (tsc() - begin < PERIODS_HELD * period + period / 2 && polls-- > 0)
 		test->survey->hooks.pause();

@@ -165,8 +165,8 @@ struct plan {
 };
 
 /*
- * Returns true if the row also gets a window with masked interrupts. Only main sources on the boot core get one, and
- * only if twice PERIODS_HELD periods fit into a window.
+ * Returns true if the row gets an additional window with masked interrupts. Only main sources on the boot core get one,
+ * and only if twice PERIODS_HELD periods fit into a window.
  */
 static bool
 does_row_get_masked_window(const struct timer_test *test)
@@ -305,7 +305,7 @@ survey_test_timers_on_boot_core(struct survey *survey, struct survey_timers *tim
 
 /*
  * Returns true if CORE is tested. With many cores only the first core of each package is tested, because all cores of a
- * package have the same LAPIC.
+ * package have the same kind of LAPIC.
  */
 static bool
 is_core_tested(const struct survey *survey, size_t core)

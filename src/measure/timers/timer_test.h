@@ -17,7 +17,10 @@
 #define PERIODS_A_WINDOW    80u
 /* number of periods with masked interrupts, and of the periods with enabled interrupts after them */
 #define PERIODS_HELD        20u
-/* limit of a wait if the TSC has stopped; a read of the TSC takes at least 1 ns */
+/*
+ * number of polls in 1 ns of a wait, which limits the wait if the TSC has stopped; a read of the TSC takes at least 1
+ * ns
+ */
 #define TEST_POLLS_PER_NS   1u
 /* number of consecutive shots or windows without an interrupt after which the source is given up */
 #define TEST_MISSES_MAX     3u

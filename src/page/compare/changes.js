@@ -12,8 +12,8 @@ const getVerdictRank = (clock) => (isJudged(clock) ? VERDICT_RANK.get(clock.verd
 const getLatency = (clock) => clock.latency || {};
 
 /*
- * Returns the upper bound of the median latency, or the median itself if the report has no interval for it. Medians
- * whose intervals overlap do not differ.
+ * Returns the upper bound of the median latency, or the median itself if the report has no interval for it. Two medians
+ * count as equal if their intervals overlap.
  */
 const getMedianUpperBound = (clock) => (getLatency(clock).p50_within_ns || [0, getLatency(clock).p50_ns])[1];
 
