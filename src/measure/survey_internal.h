@@ -135,8 +135,8 @@ uint64_t survey_max_comparable_ticks(const struct survey *survey, const struct c
 void survey_store_reading(struct survey *survey, size_t i, const struct sample *now, bool at_edge);
 
 /*
- * Compares the latest readings of all clocks, and starts a new step (the time from one reading of all clocks to the
- * next). If the clocks disagree on the time since the step began, measures the disagreement again, which may take two
+ * Compares the latest readings of all clocks, and starts a new step (the interval between two readings of all
+ * clocks). If the clocks disagree on the time since the step began, measures the disagreement again, which may take two
  * seconds. Returns true if the clocks still disagree; the report then gets an entry.
  *
  * If CHECK_LATE_EDGES, also returns true, without an entry, if an RTC's tick came so late that no rate should end at

@@ -23,8 +23,8 @@ struct marker {
 	/* method that started the other cores before this phase; CORES_OFF if only the boot core was running */
 	enum options_cores cores;
 	/*
-	 * The lowest value of enum options_cores that is not known to be dangerous. If it is not CORES_SIPI, a run
-	 * with the value before it hung, was reset or lost power on this machine.
+	 * The lowest value of enum options_cores that is not known to be dangerous. If it is not CORES_SIPI, a run with
+	 * the next lower value hung, was reset or lost power on this machine.
 	 */
 	enum options_cores least;
 	unsigned report;          /* number of the folder that contains the latest saved report; 0 if there is none */

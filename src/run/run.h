@@ -46,8 +46,8 @@ struct run_machine {
 	/* zeroed memory of run_series_size_bytes() bytes for the series of a soak; NULL if there is no series */
 	void *series;
 	/*
-	 * Starts the other cores and sets run->smp. It waits with the TSC's rate from the report. Therefore it is not
-	 * called if the TSC stopped: its waits would not end.
+	 * Starts the other cores and sets run->smp. It is not called if the TSC stopped, because its waits are timed
+	 * with the TSC's rate from the report, and would not end.
 	 */
 	void (*start_cores)(void *context, struct run *run);
 	/* Describes in REPORT which cores started, and why others did not start or stopped answering. */
@@ -162,9 +162,7 @@ struct run_phase {
 	bool with_cores;   /* true if other cores run in this phase, or are started in it */
 	/* true if the phase may run again after an exception, because it removes its earlier results at its start */
 	bool repeatable;
-	/*
-	 * true if run_make_report_so_far() may also be called in the middle of this phase, between two batches of samples
-	 */
+	/* true if run_make_report_so_far() may be called within this phase, between two batches of samples */
 	bool reports_within;
 };
 

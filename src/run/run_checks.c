@@ -11,7 +11,7 @@
 /* maximum time that is kept for checks with needs_seconds */
 #define SECONDS_NS_MAX    (5 * SURVEY_NS_PER_S)
 #define ROUNDS_MAX        64 /* maximum number of repetitions of disturbed checks; their time is also limited */
-/* each check without needs_seconds gets half of the remaining time that is not kept */
+/* each check without needs_seconds gets half of the remaining time that is not kept for checks with needs_seconds */
 #define POOL_SHARE_DEN    2
 
 /* Returns the time for CHECK in ns. ALL_NS is the time for all checks. LEFT_NS is the part of ALL_NS that is left. */
@@ -39,8 +39,8 @@ run_find_driver_index(const struct run *run, const struct driver *driver)
 }
 
 /*
- * Copies the clocks of a driver to ROWS with their current states, because a clock that has stopped since then is not
- * checked.
+ * Copies the clocks of a driver to ROWS with their current states, so that a clock that stopped after it was opened is
+ * not checked.
  */
 static void
 copy_clock_rows_of_driver(const struct run *run, size_t driver, struct clock *rows)

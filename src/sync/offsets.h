@@ -1,7 +1,8 @@
 /*
- * Offset analysis: calculates the TSC offset of each core against the boot core, as an interval in TSC ticks. Its
- * input is the offsets of pairs of cores, which ping-pongs measure. It also finds pairs that contradict the other
- * pairs, cores whose TSC differs from the majority, and offsets that change over time. The functions keep no state.
+ * Offset analysis: calculates the TSC offset of each core against the boot core, as an interval in TSC ticks. Its input
+ * is the offsets of pairs of cores, which ping-pongs measure. It also finds pairs whose offset contradicts the offsets
+ * of other pairs, cores whose TSC differs from the majority, and offsets that change over time. The functions keep no
+ * state.
  */
 #ifndef BARETICK_OFFSETS_H
 #define BARETICK_OFFSETS_H
@@ -76,15 +77,15 @@ bool offsets_add_pingpong(struct offsets *offsets, size_t a, size_t b, struct of
 
 struct offsets_summary {
 	size_t pairs;            /* number of pairs that had a ping-pong */
-	/* number of pairs that contradict other pairs, or whose offset changed during the pass */
+	/* number of pairs whose offset contradicts the offsets of other pairs, or changed during the pass */
 	size_t contradictions;
-	size_t contradiction_a, contradiction_b; /* ranks of the pair with the largest contradiction */
+	size_t contradiction_a, contradiction_b; /* ranks of the pair with the largest such contradiction */
 	/*
 	 * Rank of a third core, if its offset against contradiction_a or contradiction_b may be the wrong one. Equal
 	 * to contradiction_b if there is no such core.
 	 */
 	size_t contradiction_c;
-	uint64_t contradiction_ticks;            /* size of the largest contradiction in ticks */
+	uint64_t contradiction_ticks;            /* size of the largest such contradiction in ticks */
 	/*
 	 * Ranks of the pair whose TSCs are farthest apart: the pair with the largest proven distance, or with the
 	 * largest possible distance if none is proven. WORST is the offset of worst_b against worst_a; OFFSET_UNKNOWN

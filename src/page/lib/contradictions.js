@@ -107,7 +107,10 @@ function contradictions(report) {
 
 const CONTRADICTIONS_SHOWN = 5;
 
-/* Returns the sentence on contradictions for the top of the page, or null if there are none. */
+/*
+ * Returns a sentence for the top of the page on statements in the report that cannot all be true, or null if there are
+ * none.
+ */
 function contradictionSentence(report) {
 	const found = contradictions(report);
 	const more = found.length - CONTRADICTIONS_SHOWN;

@@ -1,4 +1,7 @@
-/* Shows the rates that the machine states for its clocks, their errors, and the systems that use them unmeasured. */
+/*
+ * Shows the rates that the machine states for its clocks, their errors, and the operating systems that use the stated
+ * rates without measuring.
+ */
 
 const CLAIM_OUTCOMES = {passed: "pass", failed: "fail", not_checked: "absent", not_determined: "open"};
 const claimOutcome = (row) => badge(CLAIM_OUTCOMES[row.outcome], String(row.outcome || "?").replace("_", " "));

@@ -235,7 +235,8 @@ function stallNote(clocks) {
 }
 
 /*
- * Returns false if the reason is already shown: a further read method of a clock has the same reason as the main clock.
+ * Returns false if the clock's reason is already shown. The clock is then another read method of its main clock, and
+ * fails for the same reason.
  */
 function hasOwnReason(clock, _, clocks) {
 	const main = clocks.find((each) => each !== clock && each.id === clock.main);
@@ -298,8 +299,8 @@ function clocksTable(report) {
 
 /*
  * Returns a function that shows how much more a clock costs than the cheapest clock. A clock that failed, or that has a
- * resolution above COARSE_NS, is unfit. An unfit clock gets a dash. Only if all clocks are unfit, the cheapest unfit
- * clock is taken, and all clocks get a figure.
+ * resolution above COARSE_NS, is unfit, and gets a dash. If all clocks are unfit, each is compared with the cheapest of
+ * them, and none gets a dash.
  */
 function extraCostFormatter(rows) {
 	const unfit = (clock) => clock.verdict === "fail" || clock.resolution_ns > COARSE_NS;
