@@ -27,8 +27,8 @@
 #define BUDGET_SOAK_NS     (600 * SURVEY_NS_PER_S)
 
 /*
- * A core in a ping-pong gives up after a time between these limits, because the other core may be dead. The time is
- * long, because two virtual cores seldom run at the same time on a busy host. With fewer pairs the time is longer.
+ * Limits of the time after which a core gives up a ping-pong, because the other core may be dead. They are long because
+ * two virtual cores seldom run at the same time on a busy host. The more pairs there are, the shorter is the time.
  */
 #define PINGPONG_MIN_NS    (250 * SURVEY_NS_PER_MS)
 #define PINGPONG_MAX_NS    (2 * SURVEY_NS_PER_S)
@@ -113,15 +113,15 @@ survey_planned_calibrations_ns(const struct report *report)
 	};
 	uint64_t profile = profile_ns[survey_current_profile(report)], asked = CALIBRATION_TIMES * report->options.duration_ns;
 
-	/* If the user sets short measurements with duration=, the calibration loops are short, too. */
+	/* A short duration= shortens the calibration loops, at most to their duration in a quick run. */
 	if (asked < profile_ns[PROFILE_QUICK])
 		asked = profile_ns[PROFILE_QUICK];
 	return asked < profile ? asked : profile;
 }
 
 /*
- * In a quick run, the device checks use nearly all of their budget. In other profiles most checks end within half of
- * the budget.
+ * Plans the whole budget for the device checks of a quick run, because they use nearly all of it. In other profiles
+ * half of the budget is planned, because most checks end within this time.
  */
 uint64_t
 survey_planned_device_checks_ns(const struct report *report)

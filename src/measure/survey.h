@@ -109,13 +109,13 @@ struct survey_memory {
 
 #define SURVEY_CONTENDED_SAMPLES 128 /* number of samples of a clock on one core while all cores read it */
 
-/* Follows one clock through the rate window and until the end of the run. */
+/* State of one clock, which is followed through the rate window and until the end of the run. */
 struct survey_track {
 	struct report_clock *entry; /* NULL if the clock is not tracked */
 	uint16_t window;            /* number of the rate window in which it was tracked last */
 	struct sample first, last;  /* samples at the ends of the rate window; zero until they are taken */
 	struct sample edge;         /* latest edge; only for an edge clock (an RTC, see clock.h) */
-	/* number of batches in the rate window, or of edges of an RTC; only some of them are in the record */
+	/* number of batches in the rate window (for an RTC, of edges); only some of them are in the record */
 	size_t batch_count;
 	uint64_t begin;             /* the TSC before the latest reading */
 	struct wraps_count count;   /* the latest reading, and the wraps before it */
@@ -136,7 +136,10 @@ struct survey_steps {
 	struct record_compared clocks[REPORT_CLOCKS_MAX];
 	unsigned cuts;          /* number of discontinuities until now; a rate never spans a discontinuity */
 	unsigned jumps_checked;  /* number of jumps against the TSC that survey_check_jump_of_clock() has checked */
-	/* offset in the record of the entry that counts steps without a place in the record; 0 if there is none */
+	/*
+	 * offset in the record of the entry that counts disagreements beyond REPORT_DISCONTINUITIES_MAX; 0 if there is
+	 * none
+	 */
 	size_t more_at;
 };
 

@@ -94,8 +94,8 @@ host_delay_of_warp_checks_ns(const struct survey *survey)
 }
 
 /*
- * Returns the additional time for device checks and timer tests. These wait for devices, and the host's delay does not
- * overlap with the waits.
+ * Returns the additional time for device checks and timer tests. Their waits for devices do not overlap with the host's
+ * delay, so the whole delay is added.
  */
 static uint64_t
 host_delay_of_device_checks_ns(const struct survey *survey)

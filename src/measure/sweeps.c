@@ -146,7 +146,7 @@ widen_rates_to_new_readings(struct survey *survey, const struct record_compared 
 		struct rate_interval since;
 
 		if (sweeps_is_edge_clock(survey, i) && set_has(waited, i) && !step->now_at_edge)
-			/* the clock stopped, or is too slow for a measurement of its rate */
+			/* no edge came: the clock stopped, or is too slow for a measurement of its rate */
 			step->implied.known = false;
 		if (!sweeps_is_clock_compared(survey, i) || before[i].now.end == step->now.end)
 			continue;
@@ -166,7 +166,7 @@ widen_rates_to_new_readings(struct survey *survey, const struct record_compared 
 		else if (!step->now_at_edge)
 			continue;
 		if (window.last.ticks == 0)
-			step->implied.known = false; /* a stopped clock has not changed its rate */
+			step->implied.known = false; /* the clock stopped, so it has no rate */
 		slope = rate_calculate_slope(&window);
 		since = rate_of_tsc_implied_by_clock(&slope, entry->clock.claimed);
 		if (!since.known || !rate_is_tsc_rate_plausible(&survey->scale, &since))
@@ -214,7 +214,10 @@ examine_disagreement(struct survey *survey, int64_t edge_late_ns)
 	found = find_groups_of_agreeing_clocks(survey, ANALYSIS_EDGE_LATEST_NS, FLOOR_NS);
 	if (found.count > 1)
 		record_disagreement(survey, FLOOR_NS, seen);
-	/* While this function waited for the edge of one RTC, edges of another RTC may have been missed. */
+	/*
+	 * While this function waited for the edge of one RTC, edges of another RTC may have been missed. Therefore, if
+	 * EDGE_LATE_NS is short, a disagreement of RTCs alone counts even if FOUND no longer shows it.
+	 */
 	if (found.count < 2 && (edge_late_ns == ANALYSIS_EDGE_LATEST_NS ||
 				(find_groups_of_agreeing_clocks(survey, edge_late_ns, FLOOR_NS).count < 2 &&
 				 !analysis_are_edge_clocks(survey->report, off_tsc))))
@@ -257,8 +260,8 @@ are_groups_found_again(struct survey *survey, const struct discontinuity *found,
 }
 
 /*
- * A change of rate cannot explain a jump between two consecutive readings. Therefore a jump of up to 2 * FLOOR_NS is
- * recorded without examine_disagreement(), if a second sweep confirms it.
+ * Reads and compares all clocks. A change of rate cannot explain a jump between two consecutive readings. Therefore a
+ * jump of up to 2 * FLOOR_NS is recorded without examine_disagreement(), if a second sweep confirms it.
  */
 bool
 survey_check_jump_of_clock(struct survey *survey, uint64_t jump_ns)

@@ -26,8 +26,8 @@ bool sweeps_is_edge_clock(const struct survey *survey, size_t i);
 void sweeps_read_all_clocks(struct survey *survey, bool with_edge_clocks);
 
 /*
- * Reads all clocks except edge clocks until the core is not preempted during any reading. The number of attempts is
- * limited.
+ * Repeats reading all clocks except edge clocks, until the core was not preempted during any reading. The number of
+ * repetitions is limited.
  */
 void sweeps_read_all_clocks_until_tight(struct survey *survey);
 

@@ -112,8 +112,8 @@ struct option {
 	/* words that the option accepts as values, followed by NULL; NULL if there are none */
 	const char *const *words;
 	/*
-	 * The field that gets the index in WORDS of the user's word, as an enum or a bool. Another value sets the field
-	 * to its default.
+	 * The field (an enum or a bool) that gets the index of the user's word in WORDS. Any other value of the option
+	 * sets the field to its default.
 	 */
 	struct option_field word;
 	struct option_field given;  /* A bool that is set to true if the user gives one of WORDS. */

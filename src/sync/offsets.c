@@ -131,8 +131,8 @@ offsets_drift_ppb(const struct offsets *earlier, const struct offsets *later, si
 }
 
 /*
- * Returns the value between FROM and TO at the fraction PART (0 to 1) of their distance. UP: rounds up, otherwise
- * down.
+ * Returns the value between FROM and TO at the fraction PART (0 to 1) of their distance. Rounds up if UP is true,
+ * otherwise down.
  */
 static int64_t
 interpolate(int64_t from, int64_t to, struct rate part, bool up)

@@ -74,10 +74,10 @@ union_of_paths(const struct offsets *offsets, size_t rank)
 }
 
 /*
- * A path is wrong only if the TSC of its middle core stepped between the two ping-pongs. The caller's check ensures
- * that at least half of the paths are right, so at least half of the intervals contain the true offset. Each of these
- * intervals starts at or below the true offset. Therefore the lowest value at which half of the intervals have started
- * is a lower bound. The upper bound is found in the same way from the upper ends.
+ * A path is wrong only if the TSC of its middle core stepped between the two ping-pongs. If at most one path
+ * contradicts the others, at least half of the intervals contain the true offset. Each of these intervals starts at or
+ * below the true offset. Therefore the lowest value at which half of the intervals have started is a lower bound. The
+ * upper bound is found in the same way from the upper ends.
  */
 struct offset
 offsets_bound_by_indirect_paths(const struct offsets *offsets, size_t rank, struct offset shared)

@@ -52,10 +52,9 @@ offset_through_core(const void *context, size_t through)
 }
 
 /*
- * Returns the range that remains possible even if any one of the indirect paths (offsets over a third core) is wrong.
- * SHARED is the range on which the majority of votes agrees, and only paths that overlap it count. A wrong path, whose
- * middle core's TSC stepped between two ping-pongs, may still overlap the others. Returns SHARED if there is at most
- * one path.
+ * Returns the range of the core's offset that remains possible even if any one of the indirect paths (offsets over a
+ * third core) is wrong, because the TSC of its third core stepped between two ping-pongs. Uses only paths that overlap
+ * SHARED, the range on which the majority of votes agrees. Returns SHARED if there is at most one such path.
  */
 static struct offset
 range_if_any_path_is_wrong(const struct vote_input *input, struct offset shared)
@@ -112,9 +111,9 @@ get_voted_offset(const struct offset *voted, size_t a, size_t b)
 }
 
 /*
- * Returns the best estimate of B's offset against A. Usually this is the result of their own ping-pong. If they had no
- * ping-pong, the estimate follows from VOTED. It also follows from VOTED if the ping-pong proves a difference, but the
- * votes contradict the ping-pong and allow an offset of 0. The pair is then reported as a contradiction.
+ * Returns the best estimate of B's offset against A. This is the result of their own ping-pong, except in two cases, in
+ * which it follows from VOTED. In the first case the pair had no ping-pong. In the second case the ping-pong proves a
+ * difference, but the votes contradict it and allow an offset of 0; the pair is then reported as a contradiction.
  */
 static struct offset
 find_best_offset(const struct offsets *offsets, const struct offset *voted, size_t a, size_t b)
@@ -128,8 +127,8 @@ find_best_offset(const struct offsets *offsets, const struct offset *voted, size
 }
 
 /*
- * Updates the largest contradiction with the pair A, B. A pair contradicts either the offsets that the votes gave, or
- * itself (its offset changed during the pass).
+ * Counts the pair A, B in the summary if its offset contradicts the offset that the votes gave, or changed during the
+ * pass. Stores the pair in the summary if this contradiction is the largest so far.
  */
 static void
 record_contradiction(struct offsets_summary *summary, struct offsets *offsets, const struct offset *voted, size_t a,

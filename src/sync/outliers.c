@@ -60,10 +60,10 @@ distance_of_middles(const struct cores *cores, size_t a, size_t b)
 }
 
 /*
- * Returns true if OTHER belongs to the group around REPRESENTATIVE, seen from CORE, which may be an outlier. OTHER and
- * REPRESENTATIVE must be proven to be at most as far apart as CORE is from the nearer of these two, by an estimate of
- * CORE's distances. The proof is the offset between OTHER and REPRESENTATIVE, or the sum of CORE's offsets against
- * both. This sum must also allow a distance within the limit.
+ * Returns true if OTHER belongs to REPRESENTATIVE's group, as seen from CORE, which may be an outlier. The two must be
+ * proven to be at most as far apart as CORE is from the nearer of them, by an estimate of CORE's distances. The proof
+ * is the offset between the two, or the sum of CORE's offsets against both. This sum must also allow a distance within
+ * the limit.
  *
  * Without this condition, the first of three TSCs with increasing offsets would be an outlier, only because the second
  * TSC is a little nearer to the third.

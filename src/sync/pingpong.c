@@ -124,7 +124,7 @@ record_trip(struct pingpong_record *record, uint64_t ticks)
 	unsigned halvings = halvings_to_three_bits(ticks);
 
 	if ((int64_t)ticks < 0)
-		return; /* the own TSC stepped back, so the difference is no duration */
+		return; /* this core's TSC stepped back, so the difference is no duration */
 	record->trips[(halvings << TRIP_SUB_BITS) + (ticks >> halvings)]++;
 	if (ticks < record->best_trip_ticks)
 		record->best_trip_ticks = ticks;

@@ -34,7 +34,10 @@ struct pingpong_record {
 	/* smallest (own TSC on arrival - stamp) of all messages; INT64_MAX before the first message */
 	int64_t least_ticks;
 	uint64_t warps;       /* number of messages whose stamp was ahead of the receiver's TSC */
-	/* Shortest round trip in ticks of the own TSC; UINT64_MAX before the first. Used only on the first side. */
+	/*
+	 * Shortest round trip in ticks of the first side's TSC; UINT64_MAX before the first. Used only on the first
+	 * side.
+	 */
 	uint64_t best_trip_ticks;
 	uint32_t trips[PINGPONG_BUCKETS]; /* histogram of round trips; used only on the first side */
 } __attribute__((aligned(PINGPONG_LINE)));

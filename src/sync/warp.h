@@ -55,8 +55,7 @@ struct warp_table {
 	/* Without a lock, the stamp in the high bits and its core in the low bits. It is 0 before the first turn. */
 	uint64_t last_packed __attribute__((aligned(WARP_LINE)));
 	/*
-	 * Two counters that all cores increment: rounds that a core completed, and waits for the other cores that
-	 * timed out.
+	 * Two counters that all cores increment: completed rounds, and time-outs of a core's wait for the other cores.
 	 */
 	uint64_t rounds_ended __attribute__((aligned(WARP_LINE)));
 	uint32_t rounds_missed;

@@ -101,8 +101,9 @@ record_single_gaps(struct survey *survey, size_t core, uint64_t begin_tsc, size_
 }
 
 /*
- * Runs the loop once on the core without counting the results. Every reading is recorded as a gap, so that all code is
- * executed once. In an emulator that translates code, the first execution takes tens of microseconds.
+ * Runs the loop that finds gaps once on the core, and discards the results. With a threshold of 0 every reading counts
+ * as a gap, so that all code is executed once. In an emulator that translates code, the first execution takes tens of
+ * microseconds.
  */
 static bool
 warm_up_gap_loop(struct survey *survey, size_t core, struct observe_job job)
@@ -113,8 +114,8 @@ warm_up_gap_loop(struct survey *survey, size_t core, struct observe_job job)
 }
 
 /*
- * Reads all clocks if their last reading is more than SWEEP_NS ago. If a clock wrapped unnoticed since its last
- * reading, a jump of this clock would not be found. Returns false if the run is over.
+ * Reads all clocks if their last reading is more than SWEEP_NS ago, because an unnoticed wrap of a clock would hide a
+ * jump of this clock. Returns false if the run is over.
  */
 static bool
 read_clocks_if_due(struct survey *survey)

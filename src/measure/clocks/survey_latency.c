@@ -11,8 +11,8 @@
  */
 #define EMULATED_STOPPED_NS SURVEY_NS_PER_S
 /*
- * A forward step between two readings is a jump only if it exceeds the clock's rate by more than this many times the
- * resolution. An emulator may update its clocks in bursts.
+ * A forward step between two readings is a jump only if it is larger than the clock's rate predicts by more than this
+ * many times the resolution. An emulator may update its clocks in bursts.
  */
 #define LEAP_RESOLUTIONS 8
 /*

@@ -81,7 +81,7 @@ survey_track_update(struct survey *survey, struct survey_track *track, const str
 	track->recorded = before.tightest;
 }
 
-/* Returns the expected ticks of the clock in 2^32 TSC ticks, by the provisional rate. */
+/* Returns the expected ticks of the clock in 2^32 TSC ticks, by its nominal frequency times its pace (see wraps.h). */
 static uint64_t
 expected_clock_ticks_per_tsc_tick(const struct survey *survey, const struct survey_track *track)
 {

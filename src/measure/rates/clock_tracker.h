@@ -42,8 +42,8 @@ bool survey_can_clock_be_followed(const struct survey_track *track);
 
 /*
  * Returns the expected ticks of TRACK's clock in PASSED_TSC ticks of the TSC. After the rate window they are calculated
- * from the clock's rate in the window. Before, they are calculated from its nominal frequency times its pace (see
- * wraps.h).
+ * from the clock's rate in the window. Before, they are calculated from its nominal frequency times its pace (its rate
+ * as a multiple of the nominal frequency, see wraps.h).
  */
 uint64_t survey_track_expected_ticks(const struct survey *survey, const struct survey_track *track,
 				     uint64_t passed_tsc);
@@ -79,7 +79,7 @@ void survey_record_edge(struct survey *survey, const struct survey_track *track,
 
 /*
  * Finds edges in COUNT samples of an edge clock (an RTC, see clock.h), which are in the survey's buffer. If WINDOW is
- * not NULL, records them; the edge nearest to its middle is recorded as the middle. Returns true if there was an edge.
+ * not NULL, records the edges, and marks the edge nearest to the window's middle. Returns true if there was an edge.
  */
 bool survey_track_find_edges_in_batch(struct survey *survey, struct survey_track *track, size_t count,
 				      const struct survey_window *window);
@@ -91,8 +91,8 @@ bool survey_track_find_edges_in_batch(struct survey *survey, struct survey_track
 bool survey_wait_for_edge(struct survey *survey, struct survey_track *track, struct survey_window *window);
 
 /*
- * Reads all clocks except edge clocks, often enough to count their wraps, and compares them. Returns false if the next
- * reading is not due yet.
+ * If the next reading is due, reads all clocks except edge clocks, so that their wraps can be counted, and compares
+ * them. Returns false if the reading is not due yet.
  */
 bool survey_follow_clocks_if_due(struct survey *survey, struct survey_window *window, uint64_t now_tsc);
 

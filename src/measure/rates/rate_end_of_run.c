@@ -1,5 +1,6 @@
 /*
- * Reads each clock again at the end of the run, and compares its rate with the rate window. See survey_rates.h.
+ * Reads each clock again at the end of the run, and compares its rate with its rate in the rate window. See
+ * survey_rates.h.
  */
 #include "measure/rates/clock_tracker.h"
 

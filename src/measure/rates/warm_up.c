@@ -21,8 +21,8 @@
 #define UNKNOWN_WITHIN_SHARE 2   /* assumed error of the rate of any other clock without a provisional rate: 1/2 */
 
 /*
- * The smallest difference between consecutive readings is an upper bound of the TSC's resolution. A hypervisor
- * that scales the TSC makes its steps uneven by one tick, so one is added.
+ * Returns an upper bound of the TSC's resolution: the smallest difference between consecutive readings, plus 1, because
+ * a hypervisor that scales the TSC makes its steps uneven by one tick.
  */
 static uint64_t
 tsc_resolution_ticks(const struct survey *survey)

@@ -10,7 +10,7 @@
  */
 #define TRIPS_MANY       1000
 /*
- * number of round trips in short runs, and with more than CORES_MANY cores: the trips then take about as long as waking
+ * number of round trips in short runs, and with more than CORES_MANY cores; so few trips take about as long as waking
  * the cores
  */
 #define TRIPS_FEW        200

@@ -84,7 +84,7 @@ uint64_t survey_pair_pass_elapsed_ns(const struct survey_pair_pass *pass);
 
 /*
  * Displays the progress of the run. PLANNED_NS is the part of this pass's planned time that is done. If a busy host is
- * expected to delay the pass, the elapsed time is added, up to the expected delay.
+ * expected to delay the pass, the elapsed time is added to PLANNED_NS, but at most the expected delay.
  */
 void survey_pair_pass_show_progress(const struct survey_pair_pass *pass, uint64_t planned_ns);
 

@@ -17,8 +17,9 @@
  */
 #define WIDE_FACTOR 4
 /*
- * An interval up to this width is never repeated. The interval is as wide as two messages take, one in each direction.
- * A message takes only 197 ns between the sockets of an EPYC 7R13 (tables of nviennot/core-to-core-latency).
+ * A ping-pong whose interval has at most this width is never repeated. The width is the duration of two messages, one
+ * in each direction. A message takes only 197 ns between the sockets of an EPYC 7R13 (tables of
+ * nviennot/core-to-core-latency).
  */
 #define WIDE_NS     20000
 

@@ -15,7 +15,7 @@
  * takes about the same time.
  */
 #define PERIODS_A_WINDOW    80u
-/* number of periods with masked interrupts, and of the periods with enabled interrupts after them */
+/* number of periods with masked interrupts, and number of the following periods with enabled interrupts */
 #define PERIODS_HELD        20u
 /*
  * number of polls in 1 ns of a wait, which limits the wait if the TSC has stopped; a read of the TSC takes at least 1
@@ -46,8 +46,8 @@ struct timer_test {
 /* functions in irq_wait.c */
 
 /*
- * Returns how far a reading of the source's counter may be behind its exact value, in ticks, as shown by the clock that
- * uses this counter; 1 if no clock uses it.
+ * Returns the largest lag, in ticks, of a reading of the source's counter behind its exact value. The clock that uses
+ * this counter shows the lag. Returns 1 if no clock uses the counter.
  */
 uint64_t test_counter_lag_ticks(const struct timer_test *test);
 

@@ -150,8 +150,8 @@ async function readFile(file) {
 }
 
 /*
- * Makes the names of reports unique. If files from several folders have the same name, each gets a number. If its
- * report has a label, the label is added, too.
+ * Makes the names of reports unique. If files from several folders have the same name, each gets a number. If such a
+ * report has a label, the label is added to its name.
  */
 function makeNamesUnique(others) {
 	return others.map(({name, report}) => {

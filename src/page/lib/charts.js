@@ -255,8 +255,8 @@ function drawLineSample(report, clock) {
 }
 
 /*
- * Clocks that the user has hidden. clockLegend() makes a button for each clock, which shows or hides the clock in the
- * charts of all CANVASES. The property `clock` of a chart's dataset is the dataset's clock.
+ * Clocks that the user has hidden. Each clock has a button in clockLegend(), which shows or hides the clock's datasets
+ * in the charts of all CANVASES. The property `clock` of a dataset is its clock.
  */
 const hiddenClocks = new Set();
 
