@@ -9,7 +9,10 @@
 #define CALIBRATION_TIMES  10 /* the calibration loops take at most this multiple of the duration of one measurement */
 #define WINDOW_FACTOR      10
 #define WINDOW_MIN_NS      SURVEY_NS_PER_S
-/* longest rate window, unless WINDOW_LONG_FACTOR times the duration of one measurement is longer */
+/*
+ * longest rate window; in a standard run it is WINDOW_LONG_FACTOR times the duration of one measurement if this is
+ * longer
+ */
 #define WINDOW_MAX_NS      (10 * SURVEY_NS_PER_S)
 #define WINDOW_LONG_FACTOR 3
 #define PINGPONG_PLAN_NS   (2 * SURVEY_NS_PER_MS)

@@ -276,8 +276,8 @@ survey_mark_clock_stuck(const struct survey *survey, struct report_clock *entry,
 	struct text reason;
 
 	/*
-	 * A driver only opens a counter that has moved, so a stopped counter has failed since then. An edge clock (an RTC)
-	 * has failed only if it ticked earlier in this run.
+	 * A driver only opens a counter that has moved, so a counter that stands still has failed after it was opened.
+	 * An edge clock (an RTC) has failed only if it ticked earlier in this run.
 	 */
 	if (!entry->clock.edges_only || entry->resolution.steps)
 		survey_record_clock_failure(survey, entry, now_tsc);

@@ -214,8 +214,8 @@ add_claims_of_clock_pages(struct run *run)
 				   CLAIM_OF_TSC, is_kvm ? "kvm-clock's page" : is_xen ? "Xen's page" : "Hyper-V's page");
 		multiplier = clock->assumed(clock->device);
 		/*
-		 * The multiplier is rounded down to a whole number. The last argument is the resulting error of the
-		 * rate in Hz.
+		 * The multiplier is rounded down to a whole number. The last argument of claim_set_rate() is the
+		 * resulting error of the rate in Hz.
 		 */
 		if (multiplier)
 			claim_set_rate(claim, (struct rate){ SURVEY_NS_PER_S << 32, multiplier },

@@ -181,8 +181,8 @@ call_device_check(void *argument)
 }
 
 /*
- * Runs the checks of one device. BEFORE is NULL, or has the results of an earlier check, of which only the disturbed
- * results are replaced. Returns false if the run does not include the device.
+ * Runs the checks of one device. BEFORE is NULL, or has the results of an earlier check. Checks with undisturbed
+ * results are then not repeated. Returns false if the run does not include the device.
  */
 static bool
 check_device(struct run *run, const struct device_check *check, uint64_t budget_ns, const struct behaviours *before,

@@ -10,8 +10,8 @@
 #define POLLS 64
 
 /*
- * Lower bound of the ticks that POLLS polls, a read of the TSC and a pause take. It gives the maximum number of
- * pauses. With a TSC that works, the time limit is reached before this number.
+ * Lower bound of the ticks that POLLS polls, a read of the TSC and a pause take. The maximum number of pauses is the
+ * time limit divided by this bound. With a TSC that works, the time limit is reached first.
  */
 #define TURN_TICKS_MIN 16
 

@@ -16,8 +16,8 @@
  */
 #define LEAP_RESOLUTIONS 8
 /*
- * A forward step of an edge clock (an RTC) is a jump only if it exceeds the clock's rate by more than this many ticks.
- * After a late tick, a tick on time is a large step, but no jump.
+ * A forward step of an edge clock (an RTC) is a jump only if it is larger than the clock's rate predicts by more than
+ * this many ticks. After a late tick, a tick on time is a large step, but no jump.
  */
 #define LEAP_EDGES       2
 /* a forward step may be 1/8 (1 / LEAP_SHARE) larger than the clock's rate predicts before it counts as a jump */

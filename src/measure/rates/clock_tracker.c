@@ -1,4 +1,6 @@
-/* Follows one clock: counts its wraps, and takes its samples and edges. See clock_tracker.h. */
+/*
+ * Follows one clock: counts its wraps, takes its samples, and finds the edges (ticks) of an RTC. See clock_tracker.h.
+ */
 #include "measure/rates/clock_tracker.h"
 
 #include "base/text.h"

@@ -1,6 +1,6 @@
 /*
  * Decides whether a quick run's rate window can end early: as soon as its rates are exact enough for all comparisons.
- * Each rate is an interval that contains the true rate at any time, so an early end makes none of them wrong. See
+ * Each rate is an interval that always contains the true rate, so an early end makes none of them wrong. See
  * clock_tracker.h.
  */
 #include "measure/rates/clock_tracker.h"
@@ -22,8 +22,8 @@ tsc_rate_until_now(const struct survey *survey, const struct survey_track *track
 	const struct sample now = { track->begin, track->count.ticks, track->count.tsc };
 	const struct resolution *resolution = &track->entry->resolution;
 	/*
-	 * The batches between TRACK's first and latest reading are left out. Neither function below uses them: the
-	 * first is only called for edge clocks, and the second only uses the two readings.
+	 * READINGS has no batches between TRACK's first and latest reading, because neither function below uses such
+	 * batches. The first function is only called for edge clocks, and the second only uses the two readings.
 	 */
 	struct rate_readings readings = {
 		.report = survey->report, .entry = track->entry, .scale = survey->scale,

@@ -100,7 +100,7 @@ window_end_tsc(struct survey *survey, struct survey_window *window, uint64_t now
 /*
  * Follows all clocks until the window is over. PACER is read all the time between the readings of the other clocks. If
  * PACER is an edge clock, progress is shown only after an edge, because the following edge is then far away. Returns
- * true if the window ended at an edge that came earlier than the provisional rate predicted.
+ * true if the window ended at an edge that came earlier than the estimated rate predicted.
  */
 static bool
 follow_clocks_until(struct survey *survey, struct survey_window *window, struct survey_track *pacer, uint64_t until_tsc)

@@ -12,7 +12,10 @@
 #define HIGHEST_TSC_HZ    UINT64_C(10000000000) /* highest rate of a TSC, for time limits while its rate is uncertain */
 /* number of clocks that must agree on the TSC's rate before a time limit relies on it */
 #define VOTES_MIN         2
-/* Time limit of about a second: a clock whose samples take longer gets no provisional rate. */
+/*
+ * Time limit of about a second: a clock whose samples take longer gets no provisional rate (an estimate before the rate
+ * window).
+ */
 #define PROVISIONAL_TSC_TICKS (UINT64_C(1) << 32)
 #define ASSUMED_TSC_HZ    UINT64_C(1000000000)
 #define STEP_READS        64

@@ -12,7 +12,7 @@
 /* the time limit of a pass is its budget times this factor; after that, only the pairs measured until then are used */
 #define SURVEY_OVERRUN_FACTOR 2
 
-/* maximum number of batches with the same number of concurrent pairs whose durations are stored */
+/* maximum number of batch durations that are stored for the current number of concurrent pairs */
 #define SURVEY_STEADY_MAX 9
 
 /*

@@ -16,7 +16,7 @@
  * only needed if a core's offset changes.
  */
 #define MIDDLE_SHARE   20
-/* The middle pass takes at most this many times the duration of the first pass. It repeats no ping-pong. */
+/* The middle pass, which repeats no ping-pong, takes at most this many times the duration of the first pass. */
 #define MIDDLE_OVERRUN 2
 
 struct facts_job {

@@ -140,7 +140,7 @@ wait_for_status_bit(const struct timer_test *test, uint64_t *from, uint64_t *to)
 	bool expired;
 
 	*from = 0;
-	do { /* one more poll after the bound, because the core may have been preempted */
+	do { /* one more poll after the time limit, because the core may have been preempted */
 		expired = timer->driver->expired(timer);
 		*to = now_tsc(test);
 		if (expired)
