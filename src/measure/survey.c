@@ -8,7 +8,7 @@
 
 #define BATCH_NS           (2 * SURVEY_NS_PER_MS) /* duration of a batch of samples, in which interrupts are masked */
 #define BATCH_SAMPLES_MIN  16
-#define WRAP_TICKS_MAX     UINT64_C(0xffffffff) /* highest wrap_ticks of a counter that may wrap during a measurement */
+#define WRAP_TICKS_MAX     UINT64_C(0xffffffff) /* largest range of a counter that may wrap during a measurement */
 /*
  * Two readings are comparable if the counter counts at most 1/4 (1 / TRUST_FRACTION) of its range between them. A
  * difference of more than half the range can then only be a step back.

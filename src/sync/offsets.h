@@ -34,9 +34,9 @@ struct offsets {
 	/* TSC of the boot core before and after the whole pass; all its ping-pongs ran between these two times */
 	uint64_t begin_tsc, end_tsc;
 	/*
-	 * For each pair, the size in ticks of a contradiction between its ping-pongs, which proves that the offset
-	 * changed during the pass. It is 0 if there is no contradiction. offsets_calculate_core_offsets() raises this
-	 * value if the pair contradicts the other pairs by more.
+	 * For each pair, the smallest change of its offset in ticks that explains a contradiction between its
+	 * ping-pongs. It is 0 if there is no contradiction. offsets_calculate_core_offsets() raises this value if the
+	 * pair contradicts the other pairs by more.
 	 */
 	uint64_t *moved_ticks;
 	/*

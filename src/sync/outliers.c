@@ -83,8 +83,8 @@ does_core_agree_with_representative(const struct cores *cores, size_t representa
 }
 
 /*
- * Returns true if CORE differs from more than half of the cores that have a known offset. Only cores of the group
- * around REPRESENTATIVE count.
+ * Counts the cores in the group around REPRESENTATIVE that differ from CORE. Returns true if they are more than half of
+ * the cores that have a known offset.
  */
 static bool
 does_core_differ_from_most(const struct cores *cores, size_t core, size_t representative)

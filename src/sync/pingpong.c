@@ -140,10 +140,10 @@ pingpong_record_message(struct pingpong *pingpong, enum pingpong_side side, uint
 }
 
 /*
- * Each message takes only one read of the TSC on arrival, which is also the stamp of the answer. The arrival is
+ * When a message arrives, the TSC is read only once, and this reading is also the stamp of the answer. The arrival is
  * recorded after the answer was sent, so that recording does not prolong the round trip. The first round trips may be
- * long, because caches are cold and the other core may start later. They are recorded, too, because they are valid,
- * and a few long round trips change neither the minimum nor the median.
+ * long, because caches are cold and the other core may start later. They are recorded, too, because they are valid, and
+ * a few long round trips change neither the minimum nor the median.
  */
 void
 pingpong_run_side(struct pingpong *pingpong, enum pingpong_side side, sample_bracket *tsc,

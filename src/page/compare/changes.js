@@ -22,8 +22,8 @@ function mapClocksById(report) {
 }
 
 /*
- * Returns the median latency of the null clock in ns, which is included in each other latency. If the TSC is coarse,
- * this latency is one or two steps of the TSC.
+ * Returns the median latency in ns of the null clock (a clock whose read does nothing). Each other latency includes it.
+ * If the TSC is coarse, this latency is one or two steps of the TSC.
  */
 function getNullClockMedian(report) {
 	const empty = mapClocksById(report).get("null");

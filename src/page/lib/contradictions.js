@@ -25,7 +25,7 @@ function verdictContradictions(report) {
 }
 
 /*
- * Finds figures that are smaller than the figure before. FIGURES is a list of [name, value], whose values must not
+ * Finds figures that are smaller than the preceding figure. FIGURES is a list of [name, value], whose values must not
  * decrease.
  */
 function orderContradictions(of, figures) {
@@ -40,7 +40,7 @@ function orderContradictions(of, figures) {
 
 const total = (buckets) => buckets.reduce((sum, bucket) => sum + (bucket.count || 0), 0);
 
-/* Checks that the latencies of a clock are in order, and that its histogram has all of its reads. */
+/* Checks that the latencies of a clock are in order, and that its histogram counts all of its reads. */
 function latencyContradictions({id, latency}) {
 	if (!latency)
 		return [];

@@ -16,7 +16,7 @@ function drawnGapsSentence(found) {
 		`space. The other ${whole(found.gaps - drawn)} are only in the chart “How long”.`);
 }
 
-/* Returns a sentence that gives the shortest length of a counted gap. */
+/* Returns a sentence with the length up to which gaps are not counted. */
 const gapThresholdSentence = (found) =>
 	note(`Gaps of up to ${ns(found.threshold_ns)} are not counted.`);
 
