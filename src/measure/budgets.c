@@ -114,7 +114,8 @@ survey_planned_calibrations_ns(const struct report *report)
 		[PROFILE_STANDARD] = 10 * SURVEY_NS_PER_S,
 		[PROFILE_SOAK] = 60 * SURVEY_NS_PER_S,
 	};
-	uint64_t profile = profile_ns[survey_current_profile(report)], asked = CALIBRATION_TIMES * report->options.duration_ns;
+	uint64_t profile = profile_ns[survey_current_profile(report)];
+	uint64_t asked = CALIBRATION_TIMES * options_duration_ns(&report->options);
 
 	/* A short duration= shortens the calibration loops, at most to their duration in a quick run. */
 	if (asked < profile_ns[PROFILE_QUICK])

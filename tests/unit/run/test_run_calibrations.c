@@ -332,6 +332,8 @@ TEST(the_option_duration_shortens_the_loops_of_longer_profiles)
 		{ PROFILE_QUICK, 10, 300 }, { PROFILE_QUICK, 1000, 300 },
 		{ PROFILE_STANDARD, 10, 300 }, { PROFILE_STANDARD, 100, 1000 }, { PROFILE_STANDARD, 1000, 10000 },
 		{ PROFILE_STANDARD, 10000, 10000 }, { PROFILE_SOAK, 1000, 10000 }, { PROFILE_SOAK, 10000, 60000 },
+		/* 0: the option is not given */
+		{ PROFILE_QUICK, 0, 300 }, { PROFILE_STANDARD, 0, 10000 }, { PROFILE_SOAK, 0, 60000 },
 	};
 	struct report *report = &bench->run.report;
 
