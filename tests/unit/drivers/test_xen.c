@@ -21,7 +21,10 @@ TEST(xens_clock_is_read_from_its_page_which_xen_does_not_write_after_the_close)
 		open_driver(&xen_driver);
 		assert_state(0, CLOCK_PRESENT, "The hypervisor sets TSC_STABLE: readings on different cores may be compared.");
 		take(&clocks[0], SIM_PS_PER_MS, samples, 2);
-		/* world time in ns at which the driver read the TSC */
+		/*
+		 * the clock shows the simulated time in ns of the driver's TSC reading, which is 20 ns before the end
+		 * of the bracket
+		 */
 		assert_int_equal(samples[0].ticks, samples[0].end - 20);
 		assert_int_equal(samples[1].ticks, samples[1].end - 20);
 		assert_int_equal(samples[1].begin, samples[0].end);
@@ -75,7 +78,8 @@ TEST(a_page_that_xen_changes_during_a_reading_is_read_again)
 	plug(false);
 	open_driver(&xen_driver);
 	sim_paravirtual.update_ns = 1000;
-	sim_paravirtual.updates = 3; /* updates after the bracket's TSC reading, and in the driver's first two tries */
+	/* Xen updates the page after the bracket's first TSC reading, and in the driver's first two tries */
+	sim_paravirtual.updates = 3;
 	take(&clocks[0], SIM_PS_PER_MS, &sample, 1);
 	assert_int_equal(sample.ticks, sample.end - 20 + 3000);
 	xen_driver.close(&device);

@@ -1,6 +1,6 @@
 /*
- * Findings about stated rates (CPUID leaves and others): which rate is wrong, which systems would use it, and how
- * wrong their time would be. In some cases the TSC is named instead.
+ * Findings about stated rates (CPUID leaves and others): which rate is wrong, which systems would use it, and how wrong
+ * their time would be. If the stated rates agree with each other but not with the clocks, no stated rate is named.
  */
 #include "test.h"
 #include "report_literal.h"
@@ -161,7 +161,7 @@ TEST(in_a_guest_a_leaf_and_the_devices_that_contradict_it_are_both_named)
 				"measured rate cannot be checked: see the finding.");
 }
 
-/* A cause may be that the guest was migrated to a host whose TSC has another rate. */
+/* A guest has such rates if it was migrated to a host whose TSC has another rate. */
 TEST(two_stated_rates_that_agree_against_all_clocks_accuse_the_tsc)
 {
 	report->clock_count = 4;

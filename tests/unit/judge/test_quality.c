@@ -1,6 +1,6 @@
 /*
- * The sentence that says whether the latencies are reliable in spite of stolen time. The tests also check that
- * failures come before warnings.
+ * Tests of the sentences about stolen time, for example whether the latencies are reliable in spite of it. One more
+ * test checks the order of findings: failures come before warnings.
  */
 #include "test.h"
 #include "judge/judge.h"
@@ -104,7 +104,7 @@ TEST(a_run_that_did_not_observe_stolen_time_says_so)
 				      "from stolen time.");
 }
 
-/* The tolerance is 10 ms, or 1 % of the observed time if that is longer. */
+/* Up to 10 ms may be missing, or 1 % of the observed time if that is longer. */
 TEST(stolen_time_missing_from_the_hosts_counter_fails_beyond_the_tolerance)
 {
 	static const struct {

@@ -347,8 +347,8 @@ TEST(in_a_guest_whose_tsc_stops_repeatedly_no_clock_is_accused_of_a_jump)
 }
 
 /*
- * If a guest's RTC gets ahead of the TSC, the machine was stopped. This needs a further clock that agrees with the TSC,
- * or that is undecided.
+ * If a guest's RTC gets ahead of the TSC, the machine was stopped. The report says so only if a further clock agrees
+ * with the TSC or is undecided.
  */
 TEST(an_rtc_that_gets_ahead_is_a_stop_if_another_clock_may_agree_with_the_rest)
 {
@@ -439,8 +439,8 @@ TEST(a_clock_that_is_behind_jumped_unless_a_hypervisor_may_have_stopped_it)
 }
 
 /*
- * Sets the rate of the TSC that a clock implies, in the rate window and after it, in ppm above 3 GHz. Both rates are
- * known within 10 ppm.
+ * Sets the rate of the TSC that the clock ID implies. This rate is WINDOW_PPM above 3 GHz in the rate window, and
+ * SINCE_PPM above 3 GHz after it. Both rates are known within 10 ppm.
  */
 static void
 set_rate(struct report *report, const char *id, uint64_t window_ppm, uint64_t since_ppm)
@@ -490,7 +490,10 @@ TEST(a_guests_rtc_with_another_rate_in_the_window_is_noted_or_disagrees)
 	}
 }
 
-/* The rate of one group of clocks against another must include the rates of all pairs with a clock from each group. */
+/*
+ * The interval for the rate of one group of clocks against another must contain the rates of all pairs with a clock
+ * from each group.
+ */
 TEST(the_rate_of_two_groups_includes_all_their_pairs)
 {
 	struct report *report = literal_make_clean_report();
@@ -521,8 +524,8 @@ change(struct report *report, const char *id, bool since, int64_t by_ppb)
 }
 
 /*
- * In a guest, either the devices or the TSC may have changed. The TSC timed the PIT, which seems to be 900 ppm too
- * slow.
+ * In a guest, it is unknown whether the rate of the devices or of the TSC changed. The PIT was timed by the TSC, and
+ * seems to be 900 ppm too slow.
  */
 TEST(no_device_is_accused_by_a_tsc_that_may_have_changed)
 {
@@ -1142,7 +1145,7 @@ TEST(two_ticks_in_a_period_are_not_determined_if_one_may_be_late_by_most_of_a_pe
 	}
 }
 
-/* The HPET jumped only against the TSC. It is also possible that the TSC stopped instead. */
+/* The HPET jumped against the TSC only. Perhaps the TSC stopped instead, so no clock is named. */
 TEST(a_jump_against_the_tsc_alone_accuses_no_clock)
 {
 	struct report *report = literal_make_clean_report();
@@ -1473,7 +1476,7 @@ TEST(a_late_core_on_a_host_that_takes_most_of_the_time_is_not_determined)
 	report->interference.worst_ns = 90000000;
 	judge_report(report);
 	assert_int_equal(report->finding_count, 1);
-	/* stolen time does not explain that core 3 is missing: its APIC id is above 254 */
+	/* core 3 is missing because of its APIC id, which is above 254, so stolen time does not explain it */
 	assert_int_equal(report->findings[0].core, report->cores[3].apic_id);
 	assert_int_equal(report->findings[0].measured, 1);
 	for (size_t i = 0; i < report->behaviours.count; i++)

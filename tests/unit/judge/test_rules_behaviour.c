@@ -53,8 +53,9 @@ TEST(if_the_rtc_is_off_by_1010_ppm_its_periodic_flag_fails_beyond_1510_only)
 }
 
 /*
- * The TSC's rate changed during the window, so rates measured with it are in doubt. Their error may be larger than the
- * observed change, because a late change affects only a small part of the window.
+ * The TSC's rate changed during the rate window, so rates that it timed are doubtful. If the change came late, its
+ * average over the window is smaller than the change itself. Therefore the error of these rates may be larger than the
+ * observed change.
  */
 TEST(a_rate_measured_with_a_tsc_in_doubt_is_not_determined)
 {
@@ -273,8 +274,8 @@ TEST(a_clock_that_stepped_back_has_no_second_finding_about_its_rate)
 }
 
 /*
- * The TSC was set ahead by one second. The clocks were not read at the same time afterwards, so the time spans of
- * their comparisons differ by some milliseconds.
+ * The TSC was set ahead by one second. The clocks are read one after another, so the times over which they are compared
+ * with the TSC differ by some milliseconds.
  */
 TEST(a_tsc_that_was_set_ahead_is_named_and_no_other_clock)
 {
@@ -289,7 +290,7 @@ TEST(a_tsc_that_was_set_ahead_is_named_and_no_other_clock)
 
 /*
  * The RTC is read at its edges, before the other clocks. If the TSC stops in between for up to 10 ms, only the RTC
- * seems to have changed its rate. This may happen in the window of one second, or in the 20 s after it.
+ * seems to have changed its rate. The stop may be in the rate window of one second, or in the 20 s after it.
  */
 TEST(an_rtc_is_not_named_if_a_stopped_tsc_explains_its_change)
 {

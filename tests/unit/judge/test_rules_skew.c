@@ -1,6 +1,6 @@
 /*
- * Tests of the judge for the cores' TSCs. Each fault must have its own finding, and a machine without a fault must
- * have none. In these reports the TSC runs at 2 GHz, and each pair's interval has a width of 80 to 118 ticks.
+ * Tests of the judge for the cores' TSCs. Each fault must have its own finding, and a machine without a fault must have
+ * none. In these reports the TSC runs at 2 GHz, and the interval of each pair's offset is 80 to 118 ticks wide.
  */
 #include "test.h"
 #include "judge/judge.h"
@@ -159,7 +159,7 @@ TEST(cores_of_a_star_schedule_that_agree_are_clean)
 	assert_clean(report);
 }
 
-/* Rule tsc-warp. */
+/* The following tests are about the rule tsc-warp. */
 
 static struct report *
 machine_with_warps(uint64_t locked, uint64_t lock_free)
@@ -250,7 +250,7 @@ TEST(a_warp_of_a_core_that_is_off_is_no_second_finding)
 	}
 }
 
-/* The worst warp is between the cores number 2 and 1, whose APIC ids are 4 and 2. */
+/* The worst warp is between core number 2 (APIC id 4) and core number 1 (APIC id 2). */
 TEST(warp_of_a_core_whose_tsc_steps_back_is_no_second_finding)
 {
 	for (size_t core = 0; core < 4; core++) {
@@ -293,7 +293,7 @@ TEST(a_core_whose_tsc_steps_back_is_not_called_synchronised)
 	assert_false(report->skew.within_known);
 }
 
-/* Rule tsc-offset. */
+/* The following tests are about the rule tsc-offset. */
 
 /*
  * The interval of the third core's offset against the boot core extends from 46 ticks below the true offset to 54 ticks
@@ -453,8 +453,8 @@ TEST(cores_that_are_off_are_named_with_their_offsets)
 }
 
 /*
- * Returns a report about four cores. Only the pair A and B has a narrow interval, because the round trips of other
- * pairs took too long.
+ * Returns a report about four cores. Only the offset of the pair A and B has a narrow interval, because the round trips
+ * of other pairs took too long.
  */
 static struct report *
 machine_with_one_proven_pair(size_t a, size_t b)
@@ -556,7 +556,7 @@ TEST(a_package_with_a_core_of_unknown_package_is_named_core_by_core)
 	assert_null(strstr(report->findings[3].text, ": the same."));
 }
 
-/* Rule tsc-drift. */
+/* The following tests are about the rule tsc-drift. */
 
 TEST(a_core_that_drifts_is_named_with_the_proven_drift)
 {
@@ -568,7 +568,7 @@ TEST(a_core_that_drifts_is_named_with_the_proven_drift)
 					  "Core 6's TSC ran 49993 to 50007 ppb faster than most between 3.1 s and 21.1 s, "
 					  "steadily or by a step: likely a broken oscillator, a separate clock "
 					  "source, or a write to the TSC."),
-		      49993, 49993, 50007, 0); /* drift against each core of a majority, in ppb */
+		      49993, 49993, 50007, 0); /* in ppb: the drift, its interval and the limit */
 	assert_false(report->skew.synchronised);
 	assert_false(report->skew.within_known);
 
@@ -638,8 +638,8 @@ TEST(a_core_that_drifts_is_named_although_the_drift_of_another_core_is_unknown)
 }
 
 /*
- * Core 1's TSC steps by 5,000 ticks before the middle pass. The pairs with three cores show the step. If the pair with
- * core 3 has no result in the middle pass, only half of the cores show it, which is not enough.
+ * Core 1's TSC steps by 5,000 ticks before the middle pass. Core 1's pairs with the three other cores show the step. If
+ * the pair with core 3 has no result in the middle pass, only half of the cores show the step, which is not enough.
  */
 TEST(a_step_is_named_only_if_more_than_half_of_the_cores_show_it)
 {
@@ -685,8 +685,9 @@ TEST(if_two_cores_drift_apart_neither_is_called_off)
 }
 
 /*
- * In the last measurement pass, the boot core's TSC steps back. One reading is 0.2 s lower than the previous one,
- * while the HPET counts 0.1 s, so the step is 0.3 s. The pass ends at 21.1 s by the TSC, a value that it has twice.
+ * In the last measurement pass, the boot core's TSC steps back. One reading is 0.2 s lower than the previous one, while
+ * the HPET counts 0.1 s, so the step is 0.3 s. The pass ends when the TSC shows 21.1 s, which it shows before the step
+ * and again after it.
  */
 TEST(a_time_that_the_tsc_showed_twice_is_printed_with_both_values)
 {
@@ -778,7 +779,7 @@ TEST(a_core_that_is_off_by_an_indirect_path_only_is_not_accused)
 	}
 }
 
-/* Rule tsc-contradiction. */
+/* The following tests are about the rule tsc-contradiction. */
 
 static struct report *
 machine_with_contradiction(void)
@@ -829,7 +830,7 @@ TEST(three_pairs_that_contradict_each_other_are_all_named)
 		assert_true(rules_does_finding_name_core(&report->findings[0], (uint32_t)core));
 }
 
-/* Rules tsc-adjust and tsc-adjust-unequal. */
+/* The following tests are about the rules tsc-adjust and tsc-adjust-unequal. */
 
 static struct report *
 machine_with_adjust(int64_t all, int64_t third)
@@ -972,8 +973,8 @@ TEST(a_core_that_is_off_in_the_last_pass_only_is_named_with_the_time)
 }
 
 /*
- * Cores 0 and 1 agree with each other, and core 2 differs from both. If core 1 drifts, cores 0 and 1 agree only at this
- * time. Therefore no core is named for its offset.
+ * Cores 0 and 1 agree with each other, and core 2 differs from both. If core 1 drifts, cores 0 and 1 agree only at the
+ * time of this pass, so no core is named for its offset.
  */
 TEST(a_majority_whose_cores_may_drift_apart_names_no_core)
 {
@@ -996,9 +997,8 @@ TEST(a_majority_whose_cores_may_drift_apart_names_no_core)
 }
 
 /*
- * Cores 0, 2 and 4 agree, and cores 1 and 3 are ahead of them. Core 1 drifts, and its pair with core 2 has a wide
- * interval, so core 1 is not named. Cores 0, 2 and 4 still prove that core 3 differs. If WIDE is true, their own pairs
- * have wide intervals too, and no core is named.
+ * Cores 0, 2 and 4 agree, and cores 1 and 3 are ahead of them. Core 1 is not named: it drifts, and its pair with core 2
+ * has a wide interval. Core 3 is named, except if WIDE makes the intervals between cores 0, 2 and 4 wide too.
  */
 TEST(a_group_of_most_cores_names_a_core_although_another_core_drifts)
 {
@@ -1026,9 +1026,9 @@ TEST(a_group_of_most_cores_names_a_core_although_another_core_drifts)
 }
 
 /*
- * As above, with six cores: cores 0, 2, 4 and 5 agree. The boot core and core 1 drift apart, so only three of the six
- * cores agree and do not drift. If core 5's offsets are exact, four cores prove that core 3 differs. Otherwise only
- * cores 0, 2 and 4 prove it. They are half of the cores, so core 3 is not named.
+ * As in the test above, core 1 drifts and core 3 is ahead. If EXACT is true, four of the six cores (0, 2, 4 and 5)
+ * prove that core 3 differs. Otherwise core 5's intervals are wide. Then only three cores prove it, which are no
+ * majority, so core 3 is not named.
  */
 TEST(a_group_of_half_of_the_cores_names_no_core_if_others_drift)
 {
@@ -1076,8 +1076,8 @@ TEST(a_pair_without_a_result_in_the_last_pass_leaves_synchronisation_undetermine
 }
 
 /*
- * The limit for synchronised cores is 1 us here, and the bound is 1.5 us. In the first case there was only one
- * measurement pass.
+ * Synchronised cores may differ by at most 1 us here, but the measurements show only that they differ by at most 1.5
+ * us. In the first case there was only one measurement pass.
  */
 TEST(cores_with_a_wide_bound_are_not_called_synchronised)
 {
@@ -1093,7 +1093,10 @@ TEST(cores_with_a_wide_bound_are_not_called_synchronised)
 	}
 }
 
-/* The warp check is done between the measurement passes. The bounds from both passes are valid in spite of the warp. */
+/*
+ * A warp between the two measurement passes shows that the cores are not synchronised, although both passes give a
+ * small bound.
+ */
 TEST(cores_with_a_warp_are_not_called_synchronised)
 {
 	struct report *report = judge(machine(4, 4, NULL));

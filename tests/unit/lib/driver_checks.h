@@ -9,7 +9,7 @@ static struct platform platform;
 static struct device device;
 static struct clock clocks[DRIVER_CLOCKS_MAX];
 
-/* Prepares a healthy machine and its facts before each test. */
+/* Resets the simulated machine to a healthy one, and describes it in `platform`. */
 static inline int
 reset(void **state)
 {
@@ -33,7 +33,7 @@ open_driver(const struct driver *driver)
 	}
 }
 
-/* Takes COUNT samples of a clock, starting at world time AT_PS. */
+/* Takes COUNT samples of a clock, starting at the simulated time AT_PS. */
 static inline void
 take(const struct clock *clock, uint64_t at_ps, struct sample *samples, size_t count)
 {

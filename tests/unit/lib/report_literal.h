@@ -319,7 +319,7 @@ literal_fill_pass(struct report *report, enum pair_schedule kind, const int64_t 
 	literal_calculate_drifts(report);
 }
 
-/* Fills in a search for gaps of one second on each started core, which found none. */
+/* Fills in a search for gaps, which took one second on each started core and found none. */
 static inline void
 literal_fill_gap_search(struct report *report)
 {
@@ -384,7 +384,7 @@ literal_fill_options(struct report *report)
 	options_put_changed_options(&given, &report->options);
 }
 
-/* Adds rows of three timers: a healthy one, one that loses ticks, and an absent one. */
+/* Adds the results of three timers: a healthy one, one that loses ticks, and an absent one. */
 static inline void
 literal_add_intervals(struct report *report)
 {

@@ -60,8 +60,8 @@ int
 main(void)
 {
 	/*
-	 * The macro cmocka_run_group_tests() accepts only arrays with a constant size, so this calls the function
-	 * behind it.
+	 * cmocka_run_group_tests() is a macro that accepts only arrays with a constant size. Therefore this calls the
+	 * function that the macro uses.
 	 */
 	return _cmocka_run_group_tests("tests", tests_of_program, tests_of_program_count, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /*
  * Tests every rule of the catalogue with a fault that breaks it. The fault is switched on in a whole run on the
- * simulated machine. Only this rule must find it, and name the faulty clock. The same run without the fault must be
- * clean. A rule without a fault in the table fails the test.
+ * simulated machine. This rule, and no other, must find the fault and name the faulty clock. The same run without the
+ * fault must be clean. A rule without a fault in the table fails the test.
  *
  * With BARETICK_REPORTS=FOLDER each run writes its report to FOLDER, for tests/figures.py. These reports are the same
  * each time.
@@ -25,7 +25,7 @@
 #define SICK_CORE      2
 #define OTHER_CORE     1
 #define FAR_TICKS      1000000 /* longer than any round trip between cores, in ticks */
-/* time in the latency measurement of the HPET, which is the fifth and takes 20 ms, like the others */
+/* time from the start of the latency measurements to the middle of the HPET's, which is the fifth; each takes 20 ms */
 #define HPET_TURN_PS   (90 * SIM_PS_PER_MS)
 #define HPET_TICKS_PER_MS 10000
 /* rate error that shows that the TSC does not share the chip set's crystal */
@@ -56,7 +56,7 @@ static struct {
 	struct bench *bench;
 	const struct machine *machine;
 	const struct ailment *fault;
-	bool is_measured; /* true after the first measurement pass over pairs of cores has started */
+	bool is_measured; /* true once the first measurement pass over pairs of cores has started */
 } stage_of;
 
 
@@ -272,7 +272,6 @@ FAULT(tsc_1_ms_ahead, step_back(&sim.tsc.counter, 0 - UINT64_C(1000000)))
 FAULT(tsc_a_second_ahead, step_back(&sim.tsc.counter, 0 - UINT64_C(1000000000)))
 FAULT(tsc_and_rtc_a_second_ahead, tsc_a_second_ahead(bench); sim.rtc.ahead_ps += SIM_PS_PER_S)
 FAULT(hpet_above_4_gib_is_not_there, bench->platform.acpi.hpet.base += GIB_4)
-/* three times the usual duration of a reading of the HPET */
 FAULT(hpet_20_us_slower, sim.hpet.counter.extra_ps = 20 * SIM_PS_PER_US)
 FAULT(pm_at_double_speed, sim_counter_speed_up(&sim.pm.counter, 1000000))
 FAULT(pm_30_us_slower, sim.pm.counter.extra_ps = 30 * SIM_PS_PER_US)

@@ -489,8 +489,8 @@ TEST(stolen_time_that_kvm_counts_is_no_finding)
 }
 
 /*
- * If firmware starts the cores, baretick cannot read their counters of stolen time. The bench has no firmware.
- * Therefore the test adds 1 ms of observation in which no counter was read.
+ * If firmware starts the cores, baretick cannot read their counters of stolen time. The simulated machine has no
+ * firmware. Therefore the test adds 1 ms of observation in which no counter was read.
  */
 TEST(counters_of_cores_that_firmware_starts_are_not_read_and_the_row_says_so)
 {

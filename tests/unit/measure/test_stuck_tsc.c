@@ -52,8 +52,8 @@ bench_whose_tsc_never_counts(void)
 }
 
 /*
- * A run must not wait for a time that never passes: without a limit it took 1,972 s and 920,445,498 accesses, and also
- * named the PIT and the RTC.
+ * A run must not wait for a time that never comes. Before this wait had a limit, such a run took 1,972 s and
+ * 920,445,498 accesses, and named the PIT and the RTC in addition to the TSC.
  */
 TEST(a_tsc_that_never_counts_ends_the_run_within_10_ms_and_300000_accesses)
 {
@@ -102,7 +102,9 @@ TEST(a_stuck_tsc_that_was_not_requested_leaves_the_run_incomplete)
 	bench_free(bench);
 }
 
-/* The run ends within a second, because the RTC's check already waits for the next second. */
+/*
+ * After the TSC stops, the run may last for up to a second more, because it may already wait for the RTC's next second.
+ */
 TEST(a_tsc_that_stops_ends_the_run_within_a_second_and_no_other_clock_is_named)
 {
 	for (uint64_t ms = 10; ms < 4000; ms += 130) {

@@ -162,8 +162,8 @@ TEST(an_rtc_alone_gives_the_rate_of_a_fast_tsc)
 }
 
 /*
- * Readings that are 40 ms apart, as if a host preempts the guest's core in every reading. This is most of the 55 ms in
- * which the PIT wraps.
+ * The readings of the PIT are 40 ms apart, as if a host preempts the guest's core in every reading. In this time the
+ * PIT counts through most of its range, because it wraps after 55 ms.
  */
 TEST(a_pit_that_is_read_every_40_ms_never_steps_back)
 {
@@ -203,7 +203,7 @@ TEST(a_step_back_of_500_ticks_is_counted_once_with_its_size)
 	bench_open(bench, 1);
 	survey_warm_up_and_estimate_tsc_rate(&bench->run.survey);
 	survey_measure_rates(&bench->run.survey);
-	/* the HPET steps back during its latency measurement, which is the fifth and takes 20 ms, like the others */
+	/* the HPET steps back in the middle of its latency measurement, which is the fifth; each takes 20 ms */
 	sim.hpet.counter.backward_at_ps = sim.now_ps + 90 * SIM_PS_PER_MS;
 	sim.hpet.counter.backward_ticks = 500;
 	survey_measure_latencies_on_boot_core(&bench->run.survey);
@@ -221,7 +221,7 @@ TEST(a_jump_of_500_ticks_is_counted_once_with_its_time)
 	bench_open(bench, 1);
 	survey_warm_up_and_estimate_tsc_rate(&bench->run.survey);
 	survey_measure_rates(&bench->run.survey);
-	/* the HPET jumps ahead during its latency measurement, which is the fifth and takes 20 ms, like the others */
+	/* the HPET jumps ahead in the middle of its latency measurement, which is the fifth; each takes 20 ms */
 	sim.hpet.counter.backward_at_ps = sim.now_ps + 90 * SIM_PS_PER_MS;
 	sim.hpet.counter.backward_ticks = 0 - UINT64_C(500);
 	now_ms = sim.now_ps / SIM_PS_PER_MS;
@@ -443,8 +443,8 @@ step_hpet_back(void *context, const char *what, uint64_t done_ns, uint64_t total
 }
 
 /*
- * For 3 s, the search for gaps reads only the TSC. A PM timer that was not read for more than 1.17 s may have wrapped,
- * so it is no independent source.
+ * The search for gaps reads only the TSC for 3 s. The PM timer may have wrapped after 1.17 s without a reading, so it
+ * cannot confirm the fault.
  */
 TEST(a_hpet_that_steps_back_in_the_search_for_gaps_is_named)
 {
