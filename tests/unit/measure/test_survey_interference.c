@@ -157,7 +157,7 @@ tear_down(void **state)
 
 TEST_FIXTURE(set_up, tear_down);
 
-/* Preempts CORE for NS after it was observed for AFTER_NS, without earlier stolen time. */
+/* Preempts CORE for NS, AFTER_NS after the start of its observation. Earlier stolen time does not count in AFTER_NS. */
 static void
 take_away(size_t core, uint64_t after_ns, uint64_t ns)
 {
@@ -262,7 +262,7 @@ TEST(a_core_that_dies_keeps_its_results_and_the_others_are_observed)
 {
 	open_bench(3);
 	bench.mute = 1;
-	bench.mute_after_jobs = 3; /* the core dies after its warm-up and two chunks */
+	bench.mute_after_jobs = 3; /* the core dies after three jobs: its warm-up and two chunks of 10 ms */
 	observe();
 	assert_true(bench.is_dead);
 	assert_int_equal(bench.report.cores[1].observed_ns, 20 * NS_PER_MS);
@@ -281,8 +281,8 @@ TEST(the_deadline_ends_the_observation_and_keeps_its_results)
 }
 
 /*
- * All cores together are observed for ten times the duration of one measurement, as in the latency measurements. Cores
- * 0 to 255 have one gap each, and the report has space for 256 gaps.
+ * With more than ten cores, all cores together are observed for ten times the duration of one measurement, as in the
+ * latency measurements. Cores 0 to 255 have one gap each, and the report has space for 256 gaps.
  */
 TEST(observing_300_cores_takes_as_long_as_observing_11)
 {

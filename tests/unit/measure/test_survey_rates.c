@@ -557,7 +557,8 @@ TEST(in_1000_random_runs_every_interval_contains_the_true_rate)
 		uint64_t access_ns = ACCESS_NS_MIN + draw(run % 2 ? 1000 : ACCESS_NS_MAX - ACCESS_NS_MIN);
 
 		draw_rates();
-		if (run % 4 == 0) { /* if one clock is wrong, two right clocks are needed to find it */
+		/* the HPET's rate is wrong, and the PM timer and the PIT are right, so that they can prove it */
+		if (run % 4 == 0) {
 			bench->off_tenths[HPET] = OFF_MAX_TENTHS;
 			bench->off_tenths[PM] = bench->off_tenths[PIT] = 0;
 		}
@@ -689,8 +690,8 @@ TEST(an_rtc_with_a_wrong_rate_is_named)
 }
 
 /*
- * In a window of one second, the rate of a guest's RTC is known only within 10,000 ppm. If its error is larger, it
- * must be named.
+ * In a window of one second, the rate of a guest's RTC is known only within 10,000 ppm. If the error of this rate is
+ * larger, the RTC must be named.
  */
 TEST(in_a_guest_an_rtc_with_a_wrong_rate_is_named_beyond_its_uncertainty_only)
 {
@@ -767,9 +768,9 @@ sample_pm(void *device, struct sample *samples, size_t count)
 }
 
 /*
- * The TSC jumps by 32 ms during a reading of the PM timer, before or after the PM timer is sampled. The HPET is not
- * compared while its checks run, and the PIT wraps too soon to be compared. Without the PM timer, the RTC would be the
- * only clock that is compared, and it would seem to lag.
+ * The TSC jumps by 32 ms during a reading of the PM timer, before or after the PM timer is sampled. The HPET has no
+ * earlier reading to be compared with, and the PIT wraps too soon. If the PM timer were not compared either, only the
+ * RTC would be compared, and it would seem to lag.
  */
 TEST(a_tsc_that_jumps_during_a_reading_of_the_pm_timer_is_named_and_not_the_rtc)
 {
@@ -966,8 +967,8 @@ TEST(the_interval_of_a_jump_includes_a_part_that_was_overlooked)
 }
 
 /*
- * The RTC jumps after the window. The jump shows in the rate over the whole run and in the rate after the window.
- * These are not independent of each other, so the RTC must not be named.
+ * The RTC jumps after the window. The rate over the whole run and the rate after the window both include the jump. They
+ * do not confirm each other, so the RTC must not be named.
  */
 TEST(a_guests_rtc_that_jumps_after_the_window_in_a_soak_is_no_finding)
 {
@@ -1038,8 +1039,8 @@ TEST(an_rtc_that_is_far_off_is_named_although_the_core_missed_its_edges)
 }
 
 /*
- * The core is preempted in a measurement of edges. Two edges later it continues during an update of the RTC, in which
- * the seconds cannot be read.
+ * The core is preempted in a measurement of edges. Two edges later the core continues during an update of the RTC, in
+ * which the seconds cannot be read.
  */
 TEST(an_rtc_is_not_stuck_if_a_preempted_core_continues_during_its_update)
 {
@@ -1057,8 +1058,8 @@ TEST(an_rtc_is_not_stuck_if_a_preempted_core_continues_during_its_update)
 
 /*
  * In a soak, an RTC is named if the first half of the window and the rest of the run both show its error. The run must
- * not measure further edges, which would take another 10 s. The whole window is no proof: a stop of the machine at the
- * window's end is in the window and in the rest of the run, but not in the first half.
+ * not measure further edges, which would take another 10 s. The whole window proves nothing, because a stop of the
+ * machine at its end may change both the rate in the window and the rate after it.
  */
 TEST(an_rtc_that_is_far_off_is_named_if_the_first_half_of_the_window_confirms_it)
 {
@@ -1115,7 +1116,7 @@ TEST(a_guests_rtc_that_was_not_read_after_the_window_only_has_a_note)
 
 /*
  * A sample of the RTC takes 4 accesses, or 6 if the second has changed. Therefore each edge is known within 10 us, and
- * the rate over one second within 20 ppm. The error of the reference clock adds 10 ppm.
+ * the interval of the rate over one second is 20 ppm wide. The reference clock adds 10 ppm to the width.
  */
 TEST(on_bare_metal_the_rate_of_an_rtc_is_known_within_15_ppm)
 {
@@ -1258,8 +1259,8 @@ TEST(a_rate_change_within_the_window_of_a_guest_accuses_no_clock)
 }
 
 /*
- * The error of one clock is above the limit. The other crystals have small errors. Their intervals do not overlap, but
- * three of them agree within the limit.
+ * The rate of one clock has an error above the limit. The other clocks have small errors: their intervals do not
+ * overlap, but three of these clocks agree within the limit.
  */
 TEST(the_accused_clock_does_not_set_the_time_scale)
 {
@@ -1344,8 +1345,8 @@ TEST(a_host_that_adjusts_its_time_does_not_accuse_the_tsc)
 }
 
 /*
- * With this large error, even the wide interval of the RTC shows a difference. But one oscillator of the host drives
- * all devices, including the RTC, so this proves nothing about the TSC.
+ * The error is 30,000 ppm, so even the wide interval of the RTC shows a difference from the TSC. But one oscillator of
+ * the host drives all devices, including the RTC, so this proves nothing about the TSC.
  */
 TEST(a_hosts_rtc_that_differs_from_the_tsc_does_not_accuse_the_tsc)
 {
@@ -1414,7 +1415,7 @@ TEST(only_the_clock_whose_rate_changes_after_the_window_is_found)
 
 /*
  * The PM timer becomes 2 % slower after the window. In 100 s it then loses 2 s, which is more than a quarter of its
- * range. Therefore the record needs a further reading to count its wraps.
+ * range. Therefore its wraps can be counted only if the record has a further reading.
  */
 TEST(a_clock_whose_wraps_are_not_in_a_full_record_has_no_rate_after_the_window_and_a_note)
 {
@@ -1476,7 +1477,7 @@ TEST(a_counter_that_jumps_after_the_window_is_found_at_the_end)
 	sim.hpet.counter.origin_ticks -= 5000000; /* the HPET jumps back by half a second */
 	survey_measure_rates_at_end_of_run(&bench->survey);
 	judge();
-	/* the step back is smaller than the counter's advance since its last reading */
+	/* even after the step back, the HPET's value is higher than at its last reading 10 s ago */
 	assert_int_equal(bench->report.finding_count, 1);
 	assert_string_equal(bench->report.findings[0].rule, "clock-backward");
 	assert_string_equal(bench->report.findings[0].clock, "hpet");
@@ -1512,8 +1513,8 @@ TEST(a_jump_while_the_window_waits_for_its_last_edge_is_in_no_rate)
 }
 
 /*
- * After a jump of the HPET, rates are measured again. The core is preempted in one of these readings, which then must
- * not be used for rates.
+ * After a jump of the HPET, rates are measured again. The core is preempted in one of the readings for this
+ * measurement. This reading must not be used for rates.
  */
 TEST(a_preemption_after_a_jump_leaves_the_other_clocks_rates_known)
 {
@@ -1663,8 +1664,8 @@ TEST(the_rounding_of_a_nominal_rate_is_part_of_each_interval)
 }
 
 /*
- * The rate window lasts ten seconds, so the RTC, with an edge each second, also has its rates in the window's halves.
- * A soak reports rates over the whole run.
+ * The rate window lasts ten seconds. Therefore even the RTC, which has one edge per second, has a rate in each half of
+ * the window. A soak reports rates over the whole run.
  */
 TEST(a_soak_reports_the_rates_over_the_whole_run)
 {
@@ -1759,10 +1760,9 @@ TEST(progress_is_shown_once_a_second_and_does_not_disturb_the_rates)
 }
 
 /*
- * In a standard run the window takes ten times the duration of one measurement, but at least 1 s and at most 10 s. It
- * is never shorter than three times the duration of one measurement. In a quick run it takes one second, or the
- * duration of one measurement if that is longer. A soak's window takes at most 10 s, because its rates cover the whole
- * run.
+ * D is the duration of one measurement. In a standard run, the window takes 10 D, but at least 1 s and at most the
+ * longer of 10 s and 3 D. In a quick run it takes D, but at least 1 s. A soak's window takes at most 10 s, because its
+ * rates cover the whole run.
  */
 TEST(the_window_grows_with_the_duration)
 {

@@ -291,8 +291,8 @@ assert_whole_star(size_t cores)
 }
 
 /*
- * A batch takes 20 ms. All pairs take 5.1 s even with 127 pairs per batch, which is longer than a quick run allows. A
- * star schedule also takes 5.1 s.
+ * A batch takes 20 ms. Even with 127 pairs per batch, the pass over all pairs takes 5.1 s, which is longer than a quick
+ * run allows.
  */
 TEST(a_quick_run_of_255_slow_cores_measures_a_star_schedule_and_says_so)
 {
@@ -356,7 +356,7 @@ TEST(one_delayed_batch_of_the_rehearsal_does_not_cause_a_star_schedule)
 
 /*
  * The first two of three batches take 1.2 s each. An estimate from these two would be 3.6 s, which is above the limit.
- * But the rehearsal did all three batches in 2.4 s.
+ * But the rehearsal (a trial run) did all three batches in 2.4 s.
  */
 TEST(few_pairs_that_were_all_rehearsed_in_time_do_not_cause_a_star_schedule)
 {
@@ -537,7 +537,7 @@ TEST(rounds_of_a_soak_are_recorded_as_one_sum_for_each_core)
 	free(memory);
 }
 
-/* Tests of pairs that have a second ping-pong. */
+/* The following tests are about pairs that have a second ping-pong. */
 
 #define LATE_TICKS UINT64_C(100000) /* 100 us at 1 GHz, longer than a round trip on any machine */
 
@@ -685,8 +685,8 @@ step(int64_t ticks, uint64_t after_ticks)
 }
 
 /*
- * Each of 300 runs has one step, 150 forward and 150 back, at a different time from the rehearsal to the end. Some of
- * these times are within a ping-pong.
+ * Each of 300 runs has one step, 150 forward and 150 back, at a different time between the start of the rehearsal (a
+ * trial run) and the end. Some of these times are within a ping-pong.
  */
 TEST(whenever_a_tsc_steps_each_interval_contains_the_old_or_the_new_offset)
 {
@@ -1073,8 +1073,8 @@ read_own_tsc(void *device, struct sample *samples, size_t count)
 }
 
 /*
- * Opens a bench with four cores. The boot core's TSC stops at world time STOPS_AT, or all TSCs if ALL_STOP is true. If
- * STOPS_AT is 0, no TSC stops.
+ * Opens a bench with four cores. The boot core's TSC stops at the simulated time STOPS_AT, or all TSCs if ALL_STOP is
+ * true. If STOPS_AT is 0, no TSC stops.
  */
 static void
 open_bench_that_stops(uint64_t stops_at, bool all_stop)
@@ -1131,7 +1131,7 @@ assert_only_the_tsc_is_said_to_have_stopped(void)
 
 /*
  * Each run of the loop stops the TSC about 10 % later than the run before. The first run stops it a few ticks after the
- * start of the rehearsal.
+ * start of the rehearsal (a trial run).
  */
 TEST(whenever_the_boot_cores_tsc_stops_no_core_is_named)
 {

@@ -12,8 +12,8 @@
 #define TICK_PS    UINT64_C(10000) /* 100 MHz */
 #define LATE_PS    UINT64_C(500000)
 /*
- * Error in ns of a timer that the TSC times. It comes from the bracket around the timer's arming, and from the timer's
- * calibration.
+ * Largest error in ns of the lateness of a timer that the TSC times. It comes from the bracket around the timer's
+ * arming, and from the timer's calibration.
  */
 #define ERROR_NS   2000
 #define FOUND      0x1234 /* value of the timer's register before the test */
@@ -286,7 +286,10 @@ end(void **state)
 
 TEST_FIXTURE(begin, end);
 
-/* Tests DRIVER, and runs the test's windows with PLAYS. Returns two rows: first the one-shots, then the periods. */
+/*
+ * Tests DRIVER. PLAYS runs each timer window (a time in which the timer is programmed and its interrupts are recorded).
+ * Returns two rows: first the one-shots, then the periods.
+ */
 static const struct report_interval *
 tested(const struct timer_driver *driver,
        const char *(*plays)(void (*work)(void *argument), void (*after)(void *argument), void *argument))
@@ -459,7 +462,7 @@ arm_slowly(struct timer *timer, uint64_t ticks, bool periodic)
 	return due;
 }
 
-/* Does the same as asked(), with a timer whose periodic mode takes ARMING_PS longer to program. */
+/* Tests a timer whose periodic mode takes ARMING_PS longer to program. Returns the same rows as tested(). */
 static const struct report_interval *
 asked_slowly(uint64_t arming_ps)
 {
@@ -476,7 +479,7 @@ asked_slowly(uint64_t arming_ps)
 
 /*
  * The test of masked ticks has 20 masked ticks, and then ticks that the core accepts. The test is left out if both
- * parts together are longer than a window.
+ * parts together do not fit into a timer window.
  */
 TEST(a_timer_that_takes_long_to_program_is_tested_with_longer_periods)
 {
@@ -548,9 +551,7 @@ open_awaited(const struct platform *platform, struct timer *timer)
 	timer->ticks_max = 1;
 }
 
-/*
- * The wait for a timer's step runs while the firmware is active. The TSC times this wait, and may stop during the wait.
- */
+/* The TSC times the wait for a timer's next step. The wait must end at its limit, and also if the TSC stops. */
 TEST(a_wait_for_a_timers_step_ends_at_its_limit_and_if_the_tsc_stops)
 {
 	struct timer_driver awaited = made_up;
