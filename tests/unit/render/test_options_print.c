@@ -133,7 +133,7 @@ TEST(the_runner_has_the_grammar_of_the_options)
 	golden_compare("../../qemu/runner/options.json", &text);
 }
 
-/* Prints SENTENCES as lines of a comment that starts with #. */
+/* Prints SENTENCES as comment lines, each of which starts with #. */
 static void
 put_comment(struct text *out, const char *sentences)
 {

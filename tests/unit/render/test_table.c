@@ -264,8 +264,7 @@ TEST(each_of_up_to_64_cores_has_a_row_in_every_block)
 }
 
 /*
- * The report has one more driver than the application. Clocks that do not fit next to each other follow in a second
- * block with its own rows.
+ * The report has a sixth device. Devices that do not fit next to each other follow in a second block with its own rows.
  */
 TEST(with_six_devices_the_last_has_a_second_block)
 {
@@ -536,7 +535,10 @@ TEST(the_cores_are_called_synchronised_only_with_a_small_bound_up_to_the_end)
 	assert_says(report, "\nSynchronisation not determined: only within 1001 ns at ");
 	report->skew.best_trip_ns = 251;
 	assert_says(report, "\nSynchronised within 1001 ns at ");
-	/* such a long round trip shows only that a core was not scheduled, so the limit stays at 10,000 ns */
+	/*
+	 * such a long round trip shows only that a core was not scheduled, so the limit for synchronised cores stays at
+	 * 10,000 ns
+	 */
 	report->skew.best_trip_ns = UINT64_MAX;
 	report->skew.last.summary.bound_ticks = 20000;
 	assert_says(report, "\nSynchronised within 10000 ns at ");

@@ -491,7 +491,7 @@ TEST(counts_above_their_maximum_give_an_error)
 	}
 }
 
-/* Replays a report with 2 clocks, 2 cores, and a series whose row has CLOCKS and CORES. */
+/* Replays a report with 2 clocks, 2 cores, and a series whose row has CLOCKS clocks and CORES cores. */
 static const char *
 replay_series(uint8_t clocks, uint8_t cores)
 {

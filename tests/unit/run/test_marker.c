@@ -159,7 +159,8 @@ TEST(options_of_the_user_replace_the_method_in_the_marker)
 	assert_int_equal(report.options.cores, CORES_SIPI);
 	assert_int_equal(report.note_count, 1);
 
-	begin(CORES_OFF, false); /* a run without other cores already uses the safest method, so the option stays off */
+	/* without other cores (CORES_OFF) a run is already safest, so the option must not be changed */
+	begin(CORES_OFF, false);
 	assert_int_equal(evaluate_marker("skew", CORES_SIPI, CORES_SIPI, 3), CORES_MP);
 	assert_int_equal(report.options.cores, CORES_OFF);
 	assert_int_equal(report.note_count, 1);

@@ -75,12 +75,18 @@ TEST(only_a_disturbed_check_is_repeated)
 	const struct behaviours *behaviours = &bench->run.report.behaviours;
 
 	assert_int_equal(behaviours->count, 4);
-	/* the checks of both devices have one disturbed check; of its seven runs, the first five are disturbed */
+	/*
+	 * each of the two devices has a check that can be disturbed; these two checks run seven times in all, and the
+	 * first five runs are disturbed
+	 */
 	assert_int_equal(looks, 7);
 	for (size_t i = 0; i < behaviours->count; i++) {
 		assert_true(behaviours->rows[i].checked);
 		assert_false(behaviours->rows[i].disturbed);
-		/* row 2 failed: it is the second device's first check, and the disturbed check had run before */
+		/*
+		 * row 2 failed: it is the first check of the second device, which ran after the disturbed check of the
+		 * first device
+		 */
 		assert_int_equal(behaviours->rows[i].failed, i == 2);
 		assert_string_equal(behaviours->rows[i].text, i % 2 ? "Seen at last." : "Seen.");
 	}

@@ -26,7 +26,7 @@ static struct {
 	size_t saved_rows;     /* number of rows in the latest checkpoint */
 	bool saved_within;     /* true if a checkpoint within a phase had at least one row */
 	size_t rows_shown;     /* number of rows that were shown when they were completed */
-	size_t rates_shown;    /* number of rates in the rows of rows_shown */
+	size_t rates_shown;    /* number of rates in the rows that were shown */
 } soak;
 
 static void

@@ -15,7 +15,7 @@
 #define REST_PS  (600 * SIM_PS_PER_S)
 /*
  * Factor for the duration of each access, so that a day has fewer accesses. Slow accesses are no fault in these tests.
- * Tests of a rate use half of the factor.
+ * Tests of a rate use half of this factor.
  */
 #define SLOW     20
 /* denominator of the HPET's rate in Hz, so that the rate of 10 MHz can change in relative steps of 10^-15 */

@@ -12,9 +12,9 @@
 
 #define DURATION_NS 1000000
 #define NS          SIM_PS_PER_NS
-/* duration of a pause: long, so that this program is fast, but much shorter than a gap */
+/* duration of the PAUSE instruction: long, so that this program is fast, but much shorter than a gap */
 #define PAUSE_PS    (500 * NS)
-#define WAIT_PS     (20 * SIM_PS_PER_US) /* duration of a pause in waits of about a second */
+#define WAIT_PS     (20 * SIM_PS_PER_US) /* additional duration of the PAUSE instruction in waits of about a second */
 #define NOBODY      ""
 
 struct source {
@@ -136,7 +136,7 @@ end_test(void **state)
 
 TEST_FIXTURE(NULL, end_test);
 
-/* Makes pauses longer outside of a window, because such waits take about a second. */
+/* Does a PAUSE. Outside of a timer window it takes WAIT_PS longer, because waits there last about a second. */
 static void
 wait_long(void)
 {

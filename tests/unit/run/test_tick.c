@@ -129,8 +129,8 @@ TEST(a_slow_hpet_is_accused_although_the_firmware_stops_it)
 }
 
 /*
- * The firmware's MP services need the tick while they run jobs on other cores. The HPET stops in each tick, so its
- * measured rate must not include this time.
+ * The firmware's MP services need the tick while they run jobs on other cores. The HPET stops in each tick, so the time
+ * of these jobs must not be part of its measured rate.
  */
 TEST(the_tick_continues_while_the_firmware_runs_jobs_on_cores)
 {

@@ -150,9 +150,9 @@ TEST(the_intervals_of_percentiles_have_at_least_95_percent_confidence)
 			uint64_t low = 0, high = 0;
 
 			/*
-			 * If R reads take 1 ns and the other reads 2 ns, an end of the percentile's confidence interval
-			 * is 1 ns as soon as R reaches the rank of this end. A binary search finds the largest R with
-			 * which the end is still 2 ns.
+			 * R reads take 1 ns, and the other reads take 2 ns. A binary search finds the largest R with
+			 * which an end of the percentile's confidence interval is still 2 ns. The rank of this end is R
+			 * + 1.
 			 */
 			latency_clear(&latency);
 			latency.count = latency.histogram.total = count;
@@ -233,7 +233,8 @@ TEST(a_read_10_us_above_the_median_is_a_hit_and_left_out)
 	assert_int_equal(clean.p99_ns, 100); /* p99 is the 990th of the 999 remaining reads */
 	assert_in_range(clean.p999_ns, 9000, 9000 + 9000 / 64);
 	assert_in_range(clean.max_ns, 9000, 9000 + 9000 / 64);
-	assert_int_equal(latency.max_ns, 50000); /* the figures that include hits do not change */
+	/* the figures that include the hits (reads that stolen time made longer) do not change */
+	assert_int_equal(latency.max_ns, 50000);
 	assert_int_equal(latency.count, RUN);
 }
 

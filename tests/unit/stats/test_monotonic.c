@@ -99,8 +99,8 @@ TEST(readings_of_two_series_are_not_compared)
 TEST(a_stall_lasts_from_the_end_of_its_first_read_to_the_start_of_its_last)
 {
 	/*
-	 * The value 7 is read first in 100..200, and last in 500..600. This proves that the clock did not move for 300
-	 * ticks.
+	 * The value 7 is first read between the ticks 100 and 200, and last read between the ticks 500 and 600. This
+	 * proves that the clock did not move from tick 200 to tick 500.
 	 */
 	add_reads(&bits_64, 299, (const uint64_t[]){ 6, 7, 7, 7, 7, 7, 8 }, 7);
 	assert_int_equal(monotonic.stalls, 1);

@@ -266,7 +266,9 @@ TEST(majority_of_none_is_unknown)
 	assert_false(offset_is_known(majority.shared));
 }
 
-/* 200 random sets of 1 to 12 intervals. The result is compared with a count of the votes at every value. */
+/*
+ * 200 random sets of 1 to 12 intervals. The result is compared with a count of the intervals that contain each value.
+ */
 TEST(the_majority_of_random_intervals_agrees_with_a_count_at_every_value)
 {
 	struct world *world = world_new(PAIR_SCHEDULE_STAR, 1, 4711);
@@ -435,7 +437,7 @@ TEST(every_interval_of_cores_with_different_offsets_contains_the_true_one)
 
 /*
  * Half of the indirect paths give one value, the other half give another value, and one path includes both. It is
- * unknown which half is right, so the place must include both values.
+ * unknown which half is right, so the place (a core's offset from the boot core) must include both values.
  */
 TEST(if_half_of_the_indirect_paths_contradict_a_place_includes_both_values)
 {
@@ -456,7 +458,7 @@ TEST(if_half_of_the_indirect_paths_contradict_a_place_includes_both_values)
 /*
  * The cores form four groups whose rates differ by 70 ppm. The values that lie in at least half of the nine intervals
  * span -92839 to -28171. Only the last interval lies outside of this span, but the other eight intervals have no common
- * value. Therefore the last core's place is the union of the intervals.
+ * value. Therefore the last core's place (its offset from the boot core) is the union of all intervals.
  */
 TEST(if_wide_indirect_paths_share_no_value_a_place_contains_the_true_offset)
 {
@@ -477,8 +479,8 @@ TEST(if_wide_indirect_paths_share_no_value_a_place_contains_the_true_offset)
 
 /*
  * There are 15 cores, and every second core is slow by 45,742 ppb. The last core had no ping-pong with the boot core.
- * Most indirect paths to the last core lead over slow cores. These paths give a wrong place, because a slow core moved
- * between the two ping-pongs of its path.
+ * Most indirect paths to the last core lead over slow cores. These paths give a wrong offset for it, because a slow
+ * core moved between the two ping-pongs of its path.
  */
 TEST(if_most_indirect_paths_lead_over_drifting_cores_a_place_is_right)
 {
@@ -496,7 +498,7 @@ TEST(if_most_indirect_paths_lead_over_drifting_cores_a_place_is_right)
 	for (size_t i = 3; i < 14; i += 2)
 		literal_set_offset(&world->offsets, i, 14, (struct offset){ 1000000 - 400, 1000000 + 400 });
 	solve(world);
-	/* now only core 1's path is wrong, so the other indirect paths give this place */
+	/* now only core 1's path is wrong, so the other indirect paths decide */
 	assert_offset(world->places[14], -800, 800);
 }
 
@@ -603,7 +605,7 @@ TEST(cores_that_also_differ_among_themselves_are_no_group)
 	}
 }
 
-/* Core 2's place may be 0, but its pairs with all cores except the boot core prove that it differs. */
+/* Core 2's offset from the boot core may be 0, but its pairs with all other cores prove that it differs from them. */
 TEST(a_core_is_an_outlier_if_only_its_pairs_prove_it)
 {
 	struct world *world = world_new(PAIR_SCHEDULE_ALL, 5, 1);
@@ -662,7 +664,7 @@ TEST(one_of_four_cores_is_marked_if_three_pairs_prove_that_it_differs)
 	assert_outliers_are_just(world, 2, 1);
 }
 
-/* If one pair between the halves is not proven to differ, three cores may agree, and there are no halves. */
+/* There are two halves only if each pair of cores from different halves is proven to differ. */
 TEST(halves_that_are_not_proven_by_every_pair_mark_no_core)
 {
 	struct world *world = world_new(PAIR_SCHEDULE_ALL, 4, 1);
@@ -790,8 +792,8 @@ TEST(if_three_pairs_contradict_it_is_unknown_which_is_wrong)
 }
 
 /*
- * The boot core had ping-pongs with two cores before its TSC stepped, and with two other cores after it. Two pairs
- * support each of the two values. The other four cores never moved.
+ * The boot core had ping-pongs with two cores before its TSC stepped, and with two other cores after the step. Two
+ * pairs give the old offset, and two pairs give the new one. The TSCs of the other four cores never stepped.
  */
 TEST(a_boot_core_that_stepped_half_way_is_in_the_named_contradiction)
 {
@@ -805,8 +807,8 @@ TEST(a_boot_core_that_stepped_half_way_is_in_the_named_contradiction)
 }
 
 /*
- * Core 1 stepped between its ping-pongs with core 0 and core 2. The wrong place of core 2 that follows from these two
- * ping-pongs is also in the wide interval of core 3.
+ * Core 1 stepped between its ping-pongs with core 0 and core 2. Therefore the path over core 1 gives a wrong offset for
+ * core 2. The wide interval of the pair of cores 2 and 3 also includes this wrong offset.
  */
 TEST(a_core_that_moved_does_not_give_another_core_its_place)
 {
@@ -844,9 +846,9 @@ TEST(a_boot_core_that_stepped_is_named_if_only_paths_over_two_cores_show_it)
 }
 
 /*
- * Three cores are at 630 ticks, six at 0, and three at -770. The first three differ from all others, and the six differ
- * from none. However, the last three are farther from the six than the first three are. Therefore these nine cores are
- * no group that proves the first three wrong.
+ * Three cores are at 630 ticks, six at 0, and three at -770. The first three provably differ from the other nine cores.
+ * But the last three may be farther from the six than the first three are. Therefore the nine are no group that proves
+ * the first three wrong.
  */
 TEST(a_group_at_one_end_is_no_outlier_if_the_others_are_farther_apart)
 {
@@ -907,8 +909,9 @@ TEST(two_indirect_paths_that_contradict_each_other_are_not_used)
 }
 
 /*
- * Core 2 stepped by 536 ticks in the middle of the pass. The indirect paths to core 2 are twice as wide as its pairs,
- * and just overlap. Therefore the vote on its place is undecided, but ten pairs still prove the step.
+ * Core 2 stepped by 536 ticks in the middle of the pass. The indirect paths to core 2 have intervals that are twice as
+ * wide as those of its pairs, so the intervals before and after the step just overlap. Therefore the vote on its offset
+ * is undecided, but ten pairs prove the step.
  */
 TEST(a_core_is_marked_by_ten_pairs_although_the_vote_on_its_place_is_undecided)
 {

@@ -19,7 +19,8 @@
 #define BASE         (UINT64_C(1) << 40)
 
 /*
- * Faults of one side. moves_after, dies_after and stops_after are the numbers of messages after which a fault starts.
+ * Faults of one side. The number of the side's messages after which its offset becomes later_offset (moves_after), its
+ * thread ends (dies_after), or it stops the ping-pong (stops_after).
  */
 struct fault {
 	int64_t offset, later_offset;
@@ -309,7 +310,7 @@ TEST(if_the_second_core_dies_after_50_messages_there_are_50_round_trips)
 	assert_int_equal(result.trips, 50);
 	assert_int_equal(sim.pingpong.records[PINGPONG_SECOND].received, 50);
 	assert_true(result.offset.low < 20000 && 20000 < result.offset.high);
-	assert_true(sim.world > BOUND_TICKS); /* the time limit, which the first side waited for */
+	assert_true(sim.world > BOUND_TICKS); /* the first side waited until the time limit */
 }
 
 TEST(if_the_first_core_dies_after_50_messages_there_are_49_round_trips)
@@ -381,7 +382,7 @@ TEST(a_pingpong_of_0_round_trips_ends_at_once)
 	assert_int_equal(sim.pingpong.slots[PINGPONG_FIRST].number, 0);
 }
 
-/* Tests with hand-written results of both sides. */
+/* The following tests use hand-written results of both sides. */
 
 static struct pingpong
 records_of(uint64_t received, int64_t first_least_ticks, int64_t second_least_ticks)
@@ -444,7 +445,7 @@ TEST(bounds_that_contradict_by_the_resolution_only_have_not_moved, NULL, NULL)
 	assert_int_equal(pingpong_get_result(&pingpong, 1).moved_ticks, 1);
 }
 
-/* Returns a reading of a TSC that counts in steps of STEP ticks. PHASE is the time of its steps. */
+/* Returns a reading of a TSC that counts in steps of STEP ticks. PHASE shifts the times of these steps, in ticks. */
 static int64_t
 read_in_steps(uint64_t world, int64_t ahead, uint64_t step, uint64_t phase)
 {

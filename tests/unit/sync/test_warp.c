@@ -13,7 +13,7 @@
 #define TURNS      1000
 #define CALM       300
 #define TICK       100 /* duration of a reading in ticks */
-/* number of pauses in a row after which a thread keeps the baton in most of its pauses, except in one test */
+/* number of successive pauses after which a thread keeps the baton in most of its pauses; one test has no such limit */
 #define PATIENCE   100
 /* a thread that has waited for PATIENCE pauses passes on the baton once in this number of pauses */
 #define RARELY     65536
