@@ -90,7 +90,7 @@ TEST(a_tsc_that_linux_distrusts_is_first_with_a_remark)
 			       ", not reported as invariant; Linux takes hpet instead, as it marks the TSC unstable: see below."));
 	for (size_t i = 1; i < report->advice.count; i++)
 		assert_null(strstr(report->advice.rows[i].reason, "Linux"));
-	/* if clocks are missing from the run, it is not known which clock Linux uses */
+	/* if the run was limited to some clocks, it is unknown which clock Linux uses */
 	report->options.clock_count = 1;
 	recommend_clocks(report);
 	assert_non_null(strstr(report->advice.rows[0].reason,

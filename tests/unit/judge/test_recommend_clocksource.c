@@ -261,7 +261,7 @@ TEST(xens_clock_comes_first_unless_the_tsc_is_invariant_and_never_emulated)
 	assert_taken(0, "Linux", "xen", "clocksource xen, rating 400, before tsc, 300; the TSC is not reported as invariant, "
 		     "so the hypervisor's clock comes first.");
 	report->tsc_is_invariant = true;
-	xen->clock.rating = 299; /* rating of the driver on a machine with an invariant TSC */
+	xen->clock.rating = 299; /* rating of the driver of Xen's clock on a machine with an invariant TSC */
 	recommend_predict_clocksources(report);
 	assert_taken(0, "Linux", "tsc", "clocksource tsc, rating 300, before xen, 299; if the TSC is reported as "
 					"invariant and "

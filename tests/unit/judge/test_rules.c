@@ -167,7 +167,9 @@ TEST(the_cores_that_step_back_are_named_and_the_others_are_not)
 				 "ticks. No step back was seen on 3 other cores in 300000 reads.");
 }
 
-/* The boot core's TSC timed all clocks, and it did not step back. Therefore the other clocks are judged as usual. */
+/*
+ * The boot core's TSC timed all clocks, and this TSC did not step back. Therefore the other clocks are judged as usual.
+ */
 TEST(clocks_are_judged_although_another_cores_tsc_stepped_back)
 {
 	struct report *report = literal_make_clean_report();
@@ -904,7 +906,7 @@ TEST(lost_ticks_are_not_determined_if_gaps_hit_as_large_a_share)
 }
 
 /*
- * If gaps hit most one-shots of a source, its rules are not determined. An exception is the rule for missing
+ * If gaps hit most one-shots of a source, the source's rules are not determined. An exception is the rule for missing
  * interrupts: if all interrupts came, none is missing, even if some were late.
  */
 TEST(a_source_whose_one_shots_are_mostly_in_gaps_is_not_passed)
@@ -1309,7 +1311,7 @@ TEST(a_slow_read_method_fails_together_with_its_slow_clock)
 
 /*
  * A read exits to the hypervisor if it costs at least half as much as CPUID. It does not exit if it costs at most a
- * quarter as much as CPUID. Between these limits it is unknown.
+ * quarter as much as CPUID. Between these limits, it is unknown whether the read exits.
  */
 TEST(reads_that_exit_to_the_hypervisor_are_recognised_by_the_cost_of_cpuid)
 {
@@ -1379,8 +1381,7 @@ TEST(advice_on_a_stuck_clock_names_no_other_clock)
 }
 
 /*
- * QEMU's HPET interrupts at once if it is armed with an expired deadline. The test shows this in one of four tries, or
- * in all of them.
+ * QEMU's HPETs interrupt at once if they are armed with an expired deadline. Here this happens in three of four tries.
  */
 TEST(an_expired_deadline_that_interrupts_is_not_judged_in_qemu)
 {

@@ -188,7 +188,7 @@ TEST(one_warp_fails_the_tsc_and_names_both_cores)
 					  "1 warp in 80000 iterations."),
 		      1, 1, 1, 0);
 	assert_pair(&report->findings[0], 6, 2);
-	/* another read method of the same TSC */
+	/* tsc_lfence reads the same TSC, so it fails too */
 	assert_int_equal(literal_find_clock(report, "tsc_lfence")->verdict, VERDICT_FAIL);
 	assert_clean(machine_with_warps(0, 0));
 }

@@ -26,7 +26,7 @@ static struct CMUnitTest tests_of_program[TEST_MAX];
 static size_t tests_of_program_count;
 
 /*
- * Functions that run before and after each test of the file. TEST_FIXTURE(set_up, tear_down) sets both. It must come
+ * Functions that run before and after each test of the file. TEST_FIXTURE(set_up, tear_down) sets both, and must stand
  * before the first test.
  */
 static const test_fixture fixture_of_program;

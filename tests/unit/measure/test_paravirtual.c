@@ -219,7 +219,7 @@ TEST(a_page_that_stops_is_stuck_and_no_other_clock_is_named)
 	assert_true(sim_paravirtual_are_settings_restored());
 }
 
-/* Hyper-V's counter is present, but is not named: the hypervisor does not calculate it from the page. */
+/* Hyper-V's counter is present, but is not named, because the hypervisor does not calculate it from the page. */
 TEST(pages_that_state_a_wrong_rate_are_named)
 {
 	static const char *const found[][2] = {
@@ -564,7 +564,7 @@ TEST(a_few_long_gaps_that_no_host_counts_are_no_finding)
 			    "The host took at least 5.6 % of the cores' time, and reports 0.0 % as stolen.");
 }
 
-/* For example, a host that was booted with no-steal-acc offers no counter of stolen time. */
+/* A host that was booted with no-steal-acc offers no counter of stolen time. */
 TEST(without_a_counter_of_stolen_time_there_is_no_row)
 {
 	const struct report *report = run_stolen(NULL);

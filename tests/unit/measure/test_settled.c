@@ -76,7 +76,7 @@ TEST(the_window_has_its_maximum_length_if_a_clock_cannot_be_decided)
 	bench_free(played.bench);
 }
 
-/* The RTC's edges are a second apart, and a window must start and end with one. */
+/* The RTC's edges are a second apart, and a window must start and end with an edge. */
 TEST(with_an_rtc_the_window_lasts_from_edge_to_edge)
 {
 	struct played played;

@@ -1,6 +1,6 @@
 /*
- * A TSC that never counts, or stops during the run. The TSC times everything, so the run ends at once. It gives the
- * reason, and names no other clock. All times are simulated.
+ * A TSC that never counts, or stops during the run. The TSC times everything, so the run ends at once. The run gives
+ * the reason, and names no other clock. All times are simulated.
  */
 #include "test.h"
 #include "judge/judge.h"
@@ -120,7 +120,7 @@ TEST(a_tsc_that_stops_ends_the_run_within_a_second_and_no_other_clock_is_named)
 		assert_only_the_tsc_is_named(&bench->run.report);
 		tsc = bench_find_clock(bench, "tsc");
 		assert_true(tsc->failed_later);
-		/* 2 ms of tolerance, because the drivers are opened first */
+		/* the reported time starts when the drivers were opened, which takes up to 2 ms */
 		assert_true(tsc->failed_later_ms <= ms && ms <= tsc->failed_later_ms + 2);
 		for (size_t i = 0; i < bench->run.report.clock_count; i++) {
 			const struct report_clock *entry = &bench->run.report.clocks[i];

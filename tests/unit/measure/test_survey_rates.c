@@ -219,8 +219,8 @@ counter_of(int clock)
 }
 
 /*
- * Called between groups of readings. Makes the clock CHANGING faster when its time CHANGES_AT_PS has come. Returns
- * false, because the run has no deadline.
+ * Called between groups of readings. Makes the clock CHANGING faster as soon as the simulated time reaches
+ * CHANGES_AT_PS. Returns false, because the run has no deadline.
  */
 static bool
 expired(void *context)
@@ -1246,9 +1246,9 @@ TEST(if_the_tsc_and_all_clocks_of_one_crystal_diverge_none_is_called_changed)
 }
 
 /*
- * Under Xen, the rates of all of a guest's devices may change together within the window. They count as one clock, even
- * if their intervals are narrow. A single device must not be named either, because a TSC that stops between the
- * readings of two devices looks the same.
+ * Under Xen, the rates of all of a guest's devices may change together within the window. These devices count as one
+ * clock, even if their intervals are narrow. A single device must not be named either, because a TSC that stops between
+ * the readings of two devices looks the same.
  */
 TEST(a_rate_change_within_the_window_of_a_guest_accuses_no_clock)
 {
@@ -1332,7 +1332,10 @@ TEST(the_stated_rate_of_a_group_is_true_for_each_of_its_clocks)
 	assert_in_range(finding->high, 303, 320);
 }
 
-/* In a window of one second, the interval of a guest's RTC is too wide to prove anything. */
+/*
+ * A host that adjusts its time changes the rates of all devices of a guest. In a window of one second, the interval of
+ * the guest's RTC is too wide to prove anything.
+ */
 TEST(a_host_that_adjusts_its_time_does_not_accuse_the_tsc)
 {
 	bench->off_tenths[HPET] = bench->off_tenths[PM] = bench->off_tenths[PIT] = bench->off_tenths[RTC] = 1500;
@@ -1525,7 +1528,8 @@ TEST(a_preemption_after_a_jump_leaves_the_other_clocks_rates_known)
 	pm = &bench->survey.steps.clocks[find(PM) - bench->report.clocks].implied;
 	sim_advance_ps(SIM_PS_PER_S);
 	sim.hpet.counter.origin_ticks += 1000000; /* the HPET jumps forward by 100 ms */
-	bench->away_in = 200; /* the PM timer is read a few times before the jump */
+	/* more readings than until the jump is noticed, so the preemption comes while rates are measured again */
+	bench->away_in = 200;
 	survey_read_and_compare_clocks(&bench->survey);
 	assert_int_equal(bench->away_in, 0);
 	assert_int_equal(discontinuities(), 1);
@@ -1631,7 +1635,8 @@ TEST(two_clocks_of_one_source_are_marked_and_a_clock_20_ppm_off_is_not)
 	assert_true(pair("tsc", "hpet")->same_source);
 	assert_false(pair("tsc", "acpi_pm")->same_source);
 	assert_false(pair("hpet", "acpi_pm")->same_source);
-	assert_false(pair("hpet", "rtc")->same_source); /* the RTC's interval is too wide to show a different source */
+	/* the RTC's interval is too wide to show that both clocks have the same source */
+	assert_false(pair("hpet", "rtc")->same_source);
 }
 
 /*

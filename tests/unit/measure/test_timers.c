@@ -376,7 +376,9 @@ TEST(a_timer_without_a_counter_is_timed_by_the_tsc_within_its_stated_error)
 	}
 }
 
-/* The count may start up to 10 us after the arming, so one-shots may be due 10 us earlier than calculated. */
+/*
+ * The count may start up to 10 us after the arming, so the interrupt's due time is known only within 5 us to each side.
+ */
 TEST(a_timer_whose_count_may_start_late_has_a_larger_error)
 {
 	source.phase_ticks = 1000;

@@ -4,7 +4,7 @@
 #include "record/record.h"
 
 #define SIZE 65536u
-#define WIDE 512u /* size of a buffer for one entry, larger than the struct of any kind */
+#define WIDE 512u /* size of a buffer for one entry, larger than the struct of each kind of entry */
 
 static uint8_t bytes[SIZE];
 static struct record record;
@@ -89,7 +89,7 @@ TEST(every_kind_of_entry_is_read_as_it_was_written)
 		struct record_entry entry;
 
 		if (kind == RECORD_END)
-			continue; /* record_end() writes this kind of entry */
+			continue; /* record_end() writes this kind of entry, not the test */
 		if (is_unused(kind)) {
 			assert_int_equal(row->fixed.bytes, 0);
 			continue;

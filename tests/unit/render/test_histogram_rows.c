@@ -124,7 +124,7 @@ TEST(a_single_read_among_millions_has_a_row)
 
 /*
  * A clock's longest bar belongs to the row with the most reads of this clock. The reads of the other clock do not
- * change it.
+ * change the bars of this clock.
  */
 TEST(bars_are_scaled_for_each_clock)
 {

@@ -253,7 +253,7 @@ TEST(an_entry_of_the_matrix_is_the_columns_core_minus_the_rows_core)
 {
 	int64_t truth_ticks[4] = { [3] = 2000 };
 	struct report *report = report_of(4, PAIR_SCHEDULE_STAR, truth_ticks);
-	/* offsets of the three pairs of the cores that took part */
+	/* offsets of the last pass, for the three pairs of cores 0, 2 and 3 */
 	struct offset later[3] = { { -100, 120 }, OFFSET_UNKNOWN, { -300, -200 } };
 
 	render(report);

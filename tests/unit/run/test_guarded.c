@@ -1,6 +1,6 @@
 /*
- * Tests of exceptions on the boot core. If a clock was being read, the run does not read this clock again. Otherwise
- * all measurements end.
+ * Tests of exceptions on the boot core. If reading a clock caused the exception, the run does not read this clock
+ * again. Any other exception ends all measurements.
  */
 #include "test.h"
 #include "bench.h"

@@ -60,7 +60,8 @@ played(const char *hypervisor)
 }
 
 /*
- * callbacks: number of callbacks of the firmware's timer so far. callbacks_max: number after which this timer is dead.
+ * callbacks: number of callbacks of the firmware's timer so far. callbacks_max: number of callbacks after which this
+ * timer is dead.
  */
 static unsigned callbacks, callbacks_max;
 

@@ -146,8 +146,8 @@ width(const struct series_clock *clock)
 }
 
 /*
- * Asserts that each row starts at the end of the previous row, and is as long as the interval. The last row may be
- * shorter.
+ * Asserts that each row starts at the end of the previous row, and takes one to two intervals of the series. The last
+ * row may be shorter.
  */
 static void
 assert_rows_follow_each_other(const struct series *series)

@@ -309,7 +309,10 @@ has_policy(const struct source *source, int policy)
 	return source->periods && !source->secondary && !(policy == SIM_DELAY && source->at == SIM_RTC_PERIODIC);
 }
 
-/* The source STATUS is polled and sends no interrupts. Therefore it must not pass the rule that interrupts stop. */
+/*
+ * The source STATUS is polled and sends no interrupts. If its status cannot be cleared, none of its rules may count as
+ * passed.
+ */
 TEST(a_status_that_cant_be_cleared_passes_nothing)
 {
 	for (size_t i = 0; i < SOURCES; i++) {

@@ -151,8 +151,8 @@ TEST(the_intervals_of_percentiles_have_at_least_95_percent_confidence)
 
 			/*
 			 * R reads take 1 ns, and the other reads take 2 ns. A binary search finds the largest R with
-			 * which an end of the percentile's confidence interval is still 2 ns. The rank of this end is R
-			 * + 1.
+			 * which an end of the percentile's confidence interval is still 2 ns. This end's rank is one
+			 * more than R.
 			 */
 			latency_clear(&latency);
 			latency.count = latency.histogram.total = count;

@@ -41,8 +41,8 @@ TEST(a_clock_that_only_counts_up_has_no_fault_at_its_wrap)
 }
 
 /*
- * The PIT wraps in 55 ms. In a preemption of 30 ms, the PIT moves by more than half of its range. Without the duration,
- * this movement looks like a step back.
+ * The PIT wraps in 55 ms. In a preemption of 30 ms, the PIT moves by more than half of its range. If the duration of
+ * the preemption is not used, this movement looks like a step back.
  */
 TEST(a_pause_of_half_a_wrap_is_no_step_back_if_the_duration_is_known)
 {

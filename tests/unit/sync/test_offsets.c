@@ -605,7 +605,7 @@ TEST(cores_that_also_differ_among_themselves_are_no_group)
 	}
 }
 
-/* Core 2's offset from the boot core may be 0, but its pairs with all other cores prove that it differs from them. */
+/* Core 2's offset from the boot core may be 0, but core 2's pairs with cores 1, 3 and 4 prove that it differs. */
 TEST(a_core_is_an_outlier_if_only_its_pairs_prove_it)
 {
 	struct world *world = world_new(PAIR_SCHEDULE_ALL, 5, 1);
@@ -1024,7 +1024,7 @@ motion_of(struct offset first, struct offset middle, int64_t seconds, struct off
 				 .end_tsc = 1000 + 10 * SECOND + SECOND / 10 };
 	enum motion motion = offsets_classify_motion(&one, &two, &three, 0, 1);
 
-	/* the result must be the same for the exchanged pair */
+	/* the result must be the same if the two cores of the pair are exchanged */
 	assert_int_equal(offsets_classify_motion(&one, &two, &three, 1, 0), motion);
 	return motion;
 }

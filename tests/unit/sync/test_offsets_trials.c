@@ -121,8 +121,8 @@ play(struct trial *trial, struct picture *picture, enum pair_schedule kind, uint
 }
 
 /*
- * Returns the number of cores whose reported offset from the boot core does not contain the true offset at the time of
- * the ping-pong.
+ * Returns the number of cores whose reported interval of the offset from the boot core does not contain the true offset
+ * at the time of the ping-pong.
  */
 static size_t
 count_wrong_places(const struct trial *trial, const struct picture *picture)
