@@ -7,9 +7,9 @@
 #include "render/text/help.h"
 
 /*
- * Queues PLAN's rendered texts of REPORT for SERIAL. With serial=summary it queues only the table without its details.
- * With serial=compact it queues this table and the short report of compact.h. Call it after the report was saved: see
- * plan_render_serial_texts().
+ * Queues the texts of REPORT for SERIAL, rendered in PLAN's memory. With serial=summary it queues only the first part
+ * of the table. With serial=compact it queues this part and the short report of compact.h. Call it after the report was
+ * saved: see plan_render_serial_texts().
  */
 void blocks_queue_report(struct serial *serial, struct plan *plan, const struct report *report);
 

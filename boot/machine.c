@@ -295,8 +295,8 @@ prepare_machine_for_run(struct machine *machine, const struct plan *plan, struct
 }
 
 /*
- * Arms the watchdog only with exit=reboot. Such a machine is often unattended, so no person could switch it off and on
- * after a hang.
+ * Arms the watchdog if exit=reboot. A machine with this option is often unattended, so no person could reset it after a
+ * hang.
  */
 static void
 arm_watchdog(struct machine *machine, struct report *report)

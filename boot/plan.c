@@ -117,8 +117,8 @@ try_to_allocate_buffers(struct plan *plan, size_t cores, enum pair_schedule wide
 }
 
 /*
- * Adds a note if the memory is not enough for CORES cores. If only the measurement of all pairs was left out, the
- * survey adds the note.
+ * Adds a note if the memory is not enough for CORES cores. If only the measurement of all pairs was
+ * left out, the survey reports this.
  */
 static void
 note_fewer_cores(const struct plan *plan, size_t cores, struct report *report)

@@ -45,15 +45,14 @@ bool plan_allocate(struct plan *plan, size_t cores, const struct plan_page *page
 
 /*
  * Renders all saved formats of REPORT into the plan's buffers, and sets TEXTS to them. Returns false if a text does not
- * fit, which the buffers' sizes prevent.
+ * fit. This is not expected, because the buffers have the maximum sizes.
  */
 bool plan_render_files(struct plan *plan, const struct report *report, const struct text *texts[SAVE_FILES]);
 
 /*
  * Renders the texts for a serial line into the same buffers. Call this after the report was saved. With many cores,
  * sending JSON and CSV would take minutes, so short forms replace them. The short CSV overwrites the CSV. The short
- * JSON overwrites the page, because the JSON may still be sent to a server. Without a page nothing is sent to a server,
- * so the short JSON overwrites the JSON.
+ * JSON overwrites the page, because the JSON may still be sent to a server. Without a page it overwrites the JSON.
  */
 void plan_render_serial_texts(struct plan *plan, const struct report *report, const struct text **json,
 			      const struct text **csv);

@@ -1,5 +1,5 @@
 # See src/rooms.mk. Both boots share the folders outside of boot/uefi and boot/bare. The functions of boot/firmware and
-# boot/console that differ are in folders of these names in boot/uefi and boot/bare, and the linker chooses one of the two.
+# boot/console that differ between the boots are in the folders firmware and console of boot/uefi and boot/bare.
 USES_boot/firmware := src/report drivers/clocks drivers/smbios
 USES_boot/guard    := boot/firmware
 USES_boot/interrupts := boot/guard

@@ -36,7 +36,7 @@ STACK_SIZE	equ 256 * 1024		; at least the 128 KiB that UEFI guarantees (UEFI 2.1
 GUARD_SIZE	equ 64 * 1024		; larger than any stack frame, so no overflow can skip this area
 FAULT_STACK_SIZE equ 8192
 EXCEPTIONS	equ 32			; number of vectors for exceptions: SDM vol. 3A, 6.3.1
-ERRORS		equ 60227d00h		; bit mask of the vectors with an error code, as FAULT_ERRORS in C
+ERRORS		equ 60227d00h		; vectors with an error code: FAULT_ERRORS of clock/fault.h
 
 MULTIBOOT2	equ 0e85250d6h		; magic number of the header: Multiboot2 Specification 2.0, 3.1.1
 MULTIBOOT2_I386	equ 0			; architecture in the header: the loader enters in 32-bit protected mode
@@ -84,8 +84,8 @@ multiboot2:
 	dd 8
 multiboot2_end:
 
-; The entry points of the Linux boot protocol, at the start of the image. This code clears the variables. A loader
-; clears them for the ELF file, but not for baretick.bin, which has no ELF header.
+; The entry points of the Linux boot protocol, at the start of the image. This code sets the section .bss to 0. A
+; loader does this for the ELF file, but not for baretick.bin, which has no ELF header.
 section .linux alloc exec nowrite align=16
 bits 32
 linux_entry:
@@ -225,7 +225,7 @@ bare_triple_fault:
 	lidt [rel no_handlers]
 	ud2
 
-; A stub of 16 bytes for each exception. On entry the stack is as the CPU leaves it at an interrupt gate.
+; A stub of 16 bytes for each exception. On entry the stack holds the CPU's exception frame.
 	align 16
 bare_stubs:
 %assign vector 0
@@ -256,7 +256,7 @@ exception:
 	jmp bare_triple_fault
 
 	align 16
-bare_ignore:				; handler of interrupts, which are not expected; sends no EOI
+bare_ignore:				; handler of unexpected interrupts; sends no EOI
 	iretq
 
 section .data align=16

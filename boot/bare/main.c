@@ -182,8 +182,8 @@ end_after_fault(struct application *app, const struct fault *fault)
 }
 
 /*
- * Called for an exception that no guard handles. Prints the exception and ends the run. A second exception in this
- * function resets the machine.
+ * Called for an exception that no guard handles. Prints the exception and ends the run. If this causes another
+ * exception, resets the machine.
  */
 void
 bare_handle_exception(uint32_t vector, uint64_t at, uint64_t error, uint64_t address)

@@ -16,7 +16,7 @@
 #define STUB_SIZE          16u
 #define GATE_INTERRUPT     0x8eu /* type of a gate: present, interrupt gate (SDM vol. 3A, 6.14.1) */
 #define DOUBLE_FAULT       8u
-/* index of a separate stack (IST), because the usual stack is full after a stack overflow */
+/* index (IST) of the double-fault handler's stack; after a stack overflow the usual stack cannot be used */
 #define DOUBLE_FAULT_STACK 1u
 
 /* Ends and starts of the image's sections, defined in boot/bare/elf.lds. */

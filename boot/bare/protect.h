@@ -1,7 +1,4 @@
-/*
- * Detects wrong memory accesses: sets the permissions of pages, and loads an interrupt table, which no firmware
- * provides here.
- */
+/* Detects wrong memory accesses: sets the permissions of pages, and loads baretick's interrupt table. */
 #ifndef BARETICK_PROTECT_H
 #define BARETICK_PROTECT_H
 

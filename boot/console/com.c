@@ -23,7 +23,7 @@ enum {
 /*
  * Maximum number of status reads in one wait. The 16 bytes of the queue are sent within 1.4 ms. A read takes about 1 us
  * on a bus and up to 100 us in a guest. So the wait ends after 4 s on hardware, and after minutes in a slow guest.
- * Afterwards the port is not used any more, so that a run has only one such wait.
+ * Afterwards the port is not used any more.
  */
 #define POLLS_MAX 4000000u
 
@@ -32,7 +32,7 @@ enum {
  * baud.
  */
 #define RECEIVE_POLLS 10000u
-#define DROPPED_MAX   64u /* maximum number of received bytes that are discarded at once; the queue is shorter */
+#define DROPPED_MAX   64u /* maximum number of received bytes that are discarded at once; more than the queue holds */
 
 static uint8_t
 read_register(const struct com *com, unsigned at)

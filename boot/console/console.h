@@ -2,10 +2,10 @@
  * The screen, which a person reads, and the serial lines, which programs read. boot/uefi/console implements them with
  * UEFI's protocols. boot/bare/console implements serial lines only.
  *
- * With UEFI the screen is usually the firmware's console, which appears on all displays. A console that also uses
- * serial lines would disturb the programs that read them. In this case the screen is the text output of one of the
- * console's displays. If the console has serial lines only, the screen is the text output of any display. All text is
- * ASCII. Without screen and serial lines nothing is written.
+ * With UEFI the screen is usually the firmware's console, which appears on all displays. If the firmware's console also
+ * uses serial lines, its text would disturb the programs that read them. In this case the screen is the text output of
+ * one of the console's displays, or of any display if the console has none. All text is ASCII. Without screen and
+ * serial lines nothing is written.
  */
 #ifndef BARETICK_CONSOLE_H
 #define BARETICK_CONSOLE_H

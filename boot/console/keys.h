@@ -23,7 +23,7 @@ bool keys_read_next(unsigned *key);
 /* Discards all keys that were pressed until now. */
 void keys_discard_all(void);
 
-/* Waits until the next poll of the keyboard, for some hundredths of a second at most. */
+/* Waits until the keyboard should be read again, for some hundredths of a second at most. */
 void keys_wait_for_key(struct keys *keys);
 
 #endif

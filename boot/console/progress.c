@@ -12,7 +12,7 @@
 
 /*
  * Minimum time in ns between two drawings of the line, because drawing disturbs the measurements. It is less than 1 s,
- * because a measurement of a clock that ticks once a second draws the line at each tick.
+ * so that a measurement of a clock that ticks once a second can draw the line at each tick.
  */
 #define LINE_NS        UINT64_C(950000000)
 #define NS_PER_S       UINT64_C(1000000000)

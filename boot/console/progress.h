@@ -19,7 +19,7 @@ struct progress {
 	unsigned percent;      /* the latest percentage that was shown */
 	uint64_t shown_tsc;    /* TSC at the last drawing; 0 means that the next call draws the line */
 	uint64_t deadline_ticks; /* deadline in TSC ticks after start_tsc; 0 before progress_set_tsc_rate() */
-	/* the same deadline, measured by the firmware's timer, which works even if the TSC stops */
+	/* the same deadline, as an alarm that works even if the TSC stops */
 	struct alarm deadline;
 	size_t rows;           /* number of a soak's rows that were printed so far */
 	char marks[PROGRESS_MARKS + 1];

@@ -28,7 +28,7 @@ struct serial_line {
 };
 
 struct serial {
-	struct serial_line lines[SERIAL_LINES_MAX]; /* a line that was removed has the write function NULL */
+	struct serial_line lines[SERIAL_LINES_MAX]; /* a line that was removed has write = NULL */
 	size_t count;
 	bool is_enabled; /* true if output is on: see serial_enable() */
 	struct serial_block blocks[SERIAL_BLOCKS_MAX];

@@ -12,7 +12,7 @@ MSR_X2APIC_ID	equ 802h		; local APIC ID register in x2APIC mode: SDM vol. 3A, 10
 MSR_X2APIC_EOI	equ 80bh		; EOI register in x2APIC mode: SDM vol. 3A, 10.12.1.2
 VECTOR_NMI	equ 2			; vector of NMIs: SDM vol. 3A, 6.3.1, table 6-1
 VECTORS_OF_CPU	equ 32			; vectors below this number are exceptions and NMI
-VECTOR_SPURIOUS	equ 0ffh		; vector of spurious interrupts, as LAPIC_SPURIOUS_VECTOR in C
+VECTOR_SPURIOUS	equ 0ffh		; vector of spurious interrupts: LAPIC_SPURIOUS_VECTOR of the C code
 
 extern core_main
 
@@ -24,7 +24,7 @@ global core_vectors:data hidden
 ; On entry: 64-bit mode, RBX = trampoline_parameters, no stack, interrupts masked. The temporary page
 ; tables are active, and map only this page of the image. This code does not return.
 bits 64
-	align 256			; keeps the code within one page, because it is shorter than 256 bytes
+	align 256			; the code is shorter than 256 bytes, so it lies within one page
 core_entry:
 	mov r8, [rbx + trampoline_parameters.setup]
 	mov rax, [rbx + trampoline_parameters.boot_cr3]
@@ -110,7 +110,7 @@ core_entry_end:
 	%error "core_entry may cross a page"
 %endif
 
-; One stub of 16 bytes for each of the 256 vectors. On entry the stack is as the CPU leaves it at an interrupt gate.
+; One stub of 16 bytes for each of the 256 vectors. On entry the stack holds the CPU's interrupt frame.
 	align 16
 core_vectors:
 %assign vector 0

@@ -54,9 +54,9 @@ size_t cores_count_listed(const struct acpi_madt *madt, uint32_t own_apic_id);
 
 /*
  * Finds the cores of a machine without a MADT. Starts all other cores at once, and writes the APIC ids of at most SPACE
- * cores to IDS. The cores halt until cores_start() starts them. Takes 30 ms. Takes up to 1 s more if no core answers,
- * or fewer cores than CPUID reports. Returns the number of ids. Returns 0 if there are no other cores, no memory, or no
- * local APIC to start them.
+ * cores to IDS. The cores halt until cores_start() starts them. Takes 30 ms, and up to 1 s more if no core answers, or
+ * if fewer cores answer than CPUID reports. Returns the number of ids. Returns 0 if there are no other cores, no
+ * memory, or no local APIC to start them.
  */
 size_t cores_find_by_broadcast(uint32_t *ids, size_t space);
 

@@ -13,7 +13,7 @@
 #define STACK_SIZE        (16u << 10)
 #define TRAMPOLINE_MAX    UINT64_C(0x9ffff)    /* a SIPI can only address the first MiB, whose RAM ends here */
 #define TABLES_MAX        UINT64_C(0xffffffff) /* page tables are below 4 GiB, because CR3 is loaded in 32-bit mode */
-#define TABLES_PAGES      9u /* the top table, and up to four lower tables for each of the two mapped pages */
+#define TABLES_PAGES      9u /* page tables: the top table, and up to four lower tables for each of two mapped pages */
 
 /* SDM vol. 3A, 4.5.2: bits 0 to 11 of CR3, which are the PCID if CR4.PCIDE is set */
 #define CR3_FLAGS         UINT64_C(0xfff)

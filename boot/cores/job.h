@@ -16,7 +16,7 @@ struct job {
 	struct fault fault; /* description of the exception */
 };
 
-/* Runs the job on CORE, which may be any core. CONTEXT is the struct job. */
+/* Runs CORE's part of the job. Called on CORE, which may be the boot core. CONTEXT is the struct job. */
 void job_run(void *context, size_t core);
 
 /* Called when all cores have finished. Does not return if the boot core took an exception. */

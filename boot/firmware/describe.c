@@ -34,7 +34,10 @@ join_two_names(char *out, size_t size, const char *first, const char *second)
 	text_printf(&text, "%s%s%s", first, first[0] && second[0] ? " " : "", second);
 }
 
-/* Copies strings as whole arrays, because source and destination have the same size and end with a 0. */
+/*
+ * Fills in REPORT's identity. Strings are copied as whole arrays, because source and destination have the same size and
+ * end with a 0.
+ */
 static void
 describe_machine_identity(struct report *report, const struct platform *platform, const struct smbios_facts *smbios)
 {

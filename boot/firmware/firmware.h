@@ -1,7 +1,6 @@
 /*
- * The services that the firmware provides with UEFI, and baretick without UEFI: memory, the addresses of tables, name
- * and time. The folders boot/uefi/firmware and boot/bare/firmware implement them, and the linker chooses one of the
- * two.
+ * Services of the platform: memory, the addresses of tables, name and time. With UEFI the firmware provides them
+ * (boot/uefi/firmware), without UEFI baretick itself (boot/bare/firmware). The linker chooses one of the two folders.
  */
 #ifndef BARETICK_FIRMWARE_H
 #define BARETICK_FIRMWARE_H
@@ -36,8 +35,8 @@ uint64_t firmware_find_smbios_3(void);
 uint64_t firmware_find_smbios_2(void);
 
 /*
- * Returns the address of a page without memory, at which Xen's shared page can be mapped: see struct platform. Returns
- * 0 if baretick was not started by PVH.
+ * Returns a physical address without RAM, at which Xen's shared page can be mapped: see struct platform. Returns 0 if
+ * baretick was not started by PVH.
  */
 uint64_t firmware_get_unused_page(void);
 
@@ -48,8 +47,8 @@ void firmware_print_name(struct text *text);
 void firmware_print_time(struct text *text);
 
 /*
- * The firmware runs no callback on this core from firmware_block_callbacks() to firmware_allow_callbacks(). Masked
- * interrupts alone do not ensure this. HELD is the value that firmware_block_callbacks() returned.
+ * Between these two calls the firmware runs no callback on this core. Masked interrupts alone do not ensure this. HELD
+ * is the value that firmware_block_callbacks() returned.
  */
 uint64_t firmware_block_callbacks(void);
 void firmware_allow_callbacks(uint64_t held);

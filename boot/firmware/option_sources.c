@@ -1,11 +1,11 @@
-/* Reads options from several sources. See sources.h. */
+/* Reads options from several sources. See option_sources.h. */
 #include "firmware/option_sources.h"
 
 #include "base/text.h"
 #include "hw/fw_cfg.h"
 
 #define SOURCE_SIZE 8192 /* maximum number of bytes of options in one source */
-#define SHOWN_MAX   48   /* maximum number of characters that a note quotes of words that are no options */
+#define SHOWN_MAX   48   /* maximum total length of the unknown words that a note quotes, in characters */
 #define FW_CFG_NAME "opt/baretick/options"
 
 struct option_sources

@@ -1,5 +1,6 @@
 /*
- * Reads options from several sources. A later source overrides earlier sources. Each boot has its own list of sources.
+ * Reads options from several sources. A later source overrides earlier sources. boot/uefi and boot/bare have different
+ * sources.
  */
 #ifndef BARETICK_OPTION_SOURCES_H
 #define BARETICK_OPTION_SOURCES_H
@@ -8,8 +9,8 @@
 #include "report/report.h"
 
 /*
- * Maximum number of bytes that are read from a source. It is larger than a valid source, so that exit=, save= and
- * serial= are found in a source that is too long.
+ * Maximum number of bytes that are read from a source. A valid source is shorter. In a
+ * longer source, only exit=, save= and serial= are searched for.
  */
 #define OPTION_SOURCES_READ_SIZE (64u << 10)
 

@@ -37,7 +37,7 @@ gate_get_handler(const struct gate *gate)
 }
 
 #define CR4_CET  (UINT64_C(1) << 23) /* bit CET of CR4, shadow stacks: SDM vol. 3A, 2.5 */
-#define CR4_FRED (UINT64_C(1) << 32) /* Linux's X86_CR4_FRED: exceptions do not use the interrupt table */
+#define CR4_FRED (UINT64_C(1) << 32) /* Linux's X86_CR4_FRED; if set, exceptions do not use the interrupt table */
 
 /* Adds to REGISTERS the bases of IDT and GDT, CR3, CR4, and the LAPIC's timer registers and spurious vector. */
 void processor_read_registers(struct as_found *registers);

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 struct tick {
-	uint64_t period_100ns; /* the tick's period before tick_set_stopped() or tick_pause() stopped it; else 0 */
+	uint64_t period_100ns; /* the tick's period, saved when tick_set_stopped() or tick_pause() stopped it; else 0 */
 };
 
 /*

@@ -29,10 +29,10 @@ static struct {
 } tables;
 
 /*
- * Copies the firmware's interrupt table, with STUBS as the handlers of HANDLED_EXCEPTIONS. If SWITCHES_STACK is set,
- * each entry keeps its index of a stack in the task state segment. EDK II of 2026 uses this for #PF. A core of the
- * firmware's MP services may have no task state segment, and a #PF with such an index would end in a triple fault
- * there.
+ * Copies the firmware's interrupt table, with STUBS as the handlers of HANDLED_EXCEPTIONS. If SWITCHES_STACK is true,
+ * each handler uses the same separate stack (IST) as the firmware's handler; EDK II of 2026 has one for #PF. On a core
+ * of the firmware's MP services it must be false: without a task state segment, a separate stack would cause a triple
+ * fault.
  */
 static struct table_register
 make_interrupt_table(const uint8_t *stubs, bool switches_stack)

@@ -1,8 +1,8 @@
 /*
  * Handles exceptions in baretick's code, which otherwise cause the firmware's register dump. A guard is a call of a
- * function: an exception in baretick's code ends the call. While guards are open, the boot core uses a copy of the
- * firmware's interrupt table, in which some exceptions have our handlers. An exception in the firmware's code is passed
- * to the firmware unchanged. The firmware also handles interrupts as before.
+ * function: an exception in baretick's code ends the call. From guard_install_handlers() to guard_restore_handlers(),
+ * the boot core uses a copy of the firmware's interrupt table, in which some exceptions have our handlers. An exception
+ * in the firmware's code is passed to the firmware unchanged. The firmware also handles interrupts as before.
  */
 #ifndef BARETICK_GUARD_H
 #define BARETICK_GUARD_H
@@ -24,7 +24,10 @@ void guard_restore_handlers(void);
  */
 bool guard_run(void (*work)(void *argument), void *argument, struct fault *fault);
 
-/* Like guard_run(), but on another core that the firmware started. Restores that core's IDT and GS base afterwards. */
+/*
+ * Like guard_run(), but called on another core, which the firmware started. Restores this core's IDT and GS base
+ * afterwards.
+ */
 bool guard_run_on_core(void (*work)(void *argument), void *argument, struct fault *fault);
 
 /* Ends the innermost guard of the boot core as if FAULT had occurred here. */

@@ -10,8 +10,8 @@ struc guard				; layout in boot/guard/guard_internal.h
 	.address	resq 1
 endstruc
 
-VECTORS		equ 32			; number of exceptions, as GUARD_VECTORS in C
-ERRORS		equ 60227d00h		; bit mask of the vectors with an error code, as FAULT_ERRORS in C
+VECTORS		equ 32			; number of exceptions: GUARD_VECTORS of guard_internal.h
+ERRORS		equ 60227d00h		; vectors with an error code: FAULT_ERRORS of clock/fault.h
 
 extern guard_call_work
 extern guard_top
@@ -59,14 +59,14 @@ guard_leave:
 	pop rbx
 	ret
 
-; Ends GUARD: void guard_unwind(struct guard *guard). C code calls it. A handler on the guard's stack jumps to it with
-; RDI = guard. It does not return.
+; void guard_unwind(struct guard *guard): ends GUARD and does not return. C code calls it, and the exception handler
+; jumps to it with RDI = guard.
 guard_unwind:
 	mov rsp, [rdi + guard.stack]
 	xor eax, eax
 	jmp guard_leave
 
-; A stub of 16 bytes for each exception. On entry the stack is as the CPU leaves it at an interrupt gate.
+; A stub of 16 bytes for each exception. On entry the stack holds the CPU's exception frame.
 %macro stubs 1
 	align 16
 guard_stubs_%1:
@@ -124,7 +124,7 @@ guard_vector:
 	push rdi
 	push rcx
 	cld
-	call guard_handles_exception			; called without an aligned stack, because it uses no SSE
+	call guard_handles_exception			; needs no aligned stack, because it uses no SSE
 	pop rcx
 	pop rdi
 	test al, al

@@ -20,7 +20,7 @@ _Static_assert(sizeof(struct timer_event) == 16, "boot/interrupts/recorder.nasm:
 
 #undef SAME_OFFSET
 
-extern struct timer_slot *recorder_slot HIDDEN; /* memory of the boot core's recorder */
+extern struct timer_slot *recorder_slot HIDDEN; /* buffer for the boot core's timer interrupts */
 extern const uint8_t recorder_record[] HIDDEN, recorder_count_stray[] HIDDEN, recorder_ignore_spurious[] HIDDEN;
 
 #endif

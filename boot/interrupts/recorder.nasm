@@ -24,9 +24,9 @@ global recorder_record:data hidden
 global recorder_count_stray:data hidden
 global recorder_ignore_spurious:data hidden
 
-; Handles the tested source's interrupt. On entry the stack is as the CPU leaves it at an interrupt gate. Reads the
-; source's counter first, then the TSC. If the slot is full, this is an interrupt storm: the interrupted code continues
-; with interrupts masked.
+; Handles an interrupt of the tested timer. On entry the stack holds the CPU's interrupt frame. Reads the timer's
+; counter first, then the TSC. A full slot is an interrupt storm: the interrupted code then continues with interrupts
+; masked.
 	align 16
 recorder_record:
 	push rax
@@ -81,7 +81,7 @@ recorder_record:
 	mov rdi, [rel recorder_slot]
 	jmp acknowledge
 
-; Counts and ends any other interrupt.
+; Counts any other interrupt, and sends its EOI.
 	align 16
 recorder_count_stray:
 	push rax

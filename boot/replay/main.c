@@ -142,7 +142,7 @@ render_page(struct text *out, const struct report *report)
 	html_render(out, page_parts, report);
 }
 
-/* Returns one of REPORT's texts. The buffer has the size of the largest text, the page. */
+/* Renders REPORT by PUT into a new buffer. The buffer is large enough for the longest text, the page. */
 static struct text
 render_to_new_text(render_text *put, const struct report *report)
 {

@@ -54,8 +54,8 @@ bool checkpoint_start_phase(void *context, const struct run *run, const struct r
 void checkpoint_set_core_start_method(void *context, enum options_cores cores);
 
 /*
- * Returns true if a checkpoint is due, a minute after the latest checkpoint or later. Called between batches of a phase
- * that may last for hours.
+ * Returns true if a new checkpoint is due, at least a minute after the latest checkpoint. Called between batches of a
+ * phase that may last for hours.
  */
 bool checkpoint_is_due(const void *context);
 

@@ -87,7 +87,7 @@ deliver_error_report(struct plan *plan, struct report *report, const struct plan
 	add_error_note(report, error);
 	report_add_note(report, "Nothing was measured.");
 	report->started_at[0] = '\0';
-	report->duration_ns = options_duration_ns(&report->options); /* the duration that the run would have had */
+	report->duration_ns = options_duration_ns(&report->options); /* the requested duration */
 	report->incomplete = true;
 	judge_report(report);
 	recommend_clocks(report);

@@ -5,7 +5,7 @@
 #include "uefi/firmware/uefi.h"
 
 #define OFF_WAIT_100NS  10000000 /* 1 s: longest wait until the machine has reset or switched itself off */
-/* maximum number of calls of CheckEvent, which ends the wait if the firmware's timer has stopped */
+/* maximum number of calls of CheckEvent; ends the wait if the firmware's timer has stopped */
 #define OFF_POLLS_MAX   20000000
 #define STALL_US        1000000
 
@@ -43,7 +43,7 @@ reset_by_firmware(EFI_RESET_TYPE type)
 	wait_for_reset_or_power_off();
 }
 
-/* Writes ACPI's reset register as a last resort, as Linux's reboot=acpi does. */
+/* Resets the machine by the firmware, and if this fails, by ACPI's reset register, as Linux's reboot=acpi does. */
 static void
 restart_machine(const struct acpi_fadt *fadt)
 {

@@ -3,7 +3,7 @@
 
 #include "bare/console/serial_line.h"
 
-#define KEPT_MAX 64 /* maximum number of bytes that keys_discard_all() discards; the port's queue is shorter */
+#define KEPT_MAX 64 /* maximum number of bytes that keys_discard_all() discards; more than the port's queue holds */
 
 bool
 keys_read_next(unsigned *key)

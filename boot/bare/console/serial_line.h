@@ -1,4 +1,4 @@
-/* The console's only serial line, with functions that only boot/bare needs. See console.h for the others. */
+/* Functions of the console's only serial line that only boot/bare uses. console.h declares the others. */
 #ifndef BARETICK_SERIAL_LINE_H
 #define BARETICK_SERIAL_LINE_H
 
@@ -9,8 +9,8 @@
 bool serial_line_read_byte(uint8_t *byte);
 
 /*
- * Waits until all bytes are sent, because a reset would lose the bytes in the queue. The wait has a limit. If the limit
- * is reached, the line is not used any more, so a run has at most one such wait.
+ * Waits until all bytes are sent, because a reset would lose the bytes in the queue. After a time-out the line is not
+ * used any more.
  */
 void serial_line_flush(void);
 

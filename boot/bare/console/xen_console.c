@@ -7,7 +7,7 @@
 #include "hw/cpuid.h"
 #include "hw/hw.h"
 
-/* range of CPUID leaves in which hypervisors have interfaces, each LEAVES_STEP after the last (arch-x86/cpuid.h) */
+/* range of CPUID leaves that hypervisors use; their interfaces start at multiples of LEAVES_STEP (arch-x86/cpuid.h) */
 #define LEAVES_BEGIN 0x40000000u
 #define LEAVES_END   0x40010000u
 #define LEAVES_STEP  0x100u
@@ -32,8 +32,8 @@
 #define OUT_SIZE 2048u
 
 /*
- * Maximum number of yields in one wait, which take 0.8 s or more, because a yield takes 0.2 us or more. The wait must
- * be longer than 200 ms: for this time Xen's console daemon may pause a guest that sends many events.
+ * Maximum number of yields in one wait. They take 0.8 s or more, because a yield takes 0.2 us or more. The wait must be
+ * longer than 200 ms, because Xen's console daemon may pause a guest that sends many events for 200 ms.
  */
 #define YIELDS_MAX 4000000u
 
@@ -127,7 +127,8 @@ wait_until_ring_is_read(struct xen_console *console, uint32_t unread_max)
 }
 
 /*
- * Notifies the daemon only at the end of a line and when the ring is full, because the daemon limits a guest's events.
+ * Writes to Xen's output ring. Notifies Xen's console daemon only at the end of a line and when the ring is full,
+ * because the daemon limits the number of a guest's events.
  */
 bool
 xen_console_write(void *device, const char *bytes, size_t size)

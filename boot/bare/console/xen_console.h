@@ -1,6 +1,6 @@
 /*
- * The console of a Xen guest, which `xl console` shows, and the hypercalls that end a guest. A PVH guest of Xen has no
- * 16550, no reset register and no sleep port.
+ * The console of a Xen guest, which `xl console` shows, and the hypercalls that end a guest. They are needed because a
+ * PVH guest of Xen has no 16550, no reset register and no sleep port.
  */
 #ifndef BARETICK_XEN_CONSOLE_H
 #define BARETICK_XEN_CONSOLE_H

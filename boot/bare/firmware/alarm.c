@@ -1,7 +1,6 @@
 /*
- * Implements the alarm by the PM timer. While the TSC counts, the run measures its deadline by the TSC. The alarm
- * counts only the time in which the TSC stands still. Therefore a faulty PM timer cannot end a run whose TSC counts.
- * See alarm.h.
+ * Implements the alarm by the PM timer. The alarm counts only the time in which the TSC stands still, so a faulty PM
+ * timer cannot end a run whose TSC counts. See alarm.h.
  */
 #include "firmware/alarm.h"
 

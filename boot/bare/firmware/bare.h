@@ -30,12 +30,12 @@ struct ram *bare_get_ram(void);
 /* Returns the loader's command line, cut at BARE_COMMAND_LINE_MAX, and sets LENGTH. */
 const char *bare_get_command_line(size_t *length);
 
-/* Addresses of the image's sections, defined in boot/bare/elf.lds. Each section starts a page. */
+/* Addresses of the image's sections, defined in boot/bare/elf.lds. Each section starts at a page boundary. */
 extern const uint8_t image_begin[] __asm__("ImageBase") __attribute__((visibility("hidden")));
 extern const uint8_t image_end[] __attribute__((visibility("hidden")));
 
 /*
- * Searches SIZE bytes at BEGIN for ANCHOR, at multiples of 16 bytes. Returns the address of the first match whose
+ * Searches SIZE bytes at BEGIN for ANCHOR, at multiples of 16 bytes. Returns the address of the first match whose first
  * CHECKED bytes have the sum 0, or 0 if there is none. Only ANCHOR itself must be within the SIZE bytes.
  */
 uint64_t anchor_find(uint64_t begin, size_t size, const char *anchor, size_t checked);

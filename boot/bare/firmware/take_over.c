@@ -17,7 +17,7 @@
 #define SMBIOS_SIZE    0x10000u
 #define RSDP_SIZE      20u       /* number of bytes of the RSDP that its first checksum covers */
 /*
- * Address for Xen's shared page, at which Xen gives its guests no memory. Linux uses the same address:
+ * Address at which Xen's shared page is mapped. Xen places no RAM of a guest there. Linux uses the same address:
  * HVM_SHARED_INFO_ADDR, arch/x86/xen/enlighten_hvm.c.
  */
 #define XEN_SHARED_PAGE 0xfe700000u
@@ -64,10 +64,7 @@ static const struct protocol {
 	  "the loader passed no memory map (PVH start info has one from version 1 on)" },
 };
 
-/*
- * Returns a pointer to the SIZE bytes at ADDRESS, or NULL if they are not mapped. Page 0 is mapped until
- * protect_pages().
- */
+/* Returns a pointer to the SIZE bytes at ADDRESS, or NULL if ADDRESS is 0 or the bytes are not mapped. */
 static const void *
 map_address(uint64_t address, uint64_t size)
 {

@@ -1,7 +1,7 @@
 /* Reads the device paths of the firmware's console. See con_out.h. */
 #include "uefi/console/con_out.h"
 
-#define SIZE_MAX_BYTES 4096u /* largest size of ConOut; the path of one device takes about 50 bytes */
+#define SIZE_MAX_BYTES 4096u /* largest accepted size of ConOut in bytes; the path of one device takes about 50 bytes */
 
 static const EFI_GUID guid_device_path = DEVICE_PATH_PROTOCOL;
 static const EFI_GUID guid_global_variable = EFI_GLOBAL_VARIABLE;

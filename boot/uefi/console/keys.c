@@ -7,7 +7,7 @@
 
 #define POLL_US      30000
 #define TICKS_PER_US 10    /* UEFI 2.10, 7.1.7: timers count units of 100 ns */
-/* number of polls of the timer event, without sleeping, between two reads of the keyboard; a read takes some ms */
+/* number of polls of the timer event between two reads of the keyboard, because a read takes some ms */
 #define POLLS        10000
 /*
  * Maximum number of keys that keys_discard_all() discards. EDK II stores 256 keys of a PS/2 keyboard

@@ -156,7 +156,7 @@ pager_wait_for_exit(struct pager *pager, bool can_quit)
 		}
 		if (serial_send_next_chunk(&pager->console->serial) || pager_run_last_step(pager))
 			continue;
-		/* Without this line, a reader of the serial line would think that the machine hangs. */
+		/* Without this prompt, a reader of the serial line would think that the machine hangs. */
 		if (!announced)
 			print_wait_prompt(pager, can_quit);
 		announced = true;

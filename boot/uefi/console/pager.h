@@ -41,10 +41,10 @@ void pager_set_saved_sentence(struct pager *pager, const char *saved);
 void pager_show_document(struct pager *pager, struct console *console, const char *title, const char *document);
 
 /*
- * Lets the reader turn pages, until the reader chooses an exit, and returns the exit. EXIT_RETURN can be chosen only if
- * CAN_QUIT is set. During this time the queue of the serial lines is sent. The rest of the queue is dropped when an
- * exit is chosen. Without a screen or a keyboard the function waits for ever. If PATIENCE is set and no key is pressed
- * during these waits, it returns EXIT_REBOOT, so that an unattended machine restarts. Any key ends this countdown.
+ * Lets the reader turn pages until the reader chooses an exit, and returns this exit. EXIT_RETURN can be chosen only if
+ * CAN_QUIT is true. Meanwhile the queue of the serial lines is sent. The rest of the queue is dropped when an exit is
+ * chosen. If PATIENCE is not 0 and no key is pressed within PATIENCE waits, returns EXIT_REBOOT, so that an unattended
+ * machine restarts. Otherwise the function waits for ever without a screen or a keyboard.
  */
 enum options_exit pager_wait_for_exit(struct pager *pager, bool can_quit);
 

@@ -1,6 +1,6 @@
 /*
- * Finds serial lines. These are the firmware's lines (EFI_SERIAL_IO_PROTOCOL). If the firmware has no lines, uses a
- * port for which the firmware has no driver.
+ * Finds serial lines: the firmware's lines (EFI_SERIAL_IO_PROTOCOL), or else a port for which the firmware has no
+ * driver.
  */
 #ifndef BARETICK_SERIAL_LINES_H
 #define BARETICK_SERIAL_LINES_H

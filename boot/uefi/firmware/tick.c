@@ -14,7 +14,7 @@ struct timer_arch {
 static const EFI_GUID guid_timer_arch = { 0x26baccb3, 0x6f42, 0x11d4,
 	{ 0xbc, 0xe7, 0x00, 0x80, 0xc7, 0x3c, 0x88, 0x81 } };
 
-#define POLLS_MAX 100000000u /* maximum number of polls, which ends the wait if the TSC has stopped */
+#define POLLS_MAX 100000000u /* maximum number of polls; ends the wait if the TSC has stopped */
 
 static bool
 stop_tick(struct tick *tick, struct timer_arch *timer)

@@ -1,4 +1,4 @@
-/* Reads the counter's rate from EFI_TIMESTAMP_PROTOCOL (UEFI 2.10, 39.2). See uefi.h. */
+/* Reads the rate of the counter of EFI_TIMESTAMP_PROTOCOL (UEFI 2.10, 39.2). See uefi.h. */
 #include "uefi/firmware/uefi.h"
 
 #include "hw/hw.h"

@@ -49,7 +49,7 @@ extern const EFI_GUID guid_loaded_image, guid_file_system, guid_serial_io, guid_
  */
 bool boot_entry_has_file_path(void);
 
-#define TIMESTAMP_WITHIN_HZ 1000u /* tolerance, because firmware may calculate the rate from whole kHz */
+#define TIMESTAMP_WITHIN_HZ 1000u /* tolerance of the rate; firmware may calculate it from whole kHz */
 
 /*
  * Adds a row to CLAIMS for the TSC's rate if the firmware has EFI_TIMESTAMP_PROTOCOL. The row has no rate if the

@@ -33,7 +33,7 @@ struct mp {
 	struct cores *cores;
 	size_t usable;
 	bool alone; /* true if the firmware runs jobs on other cores only while the boot core waits */
-	bool held;  /* true if the firmware did not end a job; memory that it still uses must not be freed */
+	bool held;  /* true if a job did not end; mp_stop_cores() then frees no memory, because the job may use it */
 	struct mp_core core[]; /* in the order of cores->records */
 };
 

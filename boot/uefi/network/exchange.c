@@ -10,7 +10,7 @@
 #define PART_MS     5000 /* longest wait for the next part of the answer, in ms */
 #define ANSWER_MS   10000 /* longest time for the whole answer, in ms */
 #define HEAD_SIZE   (URL_SIZE + URL_HOST_SIZE + 448)
-#define LINE_SIZE   256  /* only the first line of the answer to a POST is read */
+#define LINE_SIZE   256  /* size of the buffer for a POST's answer, of which only the first line is read */
 #define SILENT      "the server did not answer in time"
 
 bool
@@ -53,8 +53,8 @@ set_connection_failure(struct exchange *exchange, EFI_STATUS status)
 }
 
 /*
- * Sends the request's header (RFC 9112, 3.2 and 6.2). A GET uses HTTP/1.0, because the server could answer HTTP/1.1 in
- * chunks.
+ * Sends the request's header (RFC 9112, 3.2 and 6.2). A GET uses HTTP/1.0, because a server could answer an HTTP/1.1
+ * request in chunks.
  */
 static EFI_STATUS
 send_request_head(struct tcp *tcp, const struct exchange *exchange)

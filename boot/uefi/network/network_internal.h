@@ -6,8 +6,8 @@
 #include "uefi/network/protocols.h"
 
 /*
- * Waits with a time limit, which the firmware's timer measures. If the timer has stopped, a maximum number of polls,
- * called turns, ends the wait.
+ * A time limit for a wait, measured by the firmware's timer. If this timer has stopped, the wait ends after a maximum
+ * number of polls (turns).
  */
 struct pause {
 	EFI_EVENT over;

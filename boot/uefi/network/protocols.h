@@ -103,7 +103,7 @@ struct dns4_config {
 	UINTN server_count;
 	struct network_address *servers;
 	BOOLEAN use_default_address, cache;
-	UINT8 protocol; /* number of the IP protocol, which is UDP */
+	UINT8 protocol; /* protocol number in the IP header: 17 for UDP */
 	struct network_address station, mask;
 	UINT16 station_port;
 	UINT32 retries, retry_s;

@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 
-#define WINDOW            512u         /* number of bytes per read; no sector is smaller */
+#define WINDOW            512u         /* number of bytes in one read; a sector has at least 512 bytes */
 #define FOLDER_BYTES_MAX  (2u << 20)   /* size of the longest valid folder: 65,536 entries of 32 bytes */
 #define ENTRY_BYTES       32u
 #define NAME_BYTES        11u          /* characters of a short name: 8 + 3, padded with blanks */

@@ -104,7 +104,7 @@ files_overwrite(EFI_FILE_HANDLE root, const char *path, const char *bytes, size_
 	return EFI_ERROR(status) ? status : write_and_close(file, bytes, length);
 }
 
-/* UEFI 2.10, 13.5.16: a new FileName renames the file, and times of 0 are not changed. */
+/* UEFI 2.10, 13.5.16: a new FileName renames the file. The file's times stay the same, because the times here are 0. */
 EFI_STATUS
 files_rename(EFI_FILE_HANDLE root, const char *path, const char *name)
 {
