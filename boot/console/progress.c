@@ -20,7 +20,10 @@
 #define HINT_COLUMN    60
 #define HEAD_EVERY     20 /* number of a soak's rows between two headings */
 
-/* Reads keys. Called only when the line is drawn, because the firmware may take long to return a key. */
+/*
+ * Reads keys, and requests the end of the run at the key Q. Called only when the line is drawn, because the firmware
+ * may take long to return a key.
+ */
 static void
 read_quit_key(struct progress *progress)
 {
@@ -157,7 +160,7 @@ progress_make_hooks(struct progress *progress, struct console *console, bool lfe
 	};
 }
 
-/* Sets the alarm to the deadline. Does nothing if the deadline has passed by the TSC. */
+/* Sets the alarm to the deadline. Does nothing if, by the TSC, the deadline has already passed. */
 static void
 set_alarm_to_deadline(struct progress *progress)
 {

@@ -22,7 +22,10 @@ struct core_setup { /* constant after the first core has started, except for unl
 	uint64_t count;
 	struct core_slot *slots;
 	uint64_t x2apic;
-	/* Written by cores whose APIC id is not in IDS: their number, and at most unlisted_space of their ids. */
+	/*
+	 * The number of cores whose APIC id is not in IDS, and the ids of at most unlisted_space of them. Written by
+	 * these cores.
+	 */
 	uint32_t unlisted, unlisted_space;
 	uint32_t *unlisted_ids;
 };

@@ -1,5 +1,5 @@
-; Starts and ends guards, and handles exceptions in guards. See guard.h. guard_internal.h asserts that the C structs
-; have the same layout.
+; Starts and ends guards, and handles exceptions in guards. See guard.h. guard_internal.h asserts that the structs in C
+; have the same layout as the structs here.
 
 struc guard				; layout in boot/guard/guard_internal.h
 	.outer		resq 1
@@ -26,9 +26,9 @@ global guard_unwind:function hidden
 global guard_stubs_boot:data hidden
 global guard_stubs_core:data hidden
 
-; bool guard_enter(struct guard *guard, struct guard **top), by C's calling convention. On exit AL = 1 if
-; guard_call_work() returned, and 0 if it was unwound. The flags are restored, so interrupts are masked or enabled as on
-; entry.
+; bool guard_enter(struct guard *guard, struct guard **top): calls guard_call_work(GUARD). On exit AL = 1 if
+; guard_call_work() returned, and 0 if guard_unwind() ended it. The flags are restored, so interrupts are masked or
+; enabled as on entry.
 guard_enter:
 	push rbx
 	push rbp

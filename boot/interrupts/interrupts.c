@@ -136,8 +136,8 @@ run_on_boot_core(void (*work)(void *argument), void (*after)(void *argument), vo
 }
 
 /*
- * Runs a timer window on the calling core, which baretick has started. On such a core interrupts are already masked,
- * the firmware has no tick, and an exception halts the core (core_entry.nasm).
+ * Runs a timer window on the calling core, which baretick has started. Nothing must be prepared: on such a core
+ * interrupts are already masked, the firmware has no tick, and an exception halts the core (core_entry.nasm).
  */
 static const char *
 run_on_started_core(void (*work)(void *argument), void (*after)(void *argument), void *argument)

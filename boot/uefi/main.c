@@ -65,7 +65,7 @@ exit_application(struct application *app, enum exit_result result, bool can_retu
 }
 
 /*
- * Returns true if the run would end with an unlimited wait for a key, although no person may be present, as with a
+ * Returns true if the run would end with an unlimited wait for a key, and possibly no person is present, as with a
  * machine in a rack. In a shell a person is present, who typed the command.
  */
 static bool

@@ -33,7 +33,7 @@
 
 /*
  * Maximum number of yields in one wait. They take 0.8 s or more, because a yield takes 0.2 us or more. The wait must be
- * longer than 200 ms, because Xen's console daemon may pause a guest that sends many events for 200 ms.
+ * longer than 200 ms, because Xen's console daemon may pause a guest for 200 ms if it sends many events.
  */
 #define YIELDS_MAX 4000000u
 

@@ -1,6 +1,6 @@
 /*
- * Provides a struct smp with the firmware's EFI_MP_SERVICES_PROTOCOL (PI 1.7, volume 2, 13.4). The firmware keeps
- * control of the cores, so that the application may return to its caller.
+ * Provides a struct smp by means of the firmware's EFI_MP_SERVICES_PROTOCOL (PI 1.7, volume 2, 13.4). The firmware
+ * keeps control of the cores, so that the application may return to its caller.
  */
 #ifndef BARETICK_MP_H
 #define BARETICK_MP_H

@@ -175,9 +175,9 @@ mp_await_core_release(struct mp_core *core)
 }
 
 /*
- * Starts the batch's cores one by one. If the boot core is not in the batch, it waits for the last core, because EDK II
- * otherwise needs up to 100 ms to notice a job's end. Returns false if the firmware runs jobs only while the boot core
- * waits. Firmware may have this limit after ReadyToBoot (PI 1.7, 13.4).
+ * Starts the batch's cores one by one. If the boot core is not in the batch, this function waits for the last core,
+ * because EDK II otherwise needs up to 100 ms to notice a job's end. Returns false if the firmware runs jobs only while
+ * the boot core waits. Firmware may have this limit after ReadyToBoot (PI 1.7, 13.4).
  */
 static bool
 mp_start_job_core_by_core(const struct mp_batch *batch, uint64_t bound_ns)

@@ -161,8 +161,7 @@ keep_highest_folder_number(void *context, const char *name)
 }
 
 /*
- * Returns EFI_NOT_FOUND if NUMBER is free. A number is free if neither NNNN, the name of a complete folder, nor
- * NNNN.new, the name of an incomplete folder, exists.
+ * Returns EFI_NOT_FOUND if NUMBER is free: neither NNNN (a complete folder) nor NNNN.new (an incomplete folder) exists.
  */
 static EFI_STATUS
 find_folder(EFI_FILE_HANDLE root, const char *folder, unsigned number)

@@ -26,8 +26,8 @@ bool save_check_volume(char sentence[SAVE_SENTENCE_SIZE]);
 bool save_report(const struct text *const texts[SAVE_FILES], unsigned number, char sentence[SAVE_SENTENCE_SIZE]);
 
 /*
- * Saves a checkpoint as save_report() does, but only if there is space for another report of the same size after it,
- * because the run's own report follows.
+ * Saves a checkpoint as save_report() does, but only if another report of the same size would fit afterwards, because
+ * the run's final report follows.
  */
 bool save_checkpoint(const struct text *const texts[SAVE_FILES], unsigned number);
 
