@@ -1,19 +1,19 @@
 /*
- * The map of pairs of cores has one character for each pair. If the map is wider than a line, the pairs with
- * the largest offsets are listed instead, with counts for each package.
+ * Writes the TSC offsets of pairs of cores: a map with one character for each pair or, if the map is wider than a line,
+ * the pairs with the largest offsets, and for each package the number of pairs that agree or differ.
  */
 #include "render/cores/table_cores.h"
 
 #include "base/scale.h"
 
-#define MAP_MARGIN      19 /* columns of a row before its map, so that 60 columns are left for cores */
+#define MAP_MARGIN      19 /* a line of 79 columns can show a map of up to 60 cores */
 #define WORST_PAIRS     8
 #define OFFSET_COLUMNS  8
 #define ID_COLUMNS      10 /* digits of the largest APIC id */
 #define GROUP_COLUMNS   18
 #define COUNT_COLUMNS   7
 
-/* The map's character for a pair of cores. PAIR_BEHIND: the TSC of the row's core is behind the column's core. */
+/* The map's character for a pair of cores. PAIR_BEHIND: the row's core has a smaller TSC than the column's core. */
 enum pair {
 	PAIR_AGREE = '.',
 	PAIR_BEHIND = '<',
@@ -54,7 +54,7 @@ put_legend(struct text *out, const struct report *report)
 	text_put(out, report_get_shown_summary(report)->contradictions ? ", \"!\" contradicts the others\n\n" : "\n\n");
 }
 
-/* Writes the APIC id of each column, its digits from top to bottom. */
+/* Writes the APIC id of each column's core, with its digits from top to bottom. */
 static void
 put_apic_ids_of_columns(struct text *out, const struct report *report)
 {
@@ -93,7 +93,7 @@ static void
 put_map_of_all_pairs(struct text *out, const struct report *report)
 {
 	size_t cores = report->skew.first.offsets.cores;
-	/* In a star schedule each core was compared with the boot core only. */
+	/* In a star schedule each core was compared with the boot core only, so the map has one row. */
 	size_t rows = report->skew.kind == PAIR_SCHEDULE_STAR ? 1 : cores;
 
 	put_legend(out, report);
@@ -178,7 +178,7 @@ put_worst_pairs(struct text *out, const struct report *report)
 	}
 }
 
-/* Numbers of pairs of cores in each state: within a group of cores, or between its cores and other groups' cores. */
+/* Numbers of pairs that agree, differ, contradict other pairs, or are not known: within a group of cores, or across. */
 struct counts {
 	size_t agree, differ, contradict, unknown;
 };

@@ -91,7 +91,7 @@ max_rows_with_remark(enum table_remark remark)
 {
 	if (remark == TABLE_PLAIN)
 		return 0;
-	/* TABLE_SLOWEST marks at most one core for each clock, so it needs no limit. */
+	/* There is at most one slowest core for each clock, so the number of slowest cores needs no limit. */
 	return remark == TABLE_SLOWEST ? SIZE_MAX : TABLE_REMARKED_MAX;
 }
 

@@ -11,7 +11,7 @@
 #define PLACE_COLUMNS    (LABEL_COLUMNS + 1 + TOPOLOGY_COLUMNS)
 #define OFFSET_COLUMNS   8  /* width of one end of an interval of offsets */
 #define DRIFT_COLUMNS    7
-#define ADJUST_COLUMNS   19 /* the last column; a number with 20 characters makes its row longer */
+#define ADJUST_COLUMNS   19 /* width of the last column; a TSC_ADJUST with 20 characters makes its line longer */
 #define BOTH_ENDS(columns) (2 * (columns) + 4) /* two ends and " .. " between them */
 #define LABEL_SIZE       64
 
@@ -104,7 +104,7 @@ collect_figures_of_core(const struct report *report, const struct report_core *c
 	};
 }
 
-/* Widens the ranges in ALL, the figures of several cores, so that they include the figures ONE of another core. */
+/* Widens the ranges in ALL so that they include ONE, the figures of one more core. */
 static void
 widen_to_include_figures(struct figures *all, const struct figures *one)
 {
@@ -193,7 +193,10 @@ widen_to_figures_of_group(struct figures *all, const struct report *report, cons
 	return any;
 }
 
-/* Writes the row of GROUP: the ranges of its cores' figures. Cores with the mark "!" count only if all have it. */
+/*
+ * Writes the row of GROUP: the ranges of its cores' figures. Leaves out cores that are off or drift, unless all cores
+ * of GROUP are off or drift.
+ */
 static void
 put_rows_of_group(struct text *out, const struct report *report, const struct scale *scale,
 		  const struct table_groups *groups, size_t group)

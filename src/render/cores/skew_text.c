@@ -50,7 +50,7 @@ put_number_of_pairs(struct text *text, const struct report *report)
 		text_printf(text, "the boot core with %zu other%s", cores - 1, table_plural_ending(cores - 1));
 }
 
-/* Writes which cores were compared. "all 8 cores" is short, so that the usual sentence fits in 80 columns. */
+/* Writes which cores were compared: "all 8 cores", or a longer text if some pairs of cores were not compared. */
 static void
 put_compared_cores(struct text *text, const struct report *report)
 {
@@ -66,8 +66,8 @@ put_compared_cores(struct text *text, const struct report *report)
 }
 
 /*
- * Writes the time of the shown measurement pass, which the next sentences are about. Writes it only if the bound of
- * this pass is smaller than the bound for both passes, which the sentence before gives.
+ * Starts the sentences on the shown measurement pass with its time. Writes nothing unless the largest possible TSC
+ * difference is smaller in this pass than in the other pass.
  */
 static void
 put_time_of_pass(struct text *text, const struct report *report)
@@ -83,8 +83,8 @@ put_time_of_pass(struct text *text, const struct report *report)
 }
 
 /*
- * Writes the offset of the worst pair, the largest contradiction between offsets of pairs, and the bound on the
- * offsets of all pairs.
+ * Writes the offset of the worst pair of cores, the cores whose measured offsets contradict each other the most, and
+ * the largest possible TSC difference of any two cores.
  */
 static void
 put_worst_offset_and_bounds(struct text *text, const struct report *report)
@@ -110,8 +110,8 @@ put_worst_offset_and_bounds(struct text *text, const struct report *report)
 }
 
 /*
- * Writes the bound of each measurement pass. The table below shows only the offsets of the first pass, so the bound
- * for both passes would not match it.
+ * Writes the largest possible TSC difference in each measurement pass. One number for both passes would not match the
+ * table below, which shows only the first pass.
  */
 static void
 put_offset_bound_of_each_pass(struct text *text, const struct report *report)

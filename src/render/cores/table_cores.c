@@ -43,7 +43,10 @@ format_uncontended_figure(size_t which, uint64_t figure)
 	return number_from_ns(figure);
 }
 
-/* Figure 0 is the median while all cores read the clock; figure 1 is its ratio to the median alone, in tenths. */
+/*
+ * Figure 0 is the median latency while all cores read the clock. Figure 1 is the ratio, in tenths, of this median to
+ * the median while only this core reads the clock.
+ */
 static bool
 get_contended_figure(const struct report_core *core, size_t clock, size_t which, uint64_t *figure)
 {
@@ -212,7 +215,7 @@ put_row_of_group(struct text *out, const struct columns *columns, const struct t
 	}
 }
 
-/* Adds to ROWS, for each clock, the core with the greatest figure 0, unless all cores have the same figure. */
+/* Adds to ROWS, for each clock, the core with the greatest median latency, unless all cores have the same median. */
 static void
 find_slowest_cores(struct table_rows *rows, const struct columns *columns)
 {
@@ -256,7 +259,7 @@ put_block_of_columns(struct text *out, const struct columns *columns)
 		text_printf(out, "%*s\n", TABLE_CORE_COLUMNS, "-");
 }
 
-/* Returns true if some core has a figure of CLOCK in the block of COLUMNS. */
+/* Returns true if at least one core has a median latency of CLOCK for the block of COLUMNS. */
 static bool
 is_clock_measured(const struct columns *columns, size_t clock)
 {
@@ -280,7 +283,7 @@ drop_unmeasured_clocks(struct columns *columns)
 	columns->count = kept;
 }
 
-/* Returns true if a started core lacks figure 1 of a clock in COLUMNS. */
+/* Returns true if the second figure of a clock in COLUMNS is not known for a started core. */
 static bool
 is_any_figure_missing(const struct columns *columns)
 {
@@ -295,7 +298,7 @@ is_any_figure_missing(const struct columns *columns)
 	return false;
 }
 
-/* Writes notes below the table: why it has dashes, and whether stolen time makes the ratios unreliable. */
+/* Writes notes below the table: why it has dashes, and that stolen time makes the ratios unreliable. */
 static void
 put_caveats(struct text *out, const struct columns *columns)
 {
@@ -316,8 +319,8 @@ put_caveats(struct text *out, const struct columns *columns)
 }
 
 /*
- * Lists the clocks of ALL without a figure of contended reads on any core. Clocks that only one core can read are not
- * listed.
+ * Lists the clocks of ALL whose latency was not measured while all cores read them, except clocks that only one core
+ * can read.
  */
 static void
 put_unmeasured_clocks(struct text *out, const struct columns *all)
@@ -340,7 +343,7 @@ put_unmeasured_clocks(struct text *out, const struct columns *all)
 	table_end_sentence(out, &sentence);
 }
 
-/* Writes the blocks of rows. Each block has as many clocks next to each other as fit on a line. */
+/* Writes a table for every TABLE_CLOCKS_PER_ROW clocks of COLUMNS, because more do not fit next to each other. */
 static void
 put_blocks_of_columns(struct text *out, const struct columns *columns)
 {

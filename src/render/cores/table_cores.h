@@ -32,14 +32,14 @@ enum table_remark {
 	TABLE_SILENT,  /* it did not start, or stopped answering */
 	TABLE_OFF_MAJORITY,   /* its TSC differs from the TSCs of most cores */
 	TABLE_DRIFTS,  /* its TSC drifts */
-	TABLE_SLOWEST, /* its index is in table_rows.slowest, which the caller fills */
+	TABLE_SLOWEST, /* it has the slowest reads of a clock: its index is in table_rows.slowest */
 	TABLE_REMARKS
 };
 
 /*
  * Iterates over the cores that have their own row, in the report's order. If the cores of a group share a row,
- * only cores with a remark have their own row: the first TABLE_REMARKED_MAX cores with each remark. Otherwise every
- * core has its own row.
+ * only cores with a remark have their own row: the first TABLE_REMARKED_MAX cores with each remark, and all cores with
+ * TABLE_SLOWEST. Otherwise every core has its own row.
  */
 #define TABLE_REMARKED_MAX 8
 
@@ -49,9 +49,9 @@ struct table_rows {
 	bool rows_shared;
 	bool started_only; /* true: cores that did not start are skipped */
 	size_t next;       /* index of the core that table_get_next_core_with_row() checks next */
-	/* indices of the cores with the slowest reads of a clock */
+	/* indices of the cores with the slowest reads, at most one core for each clock; the caller fills both fields */
 	size_t slowest[TABLE_CLOCKS_PER_ROW], slowest_count;
-	size_t counts[TABLE_REMARKS]; /* number of cores with each remark so far, with or without a row of their own */
+	size_t counts[TABLE_REMARKS]; /* number of cores with each remark among the cores before NEXT */
 };
 
 struct table_rows table_begin_rows(const struct report *report, bool started_only);
@@ -73,11 +73,12 @@ void table_put_drift(struct text *out, struct offset drift, int width);
 void table_put_cores(struct text *out, const struct report *report);      /* read latency on each core */
 /* the whole section on the cores' TSCs */
 void table_put_skew_section(struct text *out, const struct report *report);
-void table_put_synchrony(struct text *out, const struct report *report);  /* only sentences on the synchronisation */
+/* the section's sentences, without its tables */
+void table_put_synchrony(struct text *out, const struct report *report);
 /* drift, TSC_ADJUST and warps in sentences */
 void table_put_skew_checks(struct text *out, const struct report *report);
 void table_put_skew_rows(struct text *out, const struct report *report);  /* a row for each core's offset and drift */
-/* Writes BEFORE, "in the last pass, at 9.1 s" and AFTER if the table shows the offsets of the last pass. */
+/* If the report shows the last pass instead of the first, writes BEFORE, "in the last pass, at 9.1 s" and AFTER. */
 void table_put_time_of_last_pass(struct text *out, const struct report *report, const char *before, const char *after);
 /* the map of pairs of cores or, if the map is wider than a line, the worst pairs */
 void table_put_pair_map(struct text *out, const struct report *report);

@@ -11,17 +11,17 @@ struct csv {
 	bool short_cores; /* true: only the boot core has rows, without latencies */
 };
 
-/* The clock or core that a row is about, and the parts of its metric and unit that are not from the field. */
+/* The clock or core that a row is about, and what the row changes in its field's metric and unit. */
 struct subject {
 	const char *clock; /* id of the clock that the row is about, or "" */
 	uint32_t core;     /* APIC id of the core that the row is about, or REPORT_NO_CORE */
-	const char *before, *after; /* prefix and suffix of the field's metric in this row */
+	const char *before, *after; /* prefix and suffix that the row adds to the field's metric */
 	unsigned number;   /* number of the row among rows with the same metric, clock and core, from 0 */
 	const char *unit;  /* unit of the row, or NULL for the unit of the field */
-	bool always;       /* true if the row is written even if the figure is not known */
+	bool always;       /* true if the row is written even if its value is not known */
 };
 
-/* Quotes WORD if it contains a separator. */
+/* Writes WORD, in quotes if it contains a comma, a quote or the end of a line. */
 static void
 put_quoted_word(struct text *out, const char *word)
 {
@@ -130,8 +130,8 @@ put_claim_prefix(const struct report_claim *claim, char *before)
 }
 
 /*
- * Fills OF with the subject of ELEMENT, an element of a list. Returns false if ELEMENT has no rows. BEFORE has
- * PREFIX_SIZE bytes. It is the memory for the prefix in OF, and must live as long as OF.
+ * Fills OF with the subject of ELEMENT, an element of a list. Returns false if ELEMENT has no rows. BEFORE is memory
+ * of PREFIX_SIZE bytes for the prefix in OF, and must live as long as OF.
  */
 static bool
 set_subject_of_element(const struct csv *csv, const struct field_table *table, const void *element, struct subject *of,
@@ -189,7 +189,7 @@ put_elements_of_list(const struct csv *csv, const struct subject *of, const stru
 	}
 }
 
-/* Writes the rows of OBJECT's maps that have a key for each clock. The rows are ordered by clock, not by map. */
+/* Writes the rows of OBJECT's fields that are maps with an entry for each clock. A clock's rows follow each other. */
 static void
 put_rows_of_maps_by_clock(const struct csv *csv, const struct subject *of, const struct field_table *table,
 			  const void *object)
@@ -213,8 +213,8 @@ put_rows_of_maps_by_clock(const struct csv *csv, const struct subject *of, const
 }
 
 /*
- * Writes an object's rows. A verdict is the last field of its object, but its row is written first. The row
- * is written even if there is no verdict.
+ * Writes an object's rows. The verdict is the last field of its object, but its row is the first. This row is written
+ * even if there is no verdict.
  */
 static void
 put_rows(const struct csv *csv, const struct subject *of, const struct field_table *table, const void *object,

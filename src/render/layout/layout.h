@@ -1,4 +1,4 @@
-/* Lines, columns and words of tables in plain ASCII, shared by all renderers for people. */
+/* Lines, columns and words of tables in plain ASCII, for the text report, the screen and the help. */
 #ifndef BARETICK_LAYOUT_H
 #define BARETICK_LAYOUT_H
 
@@ -9,13 +9,13 @@
 
 #define TABLE_SENTENCE_SIZE 2048 /* bytes for a paragraph: twice the size of the longest paragraph */
 
-#define TABLE_SENTENCE_COLUMNS 100 /* longer lines are hard to read, however wide a screen is */
+#define TABLE_SENTENCE_COLUMNS 100 /* maximum width of a paragraph, because longer lines are hard to read */
 
 #define TABLE_LABEL_COLUMNS  9 /* width of the labels in the report's heading */
 #define TABLE_CLOCKS_PER_ROW 5 /* number of clocks whose columns fit next to each other in TABLE_COLUMNS */
 #define TABLE_CORE_COLUMNS   8 /* columns for an APIC id; an id with more digits is printed on a line of its own */
-#define TABLE_ROWS_MAX       64 /* rows for cores; with more cores, all cores of a package share a row */
-#define TABLE_GROUPS_MAX     8  /* rows for packages; with more packages, all cores share a row */
+#define TABLE_ROWS_MAX       64 /* maximum number of cores with a row each; with more, a package's cores share a row */
+#define TABLE_GROUPS_MAX     8  /* maximum number of packages with a row each; with more, all cores share a row */
 
 /* Returns the width of lines in OUT: the width of the screen or, if OUT is for a file, TABLE_COLUMNS. */
 size_t table_get_line_width(const struct text *out);
@@ -34,7 +34,7 @@ void table_pad_to_column(struct text *out, size_t line_start, size_t column);
 size_t table_length_that_fits(const char *sentence, size_t width);
 
 /*
- * Writes SENTENCE from the current column on, in lines of at most table_get_line_width() and TABLE_SENTENCE_COLUMNS.
+ * Writes SENTENCE from the current column on. Lines are at most as wide as OUT, and at most TABLE_SENTENCE_COLUMNS.
  * The current line starts at offset LINE_START of OUT. Further lines start with INDENT blanks. Ends the last line.
  */
 void table_put_wrapped(struct text *out, size_t line_start, size_t indent, const char *sentence);
@@ -43,22 +43,22 @@ void table_put_wrapped(struct text *out, size_t line_start, size_t indent, const
 void table_put_paragraph(struct text *out, size_t indent, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* A paragraph that is made in parts. Printing it makes its first letter a capital and indents further lines. */
+/* A paragraph that is written part by part. When it is printed, its first letter becomes a capital. */
 struct table_sentence {
 	struct text text;
 	char bytes[TABLE_SENTENCE_SIZE];
 };
 
-/* starts a paragraph; returns the text for its parts */
+/* starts an empty paragraph, and returns the text to which its parts are written */
 struct text *table_begin_sentence(struct table_sentence *sentence);
-void table_end_sentence(struct text *out, struct table_sentence *sentence); /* prints the paragraph */
+/* prints the paragraph, and indents all lines after the first */
+void table_end_sentence(struct text *out, struct table_sentence *sentence);
 
 /* Prints the formatted text as a paragraph: its first letter becomes a capital, and further lines are indented. */
 void table_put_sentence(struct text *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * table_plural_ending() returns "s", for a noun, unless COUNT is 1. table_singular_verb_ending() returns "s", for a
- * verb, if COUNT is 1.
+ * Return the ending of a noun or of a verb after the number COUNT, which is "s" or "": "2 cores", but "1 core drifts".
  */
 const char *table_plural_ending(uint64_t count);
 const char *table_singular_verb_ending(uint64_t count);

@@ -1,4 +1,4 @@
-/* The facts about one clock, in lines. See screen_internal.h. */
+/* Writes the title, verdict, state, rates and latencies of one clock. See screen_internal.h. */
 #include "render/screen/screen_internal.h"
 
 #include "base/number.h"
@@ -53,8 +53,8 @@ put_clock_rate(struct text *out, const struct report_clock *entry)
 }
 
 /*
- * Writes the rate of each pair of clocks that includes this clock. The rate of clock A against B is not printed as a
- * rate of B against A, because that is not exactly its negative.
+ * Writes the rate of each pair of clocks that includes this clock. Does not turn a rate of A against B into a rate of B
+ * against A, because changing its sign would not be exact.
  */
 static void
 put_rates_against_other_clocks(struct text *out, const struct report *report, const struct report_clock *entry)

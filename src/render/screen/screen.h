@@ -12,7 +12,8 @@
 #define SCREEN_COLUMNS_MAX 320 /* maximum number of columns that are used; the rest of a wider screen stays empty */
 
 /*
- * Size in bytes that is enough for any page: a clock's durations need up to 600 KB, and their colours also 600 KB.
+ * Size in bytes that is enough for any page. The longest is a clock's page, which lists durations of reads: up to
+ * 600 KB of text, and 600 KB for its colours.
  */
 #define SCREEN_BUFFER_SIZE ((size_t)4 << 20)
 
@@ -27,10 +28,10 @@ enum screen_page {
 	SCREEN_PAGES
 };
 
-/* added to the scan code of a key without a character; larger than any character, which has 16 bits in UEFI */
+/* added to the scan code of a key without a character, because UEFI's characters have only 16 bits */
 #define SCREEN_KEY_SCAN 0x10000
 
-/* Keys without a character: UEFI's scan codes (UEFI 2.10, table 12.4). Other keys are their character. */
+/* Keys without a character, by UEFI's scan codes (UEFI 2.10, table 12.4). Any other key's code is its character. */
 enum screen_key {
 	SCREEN_KEY_UP = SCREEN_KEY_SCAN + 0x01,
 	SCREEN_KEY_DOWN,
@@ -46,7 +47,7 @@ enum screen_key {
 /* The action that the caller must take after a key. */
 enum screen_action { SCREEN_STAY, SCREEN_RESTART, SCREEN_POWER_OFF, SCREEN_QUIT };
 
-struct screen_pane { /* a pane: the left or the right half of a page */
+struct screen_pane { /* the left or the right half of a page */
 	struct text text;
 	size_t lines; /* number of all lines of the pane */
 	size_t top;   /* offset in the text of the first visible line */
@@ -67,7 +68,7 @@ struct screen {
 
 	/* screen_open() and screen_handle_key() set the following fields. */
 	enum screen_page page;
-	size_t clock;                /* index in the report of the clock on the page of clocks */
+	size_t clock;                /* index in the report of the clock that SCREEN_CLOCK shows */
 	size_t lines, line;          /* number of lines of the page, and index of the first visible line */
 	struct screen_pane left, right;
 	size_t right_column;         /* column at which the right pane starts; 0 if there is none */

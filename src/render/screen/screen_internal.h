@@ -9,7 +9,7 @@
 /* Renders the current page of SCREEN into its panes. */
 void screen_render(struct screen *screen);
 
-/* Return a page's name for the bars ("Summary"), and a shorter name for a narrow screen ("Sum"). */
+/* Return a page's name for the title and the bar of keys ("Summary"), and a shorter one for a narrow screen ("Sum"). */
 const char *screen_page_name(enum screen_page page);
 const char *screen_page_short_name(enum screen_page page);
 
@@ -22,7 +22,7 @@ size_t screen_get_page_rows(const struct screen *screen);
  */
 size_t screen_skip_lines(const char *bytes, size_t from, size_t count);
 
-/* Writes the facts about one clock, from its driver and from the run. */
+/* Writes the title, verdict, state, rates and latencies of one clock. */
 void screen_put_clock_facts(struct text *out, const struct report *report, const struct report_clock *entry);
 
 #endif

@@ -9,7 +9,7 @@
 #define WORDS_COLUMNS 58 /* number of columns at which sentences are easy to read */
 /* a screen with this number of rows shows the machine, the clocks and the findings without scrolling */
 #define TALL_ROWS     36
-#define BUFFERS       4  /* parts of one buffer: the bytes and the colours of two panes */
+#define BUFFERS       4  /* number of parts of SCREEN's buffer: the bytes and the colours of two panes */
 #define LINE_SIZE     320
 
 /* Writes a page into two panes. LEFT and RIGHT are the same text if the screen is too narrow for two panes. */

@@ -1,4 +1,4 @@
-/* Calibration loops: the error that a system on this machine makes in the rates of the TSC and the LAPIC timer. */
+/* Section on the calibration loops of operating systems: how wrong their rates of the TSC and the LAPIC timer are. */
 #include "render/sections/table_sections.h"
 
 #include "base/number.h"

@@ -14,7 +14,7 @@ put_figure(struct text *out, bool known, struct number figure)
 	text_printf(out, " %6s", known ? figure.text : "-");
 }
 
-/* Returns true if no fault was found, but some rules are not determined. */
+/* Returns true if no fault of the clock was found, but some rules on it could not be decided. */
 static bool
 is_any_rule_undetermined(const struct report_clock *entry)
 {

@@ -2,17 +2,17 @@
 #include "render/sections/histogram_rows.h"
 
 /*
- * The TSC of many CPUs and of QEMU's emulation advances in steps of 10 ns, so there are no latencies in between. An
- * empty range of latencies that is shorter than this is not shown as a gap.
+ * A shorter empty range of latencies is not shown as a gap. The TSC of many CPUs and of QEMU's emulation advances in
+ * steps of 10 ns, which leave such ranges between possible latencies.
  */
 #define STEP_NS 16
 
 #define THOUSAND 1000
 
 /*
- * A grain defines how finely latencies are divided into rows. A row starts with OCTAVES octaves (an octave is a
- * factor of two). A row is halved, at most HALVINGS times, while it has at least PER_THOUSAND / 1,000 of a clock's
- * reads. Grains are tried from the finest until the rows fit HISTOGRAM_LINES_MAX. The last grain always fits: 17 rows,
+ * A grain defines how finely latencies are divided into rows. Each row spans OCTAVES octaves (factors of two in
+ * latency) at first. A row with at least PER_THOUSAND / 1,000 of a clock's reads is halved, and so are its halves, up
+ * to HALVINGS times. The finest grain whose rows fit HISTOGRAM_LINES_MAX is used. The last grain always fits: 17 rows,
  * with a gap before each row, are 34 lines.
  */
 struct grain {

@@ -17,7 +17,7 @@
 struct histogram_row {
 	/* duration of the shortest and of the longest read in the row, with the precision of a histogram bucket */
 	uint64_t low_ns, high_ns;
-	uint64_t width_ns;        /* width of the row in ns, including its empty ends */
+	uint64_t width_ns;        /* width of the row in ns, before its ends without reads were cut off */
 	/*
 	 * True if there is a long empty range of latencies before this row. Long means at least a quarter of the
 	 * latency at which the range starts, and at least the width of each row next to it.
@@ -31,7 +31,7 @@ struct histogram_rows {
 	struct histogram_row rows[HISTOGRAM_LINES_MAX];
 };
 
-/* Chooses rows for CLOCKS that make at most HISTOGRAM_LINES_MAX lines. A row has whole buckets of the histograms. */
+/* Chooses the rows of a histogram of CLOCKS: at most HISTOGRAM_LINES_MAX lines. No row divides a histogram bucket. */
 void histogram_pick_rows(struct histogram_rows *picked, const struct latency *const clocks[], size_t clock_count);
 
 #endif

@@ -46,7 +46,7 @@ struct block {
 	size_t count, bar_columns;
 	const char *ids[REPORT_CLOCKS_MAX];
 	const struct latency *clocks[REPORT_CLOCKS_MAX];
-	/* for each clock, the number of reads in the row that has most of its reads */
+	/* for each clock, the largest number of its reads in one row */
 	uint64_t most[REPORT_CLOCKS_MAX];
 };
 

@@ -68,7 +68,7 @@ put_row_of_clock(struct text *out, const struct report_clock *entry, uint64_t ga
 	struct latency_clean clean = latency_without_interrupted_reads(latency, gap_ns);
 	const uint64_t figures_ns[] = { latency_percentile_ns(latency, 99900), clean.p999_ns, latency->max_ns,
 					clean.max_ns };
-	/* The first two figures are p99.9, with and without stolen reads. With too few reads p99.9 is not known. */
+	/* The first two of figures_ns are p99.9. They are not printed if the clock has too few reads for p99.9. */
 	size_t first = latency_percentile_interval(latency, 99900).known ? 0 : 2;
 
 	table_put_label(out, entry->clock.id, ID_COLUMNS);

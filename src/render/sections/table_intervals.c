@@ -5,8 +5,8 @@
 
 #define SOURCE_COLUMNS 14
 #define CORE_COLUMNS   7
-#define WIDE           7 /* columns of a lateness, which may have a sign */
-#define NARROW         6 /* columns of a figure that is no lateness */
+#define WIDE           7 /* columns of the minimum and of the median lateness */
+#define NARROW         6 /* columns of the p99 and of the maximum lateness */
 
 static void
 put_figure(struct text *out, bool known, int64_t ns, int width)
@@ -82,8 +82,8 @@ put_rows_of_other_cores(struct text *out, const struct report *report)
 }
 
 /*
- * Writes which of the timer's deadlines while interrupts were masked had an interrupt afterwards (the policy). No rule
- * judges the policy, so an unknown policy does not count as "not determined".
+ * Writes how the timer handles deadlines while interrupts are masked: it drops their interrupts, sends them later, or
+ * delays all further deadlines. No rule judges this policy.
  */
 static void
 put_missed_deadline_policy(struct text *out, const struct report_interval *row)

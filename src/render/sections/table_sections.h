@@ -4,12 +4,12 @@
 
 #include "render/layout/layout.h"
 
-/* Heading of the last section. qemu/run shows the lines before it. */
+/* Heading of the last section. qemu/run shows only the report's lines before this heading. */
 #define TABLE_DURATIONS "Durations of each clock's reads, as pg_test_timing prints them"
 
 /* version, start time and duration of the run */
 void table_put_run_start(struct text *out, const struct report *report);
-/* The best clock, its cost and the clock that Linux takes, in two short lines. Writes nothing before the judgement. */
+/* The best clock, its cost and the clock that Linux would use. Writes nothing before the report is judged. */
 void table_put_answer(struct text *out, const struct report *report);
 void table_put_cpu(struct text *out, const struct report *report);
 /* lines on the hypervisor, the firmware, the cores, the options and the TSC */
@@ -33,16 +33,17 @@ void table_put_histogram_of_clock(struct text *out, const struct report *report,
 /* Durations of reads, clock by clock, in the format of PostgreSQL's pg_test_timing. */
 void table_put_durations(struct text *out, const struct report *report);
 void table_put_durations_of_clock(struct text *out, const struct report *report, const struct report_clock *entry);
-void table_put_interference(struct text *out, const struct report *report); /* stolen time, and latencies without it */
+/* stolen time, and latencies without the reads that it made longer */
+void table_put_interference(struct text *out, const struct report *report);
 /* Timers' interrupts, if any were tested. */
 void table_put_intervals(struct text *out, const struct report *report);
-/* Stated rates of clocks, with their errors and users. Writes nothing if the machine states none. */
+/* Rates that the machine states, their errors, and the systems that use them. Writes nothing if none is stated. */
 void table_put_claims(struct text *out, const struct report *report);
 /* The figures of a soak (a long run) over time, in at most a dozen lines. */
 void table_put_series(struct text *out, const struct report *report);
 /*
- * Parts of table_put_series() for the progress display: the column headings, the line of the latest complete row, and
- * a character for each of the last MOST rows, which shows how much the p99 latency grew.
+ * For the progress display of a soak: the column headings, the line of the latest complete row, and a character for
+ * each of the last MOST rows, which shows how far the p99 latency is above its minimum in the run.
  */
 void table_put_series_heading(struct text *out, const struct report *report);
 void table_put_latest_series_row(struct text *out, const struct report *report);

@@ -1,4 +1,4 @@
-/* The course of a soak. Each line summarises one or more rows of the series. See table_sections.h. */
+/* The figures of a soak over time. Each line summarises one or more rows of the series. See table_sections.h. */
 #include "render/sections/table_sections.h"
 
 #include "base/number.h"
