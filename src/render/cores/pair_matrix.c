@@ -178,7 +178,7 @@ put_worst_pairs(struct text *out, const struct report *report)
 	}
 }
 
-/* Numbers of pairs that agree, differ, contradict other pairs, or are not known: within a group of cores, or across. */
+/* Numbers of pairs that agree, differ, contradict other pairs, or are not known: in a group, or between groups. */
 struct counts {
 	size_t agree, differ, contradict, unknown;
 };

@@ -1,6 +1,6 @@
 /*
- * The tables of fields, made from report.def: first the functions that get a field's value, then the rows. See
- * fields.h.
+ * Makes the tables of fields from report.def: first each table's function that gets a field's value, then its list of
+ * fields. See fields.h.
  */
 #include "render/fields/fields.h"
 
@@ -109,19 +109,19 @@ figure_of_finding(const struct finding *finding)
 
 /*
  * The kinds of fields. KIND_x is the shape of the field, the number of decimals, and whether figures are signed. The
- * comment at the end of its line names the C type of the value. SET_x stores a value in a struct field_value.
+ * comment after KIND_x names the C type of the value. SET_x stores a value in a struct field_value.
  */
 #define KIND_word    FIELD_WORD, 0, false     /* string */
 #define KIND_id      KIND_word                /* string: the id of a clock, a timer or a loop */
 #define KIND_rule    KIND_word                /* string: the id of a rule */
-#define KIND_text    FIELD_WORD, 0, false     /* string; NULL and "" become null */
+#define KIND_text    FIELD_WORD, 0, false     /* string; NULL and "" are null in the JSON */
 #define KIND_flag    FIELD_FLAG, 0, false     /* bool */
 #define KIND_verdict FIELD_VERDICT, 0, false  /* enum verdict */
 #define KIND_count   FIELD_NUMBER, 0, false   /* uint64_t */
 #define KIND_whole   FIELD_NUMBER, 0, true    /* int64_t */
 #define KIND_milli   FIELD_NUMBER, 3, false   /* uint64_t, in thousandths of the field's unit */
 #define KIND_micro   FIELD_NUMBER, 6, false   /* uint64_t, in millionths of the field's unit */
-#define KIND_middle  FIELD_MIDDLE, 0, true    /* struct interval_ns; an interval that is not known becomes null */
+#define KIND_middle  FIELD_MIDDLE, 0, true    /* struct interval_ns; null in the JSON if not known */
 #define KIND_ns      FIELD_INTERVAL, 0, true  /* struct interval_ns */
 #define KIND_ps_as_ns FIELD_INTERVAL, 3, true /* struct interval_ns with values in ps; printed in ns */
 #define KIND_ps_as_ms FIELD_INTERVAL, 9, true /* struct interval_ns with values in ps; printed in ms */

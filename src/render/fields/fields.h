@@ -21,7 +21,7 @@ enum field_shape {
 	FIELD_PAIR,     /* an array of two numbers */
 	FIELD_OBJECT,
 	FIELD_LIST,
-	FIELD_BARS,     /* a histogram: a list of uint64_t, in which zeros are left out */
+	FIELD_BARS,     /* a histogram: a list made from uint64_t counts; counts of 0 are left out */
 	FIELD_MAP,      /* an object whose keys are ids of clocks, or ids of rules with a limit */
 	FIELD_EXACT,    /* all durations of a struct latency with their counts */
 	FIELD_MATRIX,   /* a struct offsets: how far each core's TSC is from every other TSC */
@@ -36,7 +36,7 @@ struct field {
 	uint8_t digits; /* decimals: a figure is printed divided by 10^digits */
 	bool is_signed; /* true: figures are int64_t */
 	struct {
-		/* metric and unit in the CSV; "" if the CSV has no row. A map's metric is the prefix of its elements' metrics */
+		/* metric ("" if the CSV has no row) and unit in the CSV; a map's metric is a prefix for its elements */
 		char metric[16], unit[11];
 	} csv;
 	const struct field_table *table; /* fields of the value, if it is an object, or of each element of a list or map */
@@ -46,7 +46,7 @@ struct field_value {
 	bool known; /* false: the value is not known, so it is null in the JSON and has no row in the CSV */
 	union {
 		const char *word;
-		/* An interval has value, low and high. A pair has two numbers. Flag, verdict and number are in numbers[0]. */
+		/* value, low and high of an interval, or the numbers of a pair, or one number, flag or verdict */
 		uint64_t numbers[3];
 		struct {
 			const void *first;    /* first element of a list or map, or the object */
@@ -67,7 +67,7 @@ struct field_table {
 extern const struct field_table field_report, field_clock, field_rate, field_core, field_finding, field_interval,
 	field_calibration, field_claim;
 
-/* The code for JSON and CSV has special cases for these tables. */
+/* Maps with a key for each clock (field_by_clock, field_series_clock), and parts that short reports leave out. */
 extern const struct field_table field_by_clock, field_series_row, field_series_clock, field_exact;
 
 #endif

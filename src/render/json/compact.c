@@ -12,7 +12,7 @@ _Static_assert(COMPACT_COLUMNS % GROUP_CHARS == 0, "a line has whole groups");
 
 struct lines {
 	struct text *out;
-	uint32_t bits;       /* bytes that are not yet written, because base64 encodes groups of GROUP_BYTES bytes */
+	uint32_t bits;       /* bytes of a group that is not yet complete; base64 encodes groups of GROUP_BYTES bytes */
 	unsigned bytes;      /* number of bytes in BITS */
 	unsigned column;     /* number of characters in the current line, without its prefix */
 	unsigned count;      /* number of lines, including the current one */

@@ -17,8 +17,8 @@
 /* size of a line in bytes, with the prefix "bt0001:" and the line end CR LF */
 #define COMPACT_LINE_SIZE (COMPACT_COLUMNS + 9)
 /*
- * Limits the lines to 48 KiB, less 160 bytes for the marker lines before and after them. Cloud consoles keep only
- * the last 64 KB, and the tables of the run need the rest.
+ * Limits the lines and the marker lines around them, of 160 bytes, to 48 KiB. Cloud consoles keep only the last 64 KB,
+ * and the report's text on the console needs the rest.
  */
 #define COMPACT_LINES_MAX (((48u << 10) - 160) / COMPACT_LINE_SIZE)
 

@@ -1,4 +1,4 @@
-/* Writes the report as a page. See json.h. */
+/* Writes the report as an HTML page. See json.h. */
 #include "base/base64.h"
 #include "render/json/json.h"
 

@@ -107,8 +107,8 @@ put_offset(struct walk *walk, const struct field *field, struct offset offset)
 }
 
 /*
- * Writes a matrix of offsets: the TSC of the column's core minus the TSC of the row's core. A page has only the matrix
- * of the measurement pass that its tables show.
+ * Writes a matrix of offsets: the TSC of the column's core minus the TSC of the row's core. An HTML page gets only the
+ * matrix of the measurement pass that its tables show.
  */
 static void
 put_matrix_of_offsets(struct walk *walk, const char *key, const struct field *field, const struct offsets *offsets)

@@ -15,9 +15,9 @@
 void json_render(struct text *out, const struct report *report);
 
 /*
- * Like json_render(), but for a page: there is no white space outside strings. `exact`, the list of all durations, is
- * null, because it is the largest part of a report and a page does not use it. qemu/results/page.py makes the same
- * bytes from the output of json_render().
+ * Like json_render(), but for an HTML page, without white space outside strings. `exact`, the list of all durations, is
+ * null, because it is the largest part of a report and the page does not use it. qemu/results/page.py makes the same
+ * text from the output of json_render().
  */
 void json_render_brief(struct text *out, const struct report *report);
 
@@ -35,8 +35,7 @@ void json_render_compact(struct text *out, const struct report *report, enum jso
 
 /*
  * The report as an HTML page. The template, which src/page/build makes, has all other parts of the page, and two marks:
- * HTML_REPORT_MARK at the place for the report's JSON, and HTML_CHARTS_MARK at the place for Chart.js in base64. The
- * JSON contains no '<', so that no string in it can end its <script>.
+ * HTML_REPORT_MARK at the place for the report's JSON, and HTML_CHARTS_MARK at the place for Chart.js in base64.
  */
 #define HTML_REPORT_MARK "@REPORT@"
 #define HTML_CHARTS_MARK "@CHARTS@"

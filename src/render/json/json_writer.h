@@ -1,6 +1,6 @@
 /*
- * Writes JSON into a text with commas, indentation and escapes. The caller makes the calls in a valid order. In an
- * array the key is NULL. The output is ASCII even if a string is not.
+ * Writes JSON into a text with commas, indentation and escapes. The caller must open and close objects and arrays in a
+ * valid order. KEY is NULL for elements of an array. The output is ASCII even if a string is not.
  */
 #ifndef BARETICK_JSON_WRITER_H
 #define BARETICK_JSON_WRITER_H
