@@ -14,8 +14,8 @@ put_messages_received_before_sent(struct text *out, const struct report_skew *sk
 }
 
 /*
- * Drifts of the other cores' TSCs against the boot core's TSC. If the boot core's TSC itself drifts, the
- * boot core counts as a drifting core, and the sentence names the majority of the cores as the reference.
+ * Drifts of the other cores' TSCs against the boot core's TSC. If the boot core's TSC drifts itself, the boot core
+ * counts as a drifting core, and put_drifts() names most cores' TSCs as the reference.
  */
 struct drifts {
 	bool from_most;                 /* true if the boot core's TSC drifts */

@@ -19,7 +19,7 @@
 #define PPM_DIGITS    3       /* maximum number of decimals of a drift */
 #define DRIFT_PPM_MAX 999999  /* largest drift that fits DRIFT_COLUMNS with its sign */
 
-/* Figures of one core, or of all cores of a group that have no row of their own. */
+/* The figures of one core, or the ranges of several cores' figures. */
 struct figures {
 	bool has_offset, has_drift, has_adjust, adjusts_differ;
 	struct offset offset;
@@ -173,7 +173,8 @@ put_row_of_core(struct text *out, const struct report *report, const struct scal
 
 /*
  * Widens the ranges in ALL so that they include the figures of some of GROUP's cores. If OFF_OR_DRIFTING is true, these
- * are the cores that are off or drift, and otherwise the others. Returns false if GROUP has no such core.
+ * are the cores whose TSC differs from most cores' TSCs or drifts, and otherwise all others. Returns false if GROUP has
+ * no such core.
  */
 static bool
 widen_to_figures_of_group(struct figures *all, const struct report *report, const struct table_groups *groups,
@@ -194,8 +195,8 @@ widen_to_figures_of_group(struct figures *all, const struct report *report, cons
 }
 
 /*
- * Writes the row of GROUP: the ranges of its cores' figures. Leaves out cores that are off or drift, unless all cores
- * of GROUP are off or drift.
+ * Writes the row of GROUP: the ranges of its cores' figures. Leaves out cores whose TSC differs from most cores' TSCs
+ * or drifts, unless this is true for all cores of GROUP.
  */
 static void
 put_rows_of_group(struct text *out, const struct report *report, const struct scale *scale,

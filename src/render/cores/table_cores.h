@@ -64,8 +64,8 @@ void table_put_cores_without_row(struct text *out, const struct table_rows *rows
 void table_put_core_label(struct text *out, const struct report_core *core, const char *mark);
 
 /*
- * Write an interval as "LOW .. HIGH", each end in WIDTH columns. Offsets are in ns and printed without a unit. If an
- * end needs more than 8 columns, both ends are printed with a unit. Drifts are in ppm and have at most 7 columns.
+ * Write an interval as "LOW .. HIGH", each end in WIDTH columns. Offsets are in ns without a unit, or have a unit if an
+ * end would need more than 8 columns. Drifts are in ppm and have at most 7 columns.
  */
 void table_put_offset(struct text *out, const struct scale *scale, struct offset offset, int width);
 void table_put_drift(struct text *out, struct offset drift, int width);

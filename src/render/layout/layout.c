@@ -83,7 +83,7 @@ table_put_wrapped(struct text *out, size_t line_start, size_t indent, const char
 	table_end_line(out);
 }
 
-/* Ends a text that did not fit its buffer with dots, to show that it was cut. */
+/* If TEXT did not fit its buffer, replaces its last characters by dots, to show that it was cut off. */
 static void
 end_cut_text_with_dots(struct text *text)
 {

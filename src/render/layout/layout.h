@@ -63,12 +63,12 @@ void table_put_sentence(struct text *out, const char *format, ...) __attribute__
 const char *table_plural_ending(uint64_t count);
 const char *table_singular_verb_ending(uint64_t count);
 
-/* Writes LABEL and pads it to WIDTH columns. A longer label gets its own line, and WIDTH blanks start the next. */
+/* Writes LABEL and pads it to WIDTH columns. Writes a longer label on a line of its own, and then WIDTH blanks. */
 void table_put_label(struct text *out, const char *label, size_t width);
 
 /*
- * Picks clocks with measured latencies: if MAIN is true, the main read method of each device, otherwise all others.
- * PICKED gets their indices in the report. Returns the number of picked clocks.
+ * Picks clocks with measured latencies: if MAIN is true, the main read method of each device, otherwise all other read
+ * methods. PICKED gets the indices of these clocks in the report. Returns their number.
  */
 size_t table_find_clocks_with_reads(const struct report *report, bool main, size_t picked[REPORT_CLOCKS_MAX]);
 

@@ -5,7 +5,7 @@
 #include "base/scale.h"
 #include "base/text.h"
 
-#define ID_COLUMNS    11 /* width of a clock's id with the mark of a clock that failed */
+#define ID_COLUMNS    11 /* width of a clock's id and, if the clock failed, a mark */
 #define CELL_SIZE     24
 #define PS_PER_US     1000000
 #define COARSE_PS     UINT64_C(1000000) /* 1 us: a clock with longer steps is too coarse to time rows */

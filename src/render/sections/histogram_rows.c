@@ -2,8 +2,8 @@
 #include "render/sections/histogram_rows.h"
 
 /*
- * A shorter empty range of latencies is not shown as a gap. The TSC of many CPUs and of QEMU's emulation advances in
- * steps of 10 ns, which leave such ranges between possible latencies.
+ * An empty range of latencies shorter than STEP_NS is not shown as a gap. The TSC of many CPUs and of QEMU's emulation
+ * advances in steps of 10 ns, so such ranges say nothing about the clock.
  */
 #define STEP_NS 16
 

@@ -137,8 +137,8 @@ is_rule_unchecked_for(const struct report *report, size_t index, enum unchecked 
 }
 
 /*
- * Writes a paragraph on the checks that were not made for REASON: each rule with its clocks. WORDS explain the
- * reason.
+ * Writes a paragraph on the checks that REASON prevented: WORDS, which explain the reason, and each rule with the
+ * clocks that were not checked.
  */
 static void
 put_unchecked_rules(struct text *out, const struct report *report, enum unchecked reason, const char *words)

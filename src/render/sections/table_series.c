@@ -29,7 +29,7 @@ largest_p99_ns(const struct stretch *stretch, size_t clock)
 	return largest;
 }
 
-/* Returns the mean of the rows' rates, with the mean of their errors. All rows have about the same length. */
+/* Returns the mean of the rows' rates and of their bounds, without weights: all rows are about equally long. */
 static struct interval_ppb
 mean_rate_of_rows(const struct stretch *stretch, size_t clock)
 {
