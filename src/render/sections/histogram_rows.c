@@ -3,7 +3,7 @@
 
 /*
  * An empty range of latencies shorter than STEP_NS is not shown as a gap. The TSC of many CPUs and of QEMU's emulation
- * advances in steps of 10 ns, so such ranges say nothing about the clock.
+ * advances in steps of 10 ns, and no latency lies between two steps.
  */
 #define STEP_NS 16
 
