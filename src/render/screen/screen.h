@@ -28,7 +28,7 @@ enum screen_page {
 	SCREEN_PAGES
 };
 
-/* added to the scan code of a key without a character, because UEFI's characters have only 16 bits */
+/* added to the scan code of a key without a character, so that no sum is a character: these have 16 bits in UEFI */
 #define SCREEN_KEY_SCAN 0x10000
 
 /* Keys without a character, by UEFI's scan codes (UEFI 2.10, table 12.4). Any other key's code is its character. */
