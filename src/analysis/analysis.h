@@ -26,7 +26,7 @@ struct rate_outcome {
 	bool whole_run;     /* true if the rates are over the whole run, not only over the rate window */
 	/* Sets of clocks; bit I is clock I of the report. */
 	uint32_t went_back; /* clocks that read less at the end of the run than at the end of the rate window */
-	uint32_t unsure;    /* a guest's RTCs whose rate seems wrong, although a late tick may explain it */
+	uint32_t unsure;    /* a guest's RTCs whose rate seems wrong, perhaps only because a tick was late */
 };
 
 /*
@@ -61,7 +61,8 @@ struct timer_tick {
 
 /*
  * Returns the length of a timer's tick, calculated from the timer's nominal rate. If the timer has no such rate, the
- * length is calculated from the TSC ticks that passed while the timer's counter ran. Also used while measuring.
+ * length is calculated from the TSC ticks that passed while the timer's counter ran. Used in the analysis and while
+ * measuring.
  */
 struct timer_tick analysis_calculate_timer_tick(const struct record_timer *timer, const struct scale *scale);
 

@@ -1,7 +1,7 @@
 /*
- * Finds discontinuities in the record's entries `step`. A step is the time from one reading of all clocks to the next.
- * Calculates how much each clock gained on the TSC in a step, groups the clocks by this gain, and fills rows of the
- * report. See analysis.h and analysis_steps.h.
+ * Finds discontinuities in the record's entries `step`. A step is the interval between two successive readings of all
+ * clocks. Calculates how much each clock gained on the TSC in a step, groups the clocks by this gain, and fills rows of
+ * the report. See analysis.h and analysis_steps.h.
  */
 #include "analysis/analysis.h"
 
@@ -10,7 +10,10 @@
 #include "base/text.h"
 
 #define MICROHZ_PER_HZ UINT64_C(1000000)
-/* Allowed unevenness of a real RTC's edges, because the time of its update cycle varies. */
+/*
+ * Maximum time by which a real RTC's edge is early or late, because its update cycle does not always take the same
+ * time.
+ */
 #define EDGE_UNEVEN_NS INT64_C(5000000)
 /* An RTC's gain is only known modulo the RTC's range. This is the smallest gain that is assumed. */
 #define EDGE_BACK_NS   INT64_C(-5000000000)
@@ -85,7 +88,10 @@ clock_gain_on_tsc_ns(const struct analysis_step *step, const struct record_compa
 	int64_t by_rate;
 	uint64_t size;
 
-	/* The rate's error applies to the whole elapsed time. If the clock wrapped, only the TSC shows this time. */
+	/*
+	 * The rate's error grows with the elapsed time. This is the longer of the times by the TSC and by the clock,
+	 * because a clock that wrapped shows too little time.
+	 */
 	size = most < 0 ? 0 - (uint64_t)most : (uint64_t)most;
 	size = offset.high > 0 && (uint64_t)offset.high > size ? (uint64_t)offset.high : size;
 	by_rate = clamp_difference((int64_t)scale_mul_div_up(size, rate->high - rate->low, rate->low));
@@ -127,8 +133,8 @@ time_between_wraps_ns(const struct analysis_step *step, const struct record_comp
 }
 
 /*
- * Returns true if the step takes more than a quarter of the time in which CLOCK wraps. If CLOCK went back, this then
- * looks like a wrap: see clock_comparable().
+ * Returns true if the step takes more than a quarter of the time in which CLOCK wraps. If CLOCK went back in such a
+ * long step, this looks like a wrap: see clock_comparable().
  */
 static bool
 may_clock_have_wrapped(const struct analysis_step *step, const struct record_compared *clock, int64_t wrap_ns)
@@ -229,8 +235,7 @@ make_report_group(const struct report *report, uint32_t clocks)
 
 /*
  * Returns true if CLOCKS are all edge clocks (such as an RTC), and each of them showed only one edge before this step.
- * A pause may have delayed this edge, and then its start is not known. A reading between two edges excludes such a
- * pause.
+ * A pause whose start is unknown may have delayed this edge. A reading between two edges would exclude such a pause.
  */
 static bool
 have_clocks_shown_only_one_edge(const struct analysis_step *step, uint32_t clocks)
@@ -261,8 +266,8 @@ last_agreement_tsc(const struct analysis_step *step, uint32_t clocks)
 
 /*
  * Returns the upper bound in ns of an additional gain on the TSC that the readings of the step do not show. Only edge
- * clocks have such a gain: a guest that was stopped when an edge was due saw this edge late. A part of the stop is then
- * before the step.
+ * clocks have such a gain. If the guest was stopped when an edge was due, the edge came late, and a part of the stop
+ * was before the step.
  */
 static int64_t
 max_unreported_gain_of_clocks_ns(const struct analysis_step *step, uint32_t clocks)

@@ -100,7 +100,10 @@ read_pass_entry(struct offset_analysis *analysis, const struct record_entry *ent
 		return;
 	if (is_first) {
 		read_cores_of_pass(report->core_count, entry, report->skew.core_of);
-		/* remove later passes: their ranks belong to the cores of the first pass that this pass replaces */
+		/*
+		 * This is a new first pass. Removes the later passes, because their ranks belong to the cores of the
+		 * old first pass.
+		 */
 		for (size_t i = 1; i < REPORT_PASSES; i++)
 			analysis->passes[i].entry.pass = 0;
 	}
@@ -148,8 +151,8 @@ add_warps_of_pingpong(struct offset_analysis *analysis, const struct record_ping
 }
 
 /*
- * Adds the round trips of a ping-pong of the first pass. If it IS_FIRST_RESULT of its pair, it is also added to the
- * number of ping-pongs of both cores.
+ * Adds the round trips of a ping-pong of the first pass. If IS_FIRST_RESULT is true, it is the first ping-pong of its
+ * pair, and is also counted in the rows of both cores.
  */
 static void
 add_round_trips(struct offset_analysis *analysis, const struct record_pingpong *pingpong, bool is_first_result)
@@ -276,8 +279,8 @@ report_first_pass(struct offset_analysis *analysis)
 }
 
 /*
- * Calculates the drift of each pair that had a ping-pong in the first and in the last pass, from the times of these two
- * ping-pongs. Drifts against the boot core are also stored in the core's row.
+ * Calculates the drift of each pair that had a ping-pong in the first and in the last pass, from the offsets and the
+ * times of these two ping-pongs. Drifts against the boot core are also stored in the core's row.
  */
 static void
 report_drifts(struct report *report)

@@ -164,8 +164,8 @@ set_absolute_rate(const struct rates *rates, struct report_clock *entry)
 }
 
 /*
- * Chooses the clock that sets the TSC's rate. The vote has the same rules as in src/judge: the TSC's nominal frequency
- * takes part, and a clock that src/judge would report as wrong cannot be chosen.
+ * Chooses the clock that sets the TSC's rate. The clocks and the TSC's nominal frequency vote on this rate, by the same
+ * rules as in src/judge. A clock that src/judge would report as wrong cannot be chosen.
  */
 static size_t
 choose_clock_that_sets_scale(struct rates *rates)
@@ -325,8 +325,8 @@ calculate_error_budget(const struct rates *rates, const struct report_clock *ent
 }
 
 /*
- * Adds the parts from the TSC's rate and from the conversion to the budget of ENTRY's rate. The conversion is the part
- * of the rate's error (half the width of its interval) that the other parts do not explain.
+ * Completes the error budget of ENTRY's rate: adds the part from the TSC's rate, and the part from the conversion. The
+ * part from the conversion is the rest of the rate's error (half the width of its interval).
  */
 static void
 complete_error_budget(const struct report *report, struct report_clock *entry)
@@ -453,8 +453,8 @@ min_absolute_change_ppb(const struct interval_ppb *change)
 
 /*
  * Returns false if the clock has no reading at the end of the run, if it is uncertain how often the clock wrapped after
- * the rate window, or if the clock stepped back. A step back is not found here if the clock then advanced by more than
- * this step. It changes the clock's rate instead.
+ * the rate window, or if the clock stepped back. If the clock then advanced by more than this step back, the step is
+ * not found here, but changes the clock's rate.
  */
 static bool
 is_final_reading_usable(struct rates *rates, size_t i, uint64_t change_ppb)
@@ -542,11 +542,10 @@ are_rates_disjoint(const struct rate_interval *a, const struct rate_interval *b)
 }
 
 /*
- * A pause of a guest makes the next edge of its RTC late, and the rates before and after this edge are then both wrong.
- * Therefore two time spans without a common edge are compared: the first half of the window, and the time after the
- * window. If both show a wrong rate, the rate in the first half is kept. Otherwise the clock is added to
- * outcome.unsure, and the run measures its rate once more. A clock that was already measured once more, because its
- * last edge seemed late, stays unsure.
+ * A pause of a guest may delay an edge of its RTC. The rates before and after this edge are then both wrong. Therefore
+ * two time spans without a common edge are compared: the first half of the window, and the time after the window. If
+ * both show a wrong rate, the rate in the first half is kept. Otherwise the clock is added to outcome.unsure, so that
+ * the run measures its rate once more. A clock that was already measured once more stays unsure.
  */
 static void
 find_edge_clocks_of_unsure_rate(struct rates *rates, const struct scale *scale)
@@ -589,8 +588,8 @@ are_all_rates_steady(const struct rates *rates)
 }
 
 /*
- * Returns true if all clocks changed against the TSC in the same direction, by more than the limit. Then the TSC has
- * changed, and its average over the run is a rate that it never had.
+ * Returns true if the rates of all clocks against the TSC changed in the same direction, by more than the limit. In
+ * this case the TSC's own rate has changed, and its average over the run is a rate that the TSC never had.
  */
 static bool
 has_tsc_rate_changed(const struct rates *rates)

@@ -1,7 +1,7 @@
 /*
- * The clocks in one step, which is the time from one reading of all clocks to the next. The TSC times all readings, so
- * each clock shows how much it gained on the TSC in the step. Used by the analysis of a record, and during a run to
- * decide whether a step is recorded.
+ * The clocks in one step, which is the interval between two successive readings of all clocks. The TSC times all
+ * readings, so each clock shows how much it gained on the TSC in the step. Used by the analysis of a record, and during
+ * a run to decide whether a step is recorded.
  */
 #ifndef BARETICK_ANALYSIS_STEPS_H
 #define BARETICK_ANALYSIS_STEPS_H

@@ -218,7 +218,7 @@ add_arming(struct timer_analysis *analysis)
 	}
 	if (arming->what == RECORD_MASKED)
 		add_masked_arming(analysis);
-	/* after an interrupt storm, the record has no interrupts of this arming */
+	/* after an interrupt storm, the record does not contain the interrupts */
 	if (arming->taken > analysis->count) {
 		row->doubled += arming->taken - 1;
 		return;

@@ -2,11 +2,14 @@
 #include "analysis/facts.h"
 
 /*
- * Space for the entries, in bytes. A clock takes up to 700 bytes, a claim 250, an interval 300, a behaviour 400, a note
- * 260, and the options with a limit of each rule 4,000.
+ * Bytes for the entries whose number does not depend on cores or rows. A clock takes up to 700 bytes, a claim 250, an
+ * interval 300, a behaviour 400, a note 260, and the options with a limit of each rule 4,000.
  */
 #define REPORT_BYTES ((size_t)192 << 10)
-/* a core takes up to 2,400 bytes with the latencies of each clock, measured alone and together with the other cores */
+/*
+ * Bytes for one core. Its element takes up to 2,400 bytes. It contains two latencies of each clock: of the core alone,
+ * and together with the other cores.
+ */
 #define CORE_BYTES       2500u
 #define LATENCY_BYTES    (FACTS_CELLS * 3u) /* a cell with the number of reads of one duration takes 2 to 3 bytes */
 #define ROW_BYTES        64u

@@ -14,7 +14,8 @@
 #include "report/report.h"
 
 /*
- * The lists of a report that have entries. These numbers are in the record, and are never used again for another list.
+ * The lists of a report whose elements are in the record. These numbers are in the record, and are never used again for
+ * another list.
  */
 enum facts_list {
 	FACTS_REPORT, /* the report itself, a list with one element; it is the first list in the record */
@@ -84,8 +85,8 @@ struct facts_elements { /* the elements of a list in a report */
 };
 
 /*
- * Returns the elements of LIST in REPORT. LOOPS is the caller's memory for a copy of the calibration loops, because a
- * report only has pointers to them. It has one element for each loop.
+ * Returns the elements of LIST in REPORT. A report only has pointers to the calibration loops. Therefore LOOPS is the
+ * caller's memory for a copy of them, with one element for each loop.
  */
 struct facts_elements facts_elements_of_list(enum facts_list list, struct report *report,
 					     struct calibration_loop *loops);
@@ -105,7 +106,7 @@ uint64_t facts_count_reads_in_latency_cell(const struct latency *latency, size_t
  */
 void facts_write(struct record *record, const struct report *report);
 
-/* Returns the size of the entries that facts_write() appends, for CORES cores and ROWS rows of a series. */
+/* Returns the maximum size of the entries that facts_write() appends, for CORES cores and ROWS rows of a series. */
 size_t facts_max_bytes(size_t cores, size_t rows);
 
 #endif

@@ -98,7 +98,7 @@ struct line { /* lateness of each tick, minus a line that rises by MOVED_PS in P
 	int64_t moved_ps, periods;
 };
 
-struct floor { /* the least lateness among some ticks, and its period */
+struct floor { /* the least lateness among some ticks, and the number of its period */
 	int64_t least_ps, spread_ps; /* half of the ticks are less than SPREAD_PS above the least */
 	size_t at, count;
 };

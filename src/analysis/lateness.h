@@ -36,7 +36,7 @@ struct interval_ppb lateness_fit_tick_rate(const int64_t *residuals_ps, size_t c
 
 /*
  * Combines the rates of two armings: returns the narrower interval, widened until it touches the wider interval. The
- * result then agrees with both armings, even if one of the rates is wrong by chance.
+ * result then contradicts neither arming.
  */
 struct interval_ppb lateness_combine_tick_rates(struct interval_ppb a, struct interval_ppb b);
 

@@ -6,7 +6,7 @@
 #include "record/record.h"
 
 /*
- * The rate windows whose batches give the rates, by their numbers in the record. A number is 0 if there is no such
+ * Numbers of the rate windows from which the rates are calculated, as in the record. A number is 0 if there is no such
  * window.
  */
 struct rate_windows {
@@ -19,7 +19,7 @@ struct rate_windows {
 };
 
 struct rate_batches {
-	/* the clock's readings; readings in the rate window give its resolution */
+	/* the clock's readings, and its resolution by the readings in the rate window */
 	struct rate_readings readings;
 	struct sample middle;          /* reading in the middle of the window; zero if there is none */
 	/*

@@ -1,6 +1,6 @@
 /*
- * The readings of one clock from which its rates are calculated, and the rate between any two of them. Also used during
- * a run, to decide whether a rate window can end.
+ * The readings of one clock from which its rates are calculated, and the rate between any two of them. Used in the
+ * analysis, and during a run to decide whether a rate window can end.
  */
 #ifndef BARETICK_RATE_READINGS_H
 #define BARETICK_RATE_READINGS_H
@@ -11,7 +11,7 @@
 
 /* a batch of samples: the shortest sample, and the points that limit the clock's rate (see rate_fit.h) */
 struct rate_batch {
-	/* for a batch between the ends of the rate window, its number, from 0; for a batch at an end, 0 */
+	/* number in the rate window, from 0; also 0 for a batch at an end of the window, so that it is always kept */
 	uint64_t number;
 	struct sample sample;
 	struct rate_corners corners;
@@ -44,8 +44,8 @@ struct rate_slope rate_readings_fit_slope(const struct rate_readings *readings, 
 					  const struct sample *to, enum rate_fit *fit);
 
 /*
- * Returns the TSC's rate from FROM to TO if the clock has its nominal frequency. The result is unknown if the rate is
- * implausible.
+ * Returns the TSC's rate from FROM to TO, assuming that the clock runs at its nominal frequency. The result is unknown
+ * if the rate is implausible.
  */
 struct rate_interval rate_readings_implied_rate(const struct rate_readings *readings, const struct sample *from,
 						const struct sample *to);
@@ -72,9 +72,9 @@ struct rate_interval rate_get_claimed_tsc_rate(const struct clock *tsc);
 #define RATE_AMBIGUOUS_SHARE 4
 
 /*
- * Returns true if the number of wraps of CLOCK's counter in about EXPECTED ticks is uncertain. This may be due to the
- * error of IMPLIED, which is the TSC's rate by CLOCK. It may also be due to CHANGE_PPB, by which clocks that take
- * longer to wrap changed their rates against the TSC.
+ * Returns true if the number of wraps of CLOCK's counter in about EXPECTED ticks is uncertain. One cause is the error
+ * of IMPLIED, the TSC's rate by CLOCK. The other cause is CHANGE_PPB: clocks that take longer to wrap changed their
+ * rates against the TSC by so much.
  */
 bool rate_may_wraps_be_miscounted(const struct clock *clock, const struct rate_interval *implied, uint64_t expected,
 				  uint64_t change_ppb);

@@ -4,13 +4,16 @@
 #define PPB            UINT64_C(1000000000)
 #define PS_PER_NS      1000
 #define BURST_SHARE    4  /* ticks that are less than 1/4 period apart are a burst */
-/* if a tick is late by more than 1/4 period, the host's delay also explains the empty periods before it */
+/*
+ * a tick that is late by more than 1/4 period shows a delay by the host, which also explains the empty periods before
+ * it
+ */
 #define LATE_SHARE     4
 #define PHASE_SHARE    8  /* the phase that find_phase_of_periods() finds is accurate to 1/8 period */
 /* tolerance in ns: larger than all rounding errors, so that the earliest tick does not count as early */
 #define PHASE_SLACK_NS 10
 /*
- * If the core was preempted, only more surplus ticks than this prove that the source queued ticks. The test masks
+ * More surplus ticks than this prove that the source queued ticks, even if the core was preempted. The test masks
  * interrupts for 20 deadlines, and this is half of them.
  */
 #define QUEUED_MIN     10
@@ -62,8 +65,8 @@ interrupt_phase_difference_ps(const struct timer_analysis *analysis, size_t from
 }
 
 /*
- * Returns the interrupt that begins the largest cluster of phases: the most other interrupts come within 1/8 period
- * after its phase. In a burst only the first interrupt counts, because the whole burst has the phase of its delivery.
+ * Returns the interrupt after whose phase the most other interrupts come within 1/8 period. It begins the largest
+ * cluster of phases. In a burst only the first interrupt counts, because the whole burst has the phase of its delivery.
  */
 static size_t
 find_interrupt_of_largest_cluster(const struct timer_analysis *analysis, int64_t period_ps)
@@ -114,9 +117,9 @@ max_phase_lead_over_interrupt_ps(const struct timer_analysis *analysis, size_t f
 }
 
 /*
- * Sets the time of the arming for a source whose periods already run when it is armed, so that no tick is early and at
- * least one is not late. A delay that all ticks have in common is therefore not visible. Most ticks come in time, but a
- * delayed tick, even the first one, may come anywhere in a period. Therefore the phase of the largest cluster is used.
+ * Sets the time of the arming for a source whose periods already run when it is armed. The time is chosen so that no
+ * tick is early and at least one is not late. Therefore a delay that all ticks have in common is not visible. Most
+ * ticks come in time, but a delayed tick may come anywhere in a period, so the phase of the largest cluster is used.
  */
 static void
 find_phase_of_periods(struct timer_analysis *analysis)
@@ -203,9 +206,9 @@ periods_choose_period_of_tick(const struct periods *periods, size_t k, bool befo
 
 /*
  * Returns true if a tick in period K is a late tick of period K - 1. The phase of the source is not known exactly, so a
- * tick before deadline K is taken as late, not as early. HIGH_PS is the upper bound of the tick's lateness against
- * deadline K. The tick belongs to K - 1 if HIGH_PS is below 0. If K - 1 already has a tick, or if this tick is the LAST
- * of a burst, HIGH_PS must be below 0 by more than the uncertainty of the phase.
+ * tick before deadline K counts as late, not as early. HIGH_PS, the upper bound of its lateness against deadline K, is
+ * then below 0. If K - 1 already has a tick, or if this tick is the LAST of a burst, HIGH_PS must be below 0 by more
+ * than the uncertainty of the phase.
  */
 static bool
 does_tick_belong_to_previous_period(const struct periods *periods, size_t k, int64_t high_ps, bool last)
@@ -318,9 +321,9 @@ was_core_preempted_around_period(const struct timer_analysis *analysis, size_t k
 }
 
 /*
- * Returns true if the first tick at or after period K is late, or shares its period with another tick. A source that
- * its host delays skips the deadlines during the delay. Its next tick is then late, or comes together with a tick that
- * is in time.
+ * Returns true if the next tick, in period K or later, is late or shares its period with another tick. The host may
+ * then have delayed the source: during a delay, the source skips deadlines. Its next tick is late, or comes together
+ * with a tick that is in time.
  */
 static bool
 is_next_tick_late(const struct periods *periods, size_t k)

@@ -73,10 +73,10 @@ struct periods {
 };
 
 /*
- * Returns the period to which a tick is assigned that came in period K. BEFORE_DUE is true if the tick came before the
- * deadline of K. BURST is the tick's position in its burst (ticks right after each other), counted from the end. A tick
- * before its deadline, or a further tick in a period, is late for the nearest empty period before, at most BURST
- * periods back. Returns SIZE_MAX for the last period, which is only for ticks that are late for earlier periods.
+ * Returns the period to which a tick in period K is assigned. BEFORE_DUE is true if the tick came before deadline K.
+ * BURST is the tick's position in its burst (ticks right after each other), counted from the end. A tick before its
+ * deadline, or a further tick in a period, counts as a late tick of the nearest earlier period without a tick, at most
+ * BURST periods back. Returns SIZE_MAX for the last period, which is only for ticks that are late for earlier periods.
  */
 size_t periods_choose_period_of_tick(const struct periods *periods, size_t k, bool before_due, size_t burst);
 

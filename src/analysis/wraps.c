@@ -7,7 +7,7 @@
 
 #define MICROHZ        UINT64_C(1000000)
 #define NS_PER_S       UINT64_C(1000000000)
-/* if the times that two clocks counted differ by more than 1/4 of a wrap, a wrap was counted wrongly */
+/* if two clocks' elapsed times differ by more than 1/4 of the time between two wraps, a wrap was counted wrongly */
 #define MISCOUNT_SHARE 4
 
 struct checked { /* a counter, and its values when the number of wraps was last checked */
@@ -93,8 +93,8 @@ may_clock_wrap_while_unread(const struct wraps_count *count, const struct scale 
 }
 
 /*
- * Returns the set of clocks whose count of wraps since the last check is contradicted by another clock. The next check
- * starts here.
+ * Returns the set of clocks whose count of wraps since the last check is contradicted by another clock. Then starts the
+ * next check at the current values.
  */
 static uint32_t
 find_contradicted_clocks(struct checked clocks[REPORT_CLOCKS_MAX])

@@ -1,6 +1,6 @@
 /*
- * Counts the wraps of counters. The pace of a clock is its rate as a multiple of its nominal frequency, at least 1: a
- * clock that is faster than its nominal frequency wraps more often. Also used while measuring.
+ * Counts the wraps of counters, in the analysis and while measuring. The pace of a clock is its rate as a multiple of
+ * its nominal frequency, at least 1: a clock that is faster than its nominal frequency wraps more often.
  */
 #ifndef BARETICK_WRAPS_H
 #define BARETICK_WRAPS_H

@@ -17,8 +17,8 @@ struct scale {
 	struct rate hz;      /* rate of the TSC; den is never 0 */
 	uint64_t multiplier; /* nanoseconds per tick, multiplied by 2^32 and rounded to nearest */
 	/*
-	 * MULTIPLIER for the highest possible rate, rounded down (least), and for the lowest possible rate, rounded
-	 * up (most).
+	 * MULTIPLIER for the bounds of the rate: LEAST for the highest rate, rounded down, and MOST for the lowest
+	 * rate, rounded up.
 	 */
 	uint64_t least, most;
 };

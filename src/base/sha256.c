@@ -28,7 +28,7 @@ rotate_right(uint32_t word, unsigned bits)
 	return word >> bits | word << (32 - bits);
 }
 
-/* The functions of section 4.1.2, equations 4.4 to 4.7. */
+/* FIPS 180-4, 4.1.2, equations 4.4 to 4.7 */
 static uint32_t
 big_sigma_0(uint32_t x)
 {

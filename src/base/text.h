@@ -35,7 +35,7 @@ struct text {
 	/* Colour of each byte in BYTES. NULL if colours are not recorded, as after text_init(). */
 	uint8_t *inks;
 	enum text_ink ink;  /* colour of the text that is added next */
-	size_t columns;     /* line width at which text is wrapped; 0 means the width for files */
+	size_t columns;     /* width at which lines are wrapped; 0 means the line width of files */
 };
 
 void text_init(struct text *text, char *bytes, size_t size);

@@ -33,7 +33,9 @@ struct calibrating {
 struct calibration_result {
 	uint64_t hz;      /* the rate that the original code would use; 0 if it refuses the result */
 	uint32_t refusal; /* reason for refusing the result: an index in calibration_loop.refusals, or CALIBRATION_NONE */
-	/* If the measured clock is not the TSC: its ticks in the measured time, and the TSC's ticks. */
+	/*
+	 * Ticks of the measured clock, and TSC ticks in the same time. Used only if the measured clock is not the TSC.
+	 */
 	uint64_t ticks, tsc_ticks;
 	uint64_t slack_ticks; /* upper bound of the error of `ticks` */
 	size_t reading_count;

@@ -18,7 +18,7 @@
 #define CLAIM_SOURCE_SIZE  24
 #define CLAIM_REASON_SIZE  80
 
-/* Limits in Hz. A rate outside of them is ignored, because no such clock has this rate. */
+/* Limits in Hz. A claimed rate outside of them is ignored, because it cannot be right. */
 #define CLAIM_HZ_MIN UINT64_C(1000000)
 #define CLAIM_HZ_MAX UINT64_C(100000000000)
 
@@ -47,7 +47,7 @@ struct claim {
 	enum claim_source source;
 	enum claim_clock clock;
 	char by[CLAIM_SOURCE_SIZE];     /* name of the source, for the report */
-	struct rate hz;                 /* the stated rate; if its den is 0 there is none, and `reason` states why */
+	struct rate hz;                 /* the stated rate; den is 0 if there is none, see `reason` */
 	/* rounding error of `hz`: the largest possible difference between `hz` and the rate before rounding, in Hz */
 	uint64_t within_hz;
 	/* ticks of the clock per TSC tick, if the source states this ratio; otherwise den is 0 */

@@ -95,9 +95,9 @@ struct clock {
 };
 
 /*
- * Returns true if the difference of two successive samples can be trusted: both readings happened within TRUST_TICKS
- * of the TSC. After a longer time, for example because the core was preempted, the counter may have wrapped. A normal
- * difference may then look like a step back. TRUST_TICKS is 0 if the counter cannot wrap during a run.
+ * Returns true if the difference of two successive samples can be trusted: both together took at most TRUST_TICKS TSC
+ * ticks. In a longer time, for example if the core was preempted, the counter may wrap, and a normal difference may
+ * look like a step back. TRUST_TICKS is 0 if the counter cannot wrap during a run.
  */
 static inline bool
 clock_comparable(uint64_t trust_ticks, const struct sample *then, const struct sample *now)
@@ -117,10 +117,7 @@ clock_elapsed_ticks(const struct clock *clock, uint64_t then_ticks, uint64_t now
 	return now_ticks + (clock->wrap_ticks - then_ticks) + 1;
 }
 
-/*
- * Returns true if ELAPSED_TICKS is more than half of the counter's range, because then the counter probably stepped
- * back.
- */
+/* Returns true if ELAPSED_TICKS is more than half of the counter's range. The counter then probably stepped back. */
 static inline bool
 clock_stepped_back(const struct clock *clock, uint64_t elapsed_ticks)
 {

@@ -2,9 +2,9 @@
  * A sample is a reading of a clock between two readings of the TSC. The two TSC readings are called the sample's
  * bracket.
  *
- * Samples are taken in chains: the TSC reading at the end of a sample is also the TSC reading at the begin of the
- * next sample. Therefore each sample takes one reading of the clock and one reading of the TSC, and nothing else
- * happens in between. Latency and rate of a clock are calculated from samples.
+ * Samples are taken in chains: the second TSC reading of a sample is also the first TSC reading of the next sample.
+ * Therefore each sample takes one reading of the clock and one reading of the TSC, and nothing else happens in between.
+ * Latency and rate of a clock are calculated from samples.
  */
 #ifndef BARETICK_SAMPLE_H
 #define BARETICK_SAMPLE_H

@@ -1,5 +1,5 @@
 /*
- * The machine's cores, as code that does not depend on hardware sees them. Cores are numbered, and each can run a
+ * Interface to the machine's cores, for code that does not depend on hardware. Cores are numbered, and each can run a
  * job.
  */
 #ifndef BARETICK_SMP_H

@@ -32,7 +32,7 @@ struct stolen_counter {
 	stolen_count *count; /* NULL if the counter cannot be used */
 
 	/*
-	 * True if the other cores belong to the firmware (cores=mp). KVM's counter is then not read on them.
+	 * True if the other cores belong to the firmware (cores=mp), so that KVM's counter is not read on them.
 	 * boot/machine.c sets this.
 	 */
 	bool are_others_lent;

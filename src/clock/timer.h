@@ -198,7 +198,8 @@ struct timer_window {
 	 */
 	const char *(*run_on_core)(void (*work)(void *argument), void (*after)(void *argument), void *argument);
 	/*
-	 * Returns true if the firmware's timer tick occurs within BOUND TSC ticks. NULL if this cannot be found out.
+	 * Returns true if the firmware's timer tick occurs within BOUND TSC ticks. The pointer is NULL if this cannot
+	 * be found out.
 	 */
 	bool (*firmware_ticks)(uint64_t (*tsc)(void), uint64_t bound);
 	void (*open)(void);  /* unmasks interrupts; called by WORK */

@@ -103,21 +103,21 @@ struct record_mark {
 enum record_stage {
 	RECORD_FIRST = 1,  /* start of a rate window; for an edge clock, its first edge */
 	/*
-	 * Between start and end of a rate window. The samples also serve to count the counter's wraps. A batch without
-	 * corners (see struct record_batch) serves only for this. For an edge clock, the batch is one edge.
+	 * Between the start and the end of a rate window. All these batches serve to count the counter's wraps, and
+	 * batches with corners (see struct record_batch) also give the rate. For an edge clock, the batch is one edge.
 	 */
 	RECORD_LOOK = 2,
 	/* middle of a rate window; for an edge clock, the last such batch is the edge nearest to the middle */
 	RECORD_MIDDLE = 3,
 	RECORD_LAST = 4,   /* end of a rate window; for an edge clock, its last edge */
-	/* after a rate window; the batch has only the latest sample at which all clocks agreed on the time */
+	/* after a rate window: the latest sample at which all clocks agreed on the time */
 	RECORD_CLOSE = 5,
 	RECORD_FINAL = 6,  /* end of the run, if all clocks agreed on the time since the rate window */
 	/*
 	 * first and last edge of an additional measurement of an edge clock, which is made if its rate is uncertain
 	 */
 	RECORD_AGAIN = 7,
-	/* a reading after a rate window, without corners; it is needed to count the wraps until the next reading */
+	/* after a rate window: a reading that is only needed to count wraps; it has no corners (see struct record_batch) */
 	RECORD_BETWEEN = 8,
 };
 
@@ -125,9 +125,9 @@ enum record_stage {
 #define RECORD_JUMPED 1u
 
 /*
- * kind BATCH: samples of one clock, taken in direct succession. This struct contains the shortest of them; END is 0
- * if there are none. The items are the corners: points of the samples that limit the lines through all samples (see
- * consensus/rate_fit.h). An edge clock has no corners.
+ * kind BATCH: samples of one clock, taken in direct succession. This struct contains the shortest of them; END is 0 if
+ * there are none. The items are the corners (see consensus/rate_fit.h): the points above or below which each line
+ * through all samples must pass. An edge clock has no corners.
  */
 struct record_batch {
 	uint16_t clock;
@@ -157,11 +157,11 @@ struct record_corner { /* item of a BATCH: a corner, relative to BEGIN and TICKS
 };
 
 /*
- * kind LATENCY: durations of the reads of a clock on the boot core. The durations are counted in cells (see
- * analysis/facts.h). The items are bytes that encode all cells with a count above 0: for each, the distance of its
- * number from the previous cell, and its count. Both are LEB128 numbers: 7 bits in each byte, lowest bits first, with
- * the top bit set in all bytes except the last. If the cells need more than one entry, further entries with the same
- * struct follow, in which the first distance is again from 0.
+ * kind LATENCY: durations of the reads of a clock on the boot core, counted in cells (see analysis/facts.h). The items
+ * are bytes that encode the cells with a count above 0. Each cell is encoded as the difference of its number from the
+ * previous cell's number, and its count. Both are LEB128 numbers: 7 bits in each byte, lowest bits first, with the top
+ * bit set in all bytes except the last. If one entry is too small for all cells, further entries follow. The first
+ * difference in each entry is from 0.
  */
 struct record_latency {
 	uint16_t clock;
@@ -207,7 +207,7 @@ enum record_pass_stage {
 };
 
 enum record_pass_reason {
-	RECORD_PASS_FULL = 0,      /* all pairs were measured, so there is no reason */
+	RECORD_PASS_FULL = 0,      /* all pairs were measured */
 	/* only pairs with the boot core were measured, because there is not enough memory for all pairs */
 	RECORD_PASS_NO_MEMORY = 1,
 	/* only pairs with the boot core were measured, because all pairs would take too long */
@@ -256,8 +256,8 @@ struct record_timer {
 	uint64_t phase_ticks; /* maximum number of ticks from programming the source until its counter starts */
 	uint64_t count_mask;  /* mask of the counter that the interrupt handler reads; 0 if it reads none */
 	/*
-	 * how far a reading may be behind the exact value of the counter that times the interrupts: the source's own
-	 * counter, or else the TSC
+	 * maximum lag of a reading behind the exact value, in ticks of the counter that times the interrupts: the
+	 * source's own counter, or the TSC if the interrupt handler does not read that counter
 	 */
 	uint64_t step_ticks;
 };
@@ -515,8 +515,8 @@ struct record_entry {
 void record_open(struct record_reader *reader, const void *bytes, size_t size);
 
 /*
- * Starts a reader like record_open(), for bytes that this program itself wrote, or that a reader has found valid
- * before. Checksums are not calculated again, because that would take longer than analysing most entries.
+ * Starts a reader like record_open(), but without checking the checksums, which takes longer than analysing most
+ * entries. For bytes that this program itself wrote, or that a reader has found valid before.
  */
 void record_open_without_checksums(struct record_reader *reader, const void *bytes, size_t size);
 

@@ -62,7 +62,7 @@ record_entry_size_bytes(enum record_kind kind, size_t count)
 	return RECORD_BLOCK_BYTES + entry_size_bytes(kind, count);
 }
 
-/* Returns true if an entry of BYTES needs a new block, because an entry must not be in two blocks. */
+/* Returns true if an entry of BYTES does not fit into the current block, so that it needs a new block. */
 static bool
 does_entry_need_new_block(const struct record *record, size_t bytes)
 {

@@ -343,7 +343,7 @@ is_record_complete(struct restored *restored)
 	return restored->has_run;
 }
 
-/* Returns false if the facts in REPORT break an assumption of the judge or the renderers. */
+/* Returns false if the facts in REPORT break an assumption of src/judge or src/render. */
 static bool
 is_report_plausible(const struct report *report)
 {
@@ -387,9 +387,7 @@ remove_unknown_rules(struct report *report)
 				"one is of the rule %s.", unknown, unknown == 1 ? "" : "s", unknown == 1 ? "is" : "are", example);
 }
 
-/*
- * Adds the findings in the record again, because their rules may have another severity in this version of baretick.
- */
+/* Adds the findings in the record again, with the severity that their rules have in this version of baretick. */
 static bool
 restore_findings(struct restored *restored)
 {

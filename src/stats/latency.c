@@ -17,7 +17,7 @@ latency_clear(struct latency *latency)
 		latency->exact[i] = 0;
 }
 
-/* Adds one sample. It uses only one multiplication and no division, because it is called for each sample. */
+/* Adds one sample. Uses only one multiplication and no division, because this function is called for each sample. */
 static void
 record_sample(struct latency *latency, uint64_t ticks, uint64_t ns)
 {
@@ -79,9 +79,9 @@ square_root(uint64_t square)
 
 /*
  * The number of samples below the percentile has a binomial distribution. With a probability of at least 95 %, it
- * differs from its mean by at most two standard deviations plus one. (The unit test computes this exactly.) Therefore
- * the interval includes this many samples on each side of the percentile. The interval is unknown if it would extend
- * before the first or after the last sample.
+ * differs from its mean by at most two standard deviations plus one. (The unit test computes this exactly.) The
+ * interval therefore extends by two standard deviations plus one to each side of the percentile, counted in samples. It
+ * is unknown if it would extend before the first or after the last sample.
  */
 struct latency_interval
 latency_percentile_interval(const struct latency *latency, uint32_t per_hundred_thousand)
@@ -104,8 +104,8 @@ latency_percentile_interval(const struct latency *latency, uint32_t per_hundred_
 }
 
 /*
- * Returns the highest bucket of samples that are no hits (samples that a gap interrupted, see latency.h). This is the
- * bucket of the median plus THRESHOLD_NS.
+ * Returns the highest bucket whose samples do not count as interrupted by a gap (see latency.h): the bucket of the
+ * median plus THRESHOLD_NS.
  */
 static size_t
 find_last_uninterrupted_bucket(const struct latency *latency, uint64_t threshold_ns)

@@ -59,8 +59,7 @@ struct latency_interval latency_percentile_interval(const struct latency *latenc
  */
 struct latency_clean {
 	/*
-	 * number of hits, and number of other samples; a duration near the limit may be counted on the wrong side by
-	 * up to 1.6 %
+	 * number of hits, and number of other samples; the limit between them is exact to 1.6 %, the width of a bucket
 	 */
 	uint64_t hit, count;
 	uint64_t p99_ns, p999_ns, max_ns;  /* percentiles and maximum without hits */

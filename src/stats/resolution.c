@@ -3,7 +3,7 @@
 
 #include "base/text.h"
 
-/* The largest uneven step is one tick above the smallest, and rounding down takes up to one more. */
+/* An uneven step is up to one tick larger than the smallest step, and rounding down adds up to one more tick. */
 #define UNEVEN_TICKS 2
 
 /*

@@ -17,9 +17,9 @@ struct resolution {
 };
 
 /*
- * Adds the differences between successive samples of one chain (see clock/sample.h). A difference is ignored if the
- * two samples together took more than TRUST_TICKS of the TSC, because the counter may have wrapped. Steps back
- * (differences of more than half of the counter's range) are also ignored; monotonic.h counts them.
+ * Adds the differences between successive samples of one chain (see clock/sample.h). A difference is ignored if the two
+ * samples together took more than TRUST_TICKS TSC ticks, because the counter may have wrapped. Steps back (differences
+ * of more than half of the counter's range) are also ignored, because monotonic.h counts them.
  */
 void resolution_add_samples(struct resolution *resolution, const struct clock *clock, uint64_t trust_ticks,
 			    const struct sample *samples, size_t count);
@@ -29,9 +29,9 @@ void resolution_merge_other(struct resolution *resolution, const struct resoluti
 
 /*
  * Returns how far a reading may be behind the counter's exact value, in ticks: one step, or 1 if no step was seen. A
- * counter that is calculated from a slower one has uneven steps, which differ by one tick, and its values are rounded
- * down. This is only assumed of a counter whose smallest difference is above the divisor although reads are faster than
- * its steps, because even steps would show the divisor as a difference.
+ * counter that is calculated from a slower counter has uneven steps, which differ by one tick, and its values are
+ * rounded down. Steps count as uneven if the smallest difference is above the greatest common divisor, although reads
+ * are faster than steps.
  */
 uint64_t resolution_largest_lag_ticks(const struct resolution *resolution);
 

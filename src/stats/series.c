@@ -82,8 +82,8 @@ series_add_reads(struct series *series, size_t clock, const struct scale *scale,
 }
 
 /*
- * Returns the narrower of the two offsets. LOW may be above HIGH if a round trip was shorter than a step of the TSC,
- * because the TSC's resolution is not added yet.
+ * Returns the narrower of the two offsets. An offset may have LOW above HIGH if a round trip was shorter than a step of
+ * the TSC, because the TSC's resolution is not added yet.
  */
 static struct offset
 narrower_offset(struct offset a, struct offset b)
