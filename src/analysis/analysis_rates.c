@@ -16,7 +16,7 @@
 #define PPT                 UINT64_C(1000000000000)
 
 /*
- * Largest uncertainty of the ratio of two clocks that come from one source. The ratio must also equal its nominal
+ * Two clocks count as one source if the uncertainty of their ratio is at most this, and the ratio may equal its nominal
  * value. Separate crystals differ by 10 ppm or more.
  */
 #define SAME_SOURCE_PPB 5000
@@ -151,8 +151,8 @@ set_measured_rate(struct report_clock *entry, const struct rate_interval *rate)
 }
 
 /*
- * Widens the rate by the error of the crystal of the clock that sets the scale. The rate is unknown if no majority
- * confirms that clock.
+ * Widens ENTRY's rate by the crystal error of the clock that sets the scale. The rate is unknown if no majority of the
+ * clocks confirms that clock.
  */
 static void
 set_absolute_rate(const struct rates *rates, struct report_clock *entry)
@@ -292,7 +292,7 @@ half_width_ppt(uint64_t low, uint64_t high)
 	return low ? scale_mul_div_wide(high - low, PPT / 2, low, SCALE_UP) : 0;
 }
 
-/* Returns PART, or REST if that is less, and subtracts it from REST. */
+/* Returns the smaller of PART and REST, and subtracts the result from REST. */
 static uint64_t
 take_from_remaining_error(uint64_t *rest, uint64_t part)
 {

@@ -7,8 +7,8 @@
 /* a calculated TSC rate that differs from the known rate by this factor shows that the TSC stopped or jumped */
 #define ABSURD       1000
 /*
- * Additional error, in ticks, of a counter whose steps are uneven. The length of a step is uncertain by up to a tick,
- * because it is no whole number of ticks. A reading is up to a tick old.
+ * Additional error, in ticks, of a counter whose steps are uneven. The length of a step is uncertain by up to one tick,
+ * because it is not a whole number of ticks. A reading may be one more tick old.
  */
 #define UNEVEN_TICKS 2
 /*

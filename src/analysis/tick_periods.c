@@ -159,8 +159,8 @@ lateness_after_kth_deadline(const struct timer_analysis *analysis, struct latene
 }
 
 /*
- * Divides the time from programming the source until interrupts were masked again into whole periods. The last period
- * is only for ticks that are late for earlier deadlines.
+ * Divides an arming, from programming the source until interrupts were masked again, into whole periods. The last
+ * period is only for ticks that are late for earlier deadlines.
  */
 static void
 divide_arming_into_periods(const struct timer_analysis *analysis, struct periods *periods)
@@ -336,9 +336,9 @@ is_next_tick_late(const struct periods *periods, size_t k)
 }
 
 /*
- * Returns the first of the empty periods at the end of the arming. If at least half of all periods are empty there, the
- * source has stopped, and the number of periods is returned. If fewer are empty, the host may only delay their ticks.
- * The host can do this without preempting the guest, because it may run its timers in another thread.
+ * Returns the first of the empty periods at the end of the arming. If they are at least half of all periods, the source
+ * has stopped, and the number of periods is returned. If they are fewer, the host may only delay their ticks. The host
+ * can do this without preempting the guest, because it may run its timers in another thread.
  */
 static size_t
 find_trailing_empty_periods(const struct periods *periods)
@@ -453,8 +453,8 @@ set_phase_by_last_interrupt(struct timer_analysis *analysis)
 }
 
 /*
- * Returns true if interrupts were enabled near the middle of a period. Otherwise a timer that restarted its period when
- * they were enabled has nearly the same phase as a timer that did not.
+ * Returns true if interrupts were enabled near the middle of a period. Only then does the phase of the ticks show
+ * whether the timer restarted its period at that time.
  */
 static bool
 are_interrupts_enabled_mid_period(const struct timer_analysis *analysis)

@@ -117,7 +117,7 @@ enum record_stage {
 	 * first and last edge of an additional measurement of an edge clock, which is made if its rate is uncertain
 	 */
 	RECORD_AGAIN = 7,
-	/* after a rate window: a reading that is only needed to count wraps; it has no corners (see struct record_batch) */
+	/* after a rate window: a reading without corners (see struct record_batch), only needed to count wraps */
 	RECORD_BETWEEN = 8,
 };
 
@@ -395,7 +395,7 @@ struct record_facts {
 struct record_compared { /* Item of a STEP: the readings of one clock at the start and at the end of the step. */
 	uint16_t clock;
 	uint8_t then_at_edge, now_at_edge; /* 1 if the reading is the first after a tick of an edge clock */
-	uint8_t confirmed;            /* 1 if a later tick of the clock confirmed its first tick */
+	uint8_t confirmed;            /* 1 if the clock's first tick was compared with a later tick before this step */
 	struct sample then, now;      /* readings at the start and at the end of the step, with wraps added */
 	uint64_t resolution_ticks;    /* upper bound of the counter's resolution */
 	/* upper bound of the lead over the TSC that an edge clock already had at the start of the step */

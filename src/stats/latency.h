@@ -31,7 +31,7 @@ void latency_clear(struct latency *latency);
 
 /*
  * Adds COUNT samples of one chain (see clock/sample.h). Samples with end < begin are ignored, because the TSC stepped
- * back. struct tsc_steps counts such steps.
+ * back in them. struct tsc_steps counts such steps.
  */
 void latency_add_samples(struct latency *latency, const struct scale *scale, const struct sample *samples,
 			 size_t count);

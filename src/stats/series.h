@@ -32,8 +32,8 @@ struct series_clock { /* Results of one clock in one row of the series. */
 	 */
 	struct sample first, last;
 	/*
-	 * src/analysis sets these fields. IMPLIED is the TSC's rate if the clock has exactly its nominal frequency.
-	 * RATE is the clock's rate relative to the clock that sets the scale, in ppb.
+	 * src/analysis sets these fields. IMPLIED is the TSC's rate, assuming that the clock has exactly its nominal
+	 * frequency. RATE is the clock's rate relative to the clock that sets the scale, in ppb.
 	 */
 	struct rate_interval implied;
 	struct interval_ppb rate;
