@@ -89,7 +89,7 @@ clock_gain_on_tsc_ns(const struct analysis_step *step, const struct record_compa
 	uint64_t size;
 
 	/*
-	 * The rate's error grows with the elapsed time. This is the longer of the times by the TSC and by the clock,
+	 * The rate's error grows with the elapsed time: the longer of the times that the TSC and the clock show,
 	 * because a clock that wrapped shows too little time.
 	 */
 	size = most < 0 ? 0 - (uint64_t)most : (uint64_t)most;
@@ -105,7 +105,8 @@ clock_gain_on_tsc_ns(const struct analysis_step *step, const struct record_compa
 }
 
 /*
- * Subtracts whole wraps from an edge clock's gain. Its upper bound is then from EDGE_BACK_NS to EDGE_BACK_NS + WRAP_NS.
+ * Subtracts whole wraps from an edge clock's gain, so that its upper bound is between EDGE_BACK_NS and EDGE_BACK_NS +
+ * WRAP_NS.
  */
 static struct offset
 subtract_whole_wraps(struct offset offset, int64_t wrap_ns)

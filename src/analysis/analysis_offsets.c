@@ -168,8 +168,8 @@ add_round_trips(struct offset_analysis *analysis, const struct record_pingpong *
 }
 
 /*
- * Adds a ping-pong that was measured in the time interval MOMENT. PASS is NULL if the ping-pong belongs to no pass;
- * then only its warps are added.
+ * Adds a ping-pong that was measured in the time interval MOMENT. If PASS is NULL, the ping-pong belongs to no pass,
+ * and only its warps are added.
  */
 static void
 add_pingpong(struct offset_analysis *analysis, struct recorded_pass *pass, struct moment moment,

@@ -661,8 +661,8 @@ analysis_calculate_rates(const void *record, size_t size, uint64_t limit_ppb, st
 			calculate_rates_of_clock(&rates, record, size, &windows, i);
 		rates.clocks[i].is_uncounted = rates.clocks[i].is_followed && set_has(miscounted, i);
 		/*
-		 * choose_clock_that_sets_scale() uses this change. Without this line it would use a change from an
-		 * earlier call.
+		 * choose_clock_that_sets_scale() uses the field change_halves. Without this line it would use the value
+		 * of an earlier call.
 		 */
 		report->clocks[i].change_halves = rates.clocks[i].change_halves;
 	}

@@ -87,8 +87,8 @@ facts_elements_of_list(enum facts_list list, struct report *report, struct calib
 }
 
 /*
- * Returns the number of reads in BUCKET that took less than LATENCY_EXACT_NS. These are also counted in the cells for
- * single ns.
+ * Returns the number of reads in BUCKET that took less than LATENCY_EXACT_NS. The cells for single ns already count
+ * them.
  */
 static uint64_t
 count_reads_in_1ns_cells_of_bucket(const struct latency *latency, size_t bucket)

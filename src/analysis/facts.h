@@ -56,7 +56,7 @@ enum facts_table {
 };
 
 #define FACTS_NO_COUNT UINT32_MAX
-#define FACTS_HEAD_BYTES 3u /* size of the field number and the length that precede each field in the file */
+#define FACTS_HEAD_BYTES 3u /* size of the field number and the length that precede each field in the record */
 
 struct facts_field {
 	uint8_t number;   /* number of the field in the file; it is never 0 */

@@ -4,7 +4,7 @@
 #include "base/text.h"
 
 #define BYTES_MAX  6000u /* largest size of the elements in one entry; it is a multiple of 8 */
-#define CELLS_MAX  2000u /* size of the cells in one entry `latency`; it is a multiple of 8 */
+#define CELLS_MAX  2000u /* largest size of all cells in one entry `latency`; it is a multiple of 8 */
 #define CELL_MAX   20u   /* largest size of a cell: two numbers of up to 10 bytes */
 
 struct output {

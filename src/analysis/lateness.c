@@ -32,8 +32,8 @@ sort_lateness(struct lateness *values, size_t count)
 }
 
 /*
- * Returns the percentile MILLI / 1000 (50000 is the median): the smallest value that at least this share of the values
- * does not exceed.
+ * Returns the percentile MILLI / 1000 (50000 is the median): the smallest of the values for which at least this share
+ * of all values is less or equal.
  */
 static int64_t
 percentile_ns(const struct lateness *values, size_t count, uint64_t milli)

@@ -4,10 +4,7 @@
 #define PPB            UINT64_C(1000000000)
 #define PS_PER_NS      1000
 #define BURST_SHARE    4  /* ticks that are less than 1/4 period apart are a burst */
-/*
- * a tick that is late by more than 1/4 period shows a delay by the host, which also explains the empty periods before
- * it
- */
+/* a tick late by more than 1/4 period shows a delay by the host, which also explains the empty periods before it */
 #define LATE_SHARE     4
 #define PHASE_SHARE    8  /* the phase that find_phase_of_periods() finds is accurate to 1/8 period */
 /* tolerance in ns: larger than all rounding errors, so that the earliest tick does not count as early */
@@ -65,8 +62,9 @@ interrupt_phase_difference_ps(const struct timer_analysis *analysis, size_t from
 }
 
 /*
- * Returns the interrupt after whose phase the most other interrupts come within 1/8 period. It begins the largest
- * cluster of phases. In a burst only the first interrupt counts, because the whole burst has the phase of its delivery.
+ * Returns the interrupt that begins the largest cluster of phases: more interrupts come in the 1/8 period after its
+ * phase than after any other interrupt's phase. In a burst only the first interrupt counts, because the whole burst has
+ * the phase of its delivery.
  */
 static size_t
 find_interrupt_of_largest_cluster(const struct timer_analysis *analysis, int64_t period_ps)
@@ -351,9 +349,9 @@ find_trailing_empty_periods(const struct periods *periods)
 }
 
 /*
- * Returns true if the surplus ticks of a period were PENDING since earlier empty periods, and subtracts them from
- * PENDING. Hypervisors queue undelivered ticks and reinject them right after the guest handles the next tick (Linux
- * arch/x86/kvm/i8254.c, reinject).
+ * Returns true if PENDING, the number of ticks that may be pending since earlier empty periods, explains the surplus
+ * ticks of a period. Subtracts the surplus ticks from PENDING. Hypervisors queue undelivered ticks and reinject them
+ * right after the guest handles the next tick (Linux arch/x86/kvm/i8254.c, reinject).
  */
 static bool
 are_surplus_ticks_reinjected(uint16_t ticks, size_t *pending)

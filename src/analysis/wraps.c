@@ -61,8 +61,8 @@ time_between_wraps_ns(const struct wraps_count *count)
 
 /*
  * Returns true if OTHER, a clock that takes longer to wrap, shows that the wraps of CLOCK were not counted correctly.
- * Compares the times that both clocks counted since their last checks. These checks may have been at different times,
- * so OTHER's time is scaled by TSC ticks.
+ * Compares the elapsed times by both clocks since their last checks. If these checks were at different times, OTHER's
+ * elapsed time is scaled to the TSC ticks since CLOCK's last check.
  */
 static bool
 is_wrap_count_contradicted(const struct checked *clock, const struct checked *other)

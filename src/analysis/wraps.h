@@ -68,8 +68,8 @@ uint64_t wraps_clock_speed_factor(const struct scale *scale, const struct rate_i
 uint64_t wraps_expected_ticks(const struct wraps_count *count, const struct scale *scale, uint64_t passed_tsc);
 
 /*
- * Updates COUNT with the next batch of its clock in a rate window. The first batch starts the count, and contains the
- * pace. The TSC's rate is SCALE.
+ * Updates COUNT with the next batch of its clock in a rate window. The first batch starts the count, and its field
+ * `number` is the clock's pace. The TSC's rate is SCALE.
  */
 void wraps_add_batch(struct wraps_count *count, const struct clock *clock, const struct scale *scale,
 		const struct record_batch *batch);

@@ -113,9 +113,7 @@ enum record_stage {
 	/* after a rate window: the latest sample at which all clocks agreed on the time */
 	RECORD_CLOSE = 5,
 	RECORD_FINAL = 6,  /* end of the run, if all clocks agreed on the time since the rate window */
-	/*
-	 * first and last edge of an additional measurement of an edge clock, which is made if its rate is uncertain
-	 */
+	/* first and last edge of an additional measurement, which is made if the rate of an edge clock is uncertain */
 	RECORD_AGAIN = 7,
 	/* after a rate window: a reading without corners (see struct record_batch), only needed to count wraps */
 	RECORD_BETWEEN = 8,
@@ -202,7 +200,7 @@ struct record_pingpong {
 
 enum record_pass_stage {
 	RECORD_PASS_FIRST = 1,
-	RECORD_PASS_MIDDLE = 2, /* between the first and the last pass; it distinguishes a drift from a step */
+	RECORD_PASS_MIDDLE = 2, /* between the first and the last pass, to distinguish a drift from a step */
 	RECORD_PASS_LAST = 3,
 };
 

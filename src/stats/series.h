@@ -1,7 +1,7 @@
 /*
  * A series divides a long run into rows. Each row has the results of one interval of time. The memory for a fixed
- * number of rows is allocated before the measurements. When all rows are used, each two neighbouring rows are merged
- * into one. From then on, an interval is twice as long.
+ * number of rows is allocated before the measurements. When all rows are used, neighbouring rows are merged in pairs.
+ * From then on, an interval is twice as long.
  */
 #ifndef BARETICK_SERIES_H
 #define BARETICK_SERIES_H
@@ -79,8 +79,8 @@ series_add_resolution(const struct series *series, struct offset offset)
 size_t series_max_rows(size_t cores);
 
 /*
- * series_size_bytes() returns the size of a series in bytes. series_init() initializes SERIES. MEMORY has this size, is
- * zeroed, and is aligned to 8 bytes.
+ * series_size_bytes() returns the size of a series in bytes. series_init() initializes SERIES. MEMORY must have this
+ * size, be zeroed, and be aligned to 8 bytes.
  */
 size_t series_size_bytes(size_t clocks, size_t cores, size_t max);
 void series_init(struct series *series, void *memory, size_t clocks, size_t cores, size_t max,
