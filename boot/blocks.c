@@ -27,7 +27,7 @@ blocks_queue_report(struct serial *serial, struct plan *plan, const struct repor
 
 	serial_queue_block(serial, "TEXT", plan->table.bytes, full ? plan->table.length : get_summary_length(&plan->table));
 	if (report->options.serial == SERIAL_COMPACT) {
-		compact = plan_render_compact(plan, report);
+		compact = plan_render_compact_report(plan, report);
 		serial_queue_block(serial, "COMPACT", compact->bytes, compact->length);
 	}
 	if (!full)

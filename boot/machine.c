@@ -113,7 +113,7 @@ machine_count_cores(const struct machine *machine, const struct options *options
 {
 	switch (options->cores) {
 	case CORES_SIPI:
-		return cores_count_listed(&machine->platform.acpi.madt, machine->apic_id);
+		return cores_count_listed_in_madt(&machine->platform.acpi.madt, machine->apic_id);
 	case CORES_MP:
 		return machine->boot.count_firmware_cores ? machine->boot.count_firmware_cores() : 1;
 	default:
@@ -195,7 +195,7 @@ stop_cores(void *context, struct run *run)
 }
 
 static void
-read_registers(void *context, struct as_found *registers)
+read_registers_as_found(void *context, struct as_found *registers)
 {
 	const struct machine *machine = context;
 
@@ -235,7 +235,7 @@ start_phase(void *context, const struct run *run, const struct run_phase *phase)
 }
 
 static void
-feed_watchdog_and_save(void *context)
+feed_watchdog_and_save_checkpoint(void *context)
 {
 	struct machine *machine = context;
 	uint64_t begin_tsc = hw_tsc();
@@ -250,7 +250,7 @@ feed_watchdog_and_save(void *context)
 }
 
 static bool
-set_tick_stopped(void *context, bool stopped)
+set_firmware_tick_stopped(void *context, bool stopped)
 {
 	struct machine *machine = context;
 
@@ -280,17 +280,17 @@ prepare_machine_for_run(struct machine *machine, const struct plan *plan, struct
 		.start_cores = start_cores,
 		.describe_cores = describe_cores,
 		.stop_cores = stop_cores,
-		.read_registers = read_registers,
+		.read_registers = read_registers_as_found,
 		.read_signals = read_disruption_markers,
 		.set_tsc_rate = set_tsc_rate_and_deadline,
-		.set_tick_stopped = set_tick_stopped,
+		.set_tick_stopped = set_firmware_tick_stopped,
 		.phase_starts = start_phase,
 		.smi_count = cpu->counts_smis ? cpu_read_smi_count : NULL,
 	};
 	machine->stolen_counter = steal_time_open_counter(cpu, &machine->platform.paravirtual, guard_run,
 							  guard_raise_fault);
 	machine->run.hooks.stolen_counter = &machine->stolen_counter;
-	machine->progress.on_draw = feed_watchdog_and_save;
+	machine->progress.on_draw = feed_watchdog_and_save_checkpoint;
 	machine->progress.on_draw_context = machine;
 }
 

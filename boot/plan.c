@@ -15,25 +15,25 @@
 #define MIB        (UINT64_C(1) << 20)
 
 static size_t
-get_json_size(size_t cores, const struct options *options)
+get_json_buffer_size(size_t cores, const struct options *options)
 {
 	return report_size_json(cores) + report_size_series(cores, run_max_series_rows(options, cores));
 }
 
 static size_t
-get_html_size(const struct plan_page *page, size_t cores, const struct options *options)
+get_html_buffer_size(const struct plan_page *page, size_t cores, const struct options *options)
 {
 	return page ? page->size(cores) + report_size_series(cores, run_max_series_rows(options, cores)) : 0;
 }
 
 static size_t
-get_screen_size(const struct plan_page *page)
+get_screen_buffer_size(const struct plan_page *page)
 {
 	return page ? page->screen_size : 0;
 }
 
 static size_t
-get_base64_size(size_t cores, enum pair_schedule widest, const struct options *options)
+get_base64_record_size(size_t cores, enum pair_schedule widest, const struct options *options)
 {
 	size_t printed = cores < REPORT_SERIAL_CORES ? cores : REPORT_SERIAL_CORES;
 
@@ -41,19 +41,20 @@ get_base64_size(size_t cores, enum pair_schedule widest, const struct options *o
 }
 
 static size_t
-get_compression_work_size(const struct options *options)
+get_compression_buffer_size(const struct options *options)
 {
 	return options->serial == SERIAL_COMPACT ? sizeof(struct deflate_work) : 0;
 }
 
 static size_t
-get_total_size_mib(const struct plan_page *page, size_t cores, enum pair_schedule widest, const struct options *options)
+get_total_memory_mib(const struct plan_page *page, size_t cores, enum pair_schedule widest,
+		     const struct options *options)
 {
 	size_t size = survey_memory_bytes(cores, widest, run_max_series_rows(options, cores)) +
 		      run_series_size_bytes(options, cores) + report_size_table(cores) +
-		      get_json_size(cores, options) + get_html_size(page, cores, options) + report_size_csv(cores) +
-		      get_screen_size(page) + get_base64_size(cores, widest, options) +
-		      get_compression_work_size(options);
+		      get_json_buffer_size(cores, options) + get_html_buffer_size(page, cores, options) +
+		      report_size_csv(cores) + get_screen_buffer_size(page) +
+		      get_base64_record_size(cores, widest, options) + get_compression_buffer_size(options);
 
 	return (size + MIB - 1) / MIB;
 }
@@ -65,7 +66,7 @@ allocate_text(size_t size)
 }
 
 static bool
-is_text_missing(const struct text *text)
+is_text_unallocated(const struct text *text)
 {
 	return text->size && !text->bytes;
 }
@@ -89,7 +90,7 @@ static bool
 try_to_allocate_buffers(struct plan *plan, size_t cores, enum pair_schedule widest, const struct plan_page *page,
 			const struct options *options)
 {
-	size_t series_size = run_series_size_bytes(options, cores), pack_size = get_compression_work_size(options);
+	size_t series_size = run_series_size_bytes(options, cores), pack_size = get_compression_buffer_size(options);
 
 	*plan = (struct plan){
 		.page = page,
@@ -98,17 +99,17 @@ try_to_allocate_buffers(struct plan *plan, size_t cores, enum pair_schedule wide
 		.allocation = firmware_allocate(survey_memory_bytes(cores, widest, run_max_series_rows(options, cores)) + CACHE_LINE),
 		.table = allocate_text(report_size_table(cores)),
 		.series = series_size ? firmware_allocate(series_size) : NULL,
-		.json = allocate_text(get_json_size(cores, options)),
-		.html = allocate_text(get_html_size(page, cores, options)),
+		.json = allocate_text(get_json_buffer_size(cores, options)),
+		.html = allocate_text(get_html_buffer_size(page, cores, options)),
 		.csv = allocate_text(report_size_csv(cores)),
-		.screen = allocate_text(get_screen_size(page)),
-		.base64 = allocate_text(get_base64_size(cores, widest, options)),
+		.screen = allocate_text(get_screen_buffer_size(page)),
+		.base64 = allocate_text(get_base64_record_size(cores, widest, options)),
 		.pack = pack_size ? firmware_allocate(pack_size) : NULL,
 	};
-	if (!plan->allocation || (series_size && !plan->series) || is_text_missing(&plan->table) ||
-	    is_text_missing(&plan->json) ||
-	    is_text_missing(&plan->html) || is_text_missing(&plan->csv) || is_text_missing(&plan->screen) ||
-	    is_text_missing(&plan->base64) || (pack_size && !plan->pack)) {
+	if (!plan->allocation || (series_size && !plan->series) || is_text_unallocated(&plan->table) ||
+	    is_text_unallocated(&plan->json) || is_text_unallocated(&plan->html) ||
+	    is_text_unallocated(&plan->csv) || is_text_unallocated(&plan->screen) ||
+	    is_text_unallocated(&plan->base64) || (pack_size && !plan->pack)) {
 		plan_free(plan);
 		return false;
 	}
@@ -121,23 +122,23 @@ try_to_allocate_buffers(struct plan *plan, size_t cores, enum pair_schedule wide
  * left out, the survey reports this.
  */
 static void
-note_fewer_cores(const struct plan *plan, size_t cores, struct report *report)
+add_fewer_cores_note(const struct plan *plan, size_t cores, struct report *report)
 {
 	if (plan->cores < cores)
 		report_add_note(report, "%zu cores need %zu MiB of memory, which are not available: at most %zu cores are "
 				"used.",
-				cores, get_total_size_mib(plan->page, cores, PAIR_SCHEDULE_STAR, &report->options),
+				cores, get_total_memory_mib(plan->page, cores, PAIR_SCHEDULE_STAR, &report->options),
 				plan->cores);
 }
 
 bool
-plan_allocate(struct plan *plan, size_t cores, const struct plan_page *page, struct report *report)
+plan_allocate_memory(struct plan *plan, size_t cores, const struct plan_page *page, struct report *report)
 {
 	for (size_t fewer = cores; fewer > 0; fewer /= 2) {
 		if (!try_to_allocate_buffers(plan, fewer, PAIR_SCHEDULE_ALL, page, &report->options) &&
 		    !try_to_allocate_buffers(plan, fewer, PAIR_SCHEDULE_STAR, page, &report->options))
 			continue;
-		note_fewer_cores(plan, cores, report);
+		add_fewer_cores_note(plan, cores, report);
 		return true;
 	}
 	return false;
@@ -172,7 +173,7 @@ plan_render_files(struct plan *plan, const struct report *report, const struct t
 
 /* Returns the buffer for the short form of JSON, which overwrites the text that is in the buffer. */
 static struct text *
-get_short_json_text(struct plan *plan)
+get_short_json_buffer(struct plan *plan)
 {
 	return plan->page ? &plan->html : &plan->json;
 }
@@ -181,7 +182,7 @@ void
 plan_render_serial_texts(struct plan *plan, const struct report *report, const struct text **json,
 			 const struct text **csv)
 {
-	struct text *shorter = get_short_json_text(plan);
+	struct text *shorter = get_short_json_buffer(plan);
 
 	*json = &plan->json;
 	*csv = &plan->csv;
@@ -207,8 +208,8 @@ plan_render_record(struct plan *plan, const struct report *report)
 }
 
 const struct text *
-plan_render_compact(struct plan *plan, const struct report *report)
+plan_render_compact_report(struct plan *plan, const struct report *report)
 {
-	compact_render(&plan->csv, get_short_json_text(plan), plan->pack, report);
+	compact_render(&plan->csv, get_short_json_buffer(plan), plan->pack, report);
 	return &plan->csv;
 }

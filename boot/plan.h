@@ -41,7 +41,7 @@ struct plan {
  * Allocates a plan for at most CORES cores. If it is for fewer cores, REPORT gets a note. PAGE may be NULL. Returns
  * false, and keeps no memory, if there is not even memory for the boot core.
  */
-bool plan_allocate(struct plan *plan, size_t cores, const struct plan_page *page, struct report *report);
+bool plan_allocate_memory(struct plan *plan, size_t cores, const struct plan_page *page, struct report *report);
 
 /*
  * Renders all saved formats of REPORT into the plan's buffers, and sets TEXTS to them. Returns false if a text does not
@@ -64,7 +64,7 @@ void plan_render_serial_texts(struct plan *plan, const struct report *report, co
 const struct text *plan_render_record(struct plan *plan, const struct report *report);
 
 /* Returns the lines of serial=compact, which overwrite the CSV. Call it after the report was saved. See compact.h. */
-const struct text *plan_render_compact(struct plan *plan, const struct report *report);
+const struct text *plan_render_compact_report(struct plan *plan, const struct report *report);
 
 void plan_free(struct plan *plan);
 

@@ -287,7 +287,7 @@ tables:
 	resb (TABLES - 1) * PAGE
 bare_low_table:
 	resb PAGE
-bare_stack_guard:			; protect_pages() unmaps this area, so that a stack overflow causes an exception
+bare_stack_guard:			; protect_image_pages() unmaps this area: a stack overflow causes an exception
 	resb GUARD_SIZE
 bare_stack:
 	resb STACK_SIZE

@@ -72,7 +72,7 @@ show_rules_or_help(struct application *app)
 static bool
 read_options(struct application *app, char error[OPTIONS_ERROR_SIZE])
 {
-	struct option_sources sources = option_sources_set_defaults(&app->names.options, &app->run.report, error);
+	struct option_sources sources = option_sources_make_with_defaults(&app->names.options, &app->run.report, error);
 	/* a copy, because the command line must not be changed */
 	char *buffer = firmware_allocate(OPTION_SOURCES_READ_SIZE);
 	size_t length, held;
@@ -86,7 +86,7 @@ read_options(struct application *app, char error[OPTIONS_ERROR_SIZE])
 		option_sources_parse_fw_cfg(&sources, &app->machine.platform.cpu, buffer);
 	}
 	firmware_free(buffer);
-	return option_sources_check(&sources);
+	return option_sources_check_combination(&sources);
 }
 
 /*
@@ -138,7 +138,7 @@ measure_and_report(void *argument)
 	machine_choose_core_start_method(machine, report);
 	describe_machine(report, &machine->platform, &machine->smbios);
 	use_pm_timer_for_alarms(&machine->platform.acpi.fadt);
-	if (!plan_allocate(&app->plan, machine_count_cores(machine, &report->options), NULL, report))
+	if (!plan_allocate_memory(&app->plan, machine_count_cores(machine, &report->options), NULL, report))
 		end_without_measuring(app, NO_MEMORY);
 	machine_run_measurements(machine, &app->plan, &app->console, &app->run);
 	exit_application(app, queue_report_for_serial(app) ? get_exit_result(report->verdict) : EXIT_ERROR);
@@ -218,7 +218,7 @@ bare_main(const void *loader_data, uint32_t magic)
 	const char *refusal = bare_read_loader_data(loader_data, magic);
 	struct application *app = refusal ? NULL : firmware_allocate(sizeof(*app));
 
-	protect_pages();
+	protect_image_pages();
 	mask_interrupts();
 	if (!app)
 		reset_with_error(refusal ? refusal : NO_MEMORY);

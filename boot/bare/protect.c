@@ -63,7 +63,7 @@ forbid_execution_outside_code(uint64_t no_execute_bit)
 }
 
 void
-protect_pages(void)
+protect_image_pages(void)
 {
 	uint64_t never = hw_msr_read(MSR_EFER) & EFER_NXE ? PAGE_NOT_EXECUTABLE : 0;
 

@@ -6,7 +6,7 @@
  * Makes only the image's code executable, and code and constants read-only. Unmaps page 0 and the pages below the
  * stack. Therefore a null pointer, a wrong jump or a stack overflow causes an exception.
  */
-void protect_pages(void);
+void protect_image_pages(void);
 
 /* Loads the interrupt table. Exceptions call bare_handle_exception(), and interrupts are ignored. */
 void vectors_load_idt(void);

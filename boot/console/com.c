@@ -70,7 +70,7 @@ set_baud_divisor(const struct com *com, uint8_t low, uint8_t high, uint8_t line)
 }
 
 static void
-read_registers(struct com *com)
+store_found_registers(struct com *com)
 {
 	struct com_registers *found = &com->found;
 
@@ -94,7 +94,7 @@ com_open(struct com *com, uint16_t port)
 	write_register(com, SCRATCH, com->found.scratch);
 	if (!there)
 		return false;
-	read_registers(com);
+	store_found_registers(com);
 	write_register(com, INTERRUPTS, 0);
 	set_baud_divisor(com, DIVISOR_115200, 0, LINE_8N1);
 	write_register(com, FIFO, FIFO_CLEARED);

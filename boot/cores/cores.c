@@ -20,7 +20,7 @@ cores_is_core_alive(void *context, size_t core)
 
 /* Copies the state of CORE's slot into its record. Called after each change of slot->state. */
 static void
-cores_update_core_record(struct cores *cores, size_t core)
+cores_copy_slot_state_to_record(struct cores *cores, size_t core)
 {
 	const struct core_slot *slot = &cores->startup.slots[core];
 	struct core_record *record = &cores->records[core];
@@ -52,7 +52,7 @@ cores_run_on_cores(void *context, const uint32_t *list, size_t count, smp_job *w
 		size_t core = dispatch_get_core(list, i);
 
 		if (core > 0 && core < startup->count && startup->slots[core].state != CORE_ALIVE)
-			cores_update_core_record(cores, core);
+			cores_copy_slot_state_to_record(cores, core);
 	}
 	job_finish(&job);
 	return finished;
@@ -98,8 +98,8 @@ cores_use_boot_core_only(struct cores *cores, uint32_t own_apic_id, struct smp *
  * numbered in MADT's order.
  */
 static void
-cores_assign_numbers(struct cores *cores, const struct acpi_madt *madt, uint32_t own_apic_id, size_t wanted,
-		     uint32_t *ids)
+cores_assign_core_numbers(struct cores *cores, const struct acpi_madt *madt, uint32_t own_apic_id, size_t wanted,
+			  uint32_t *ids)
 {
 	size_t core = 1;
 
@@ -127,7 +127,7 @@ cores_assign_numbers(struct cores *cores, const struct acpi_madt *madt, uint32_t
 }
 
 size_t
-cores_count_listed(const struct acpi_madt *madt, uint32_t own_apic_id)
+cores_count_listed_in_madt(const struct acpi_madt *madt, uint32_t own_apic_id)
 {
 	size_t listed = 1;
 
@@ -197,7 +197,7 @@ bool
 cores_start(struct cores *cores, const struct acpi_madt *madt, uint32_t own_apic_id,
 	    struct cores_limits limits, struct rate tsc, struct smp *smp)
 {
-	size_t in_table = cores_count_listed(madt, own_apic_id);
+	size_t in_table = cores_count_listed_in_madt(madt, own_apic_id);
 	size_t listed = in_table < limits.listed ? in_table : limits.listed;
 	size_t wanted = listed < limits.started ? listed : limits.started;
 	const char *refusal;
@@ -223,7 +223,7 @@ cores_start(struct cores *cores, const struct acpi_madt *madt, uint32_t own_apic
 		return false;
 	cores->count = listed;
 	smp->count = listed;
-	cores_assign_numbers(cores, madt, own_apic_id, wanted, ids);
+	cores_assign_core_numbers(cores, madt, own_apic_id, wanted, ids);
 	scale_init(&cores->startup.scale, startup_get_tsc_rate_or_default(tsc));
 	for (size_t i = 1; i < cores->startup.count; i++)
 		cores->startup.slots[i].awake_ticks = scale_ns_to_ticks(&cores->startup.scale, limits.awake_ns);
@@ -237,7 +237,7 @@ cores_start(struct cores *cores, const struct acpi_madt *madt, uint32_t own_apic
 	cores->firmware_lost_cores = true;
 	report_unlisted_core(cores);
 	for (size_t i = 1; i < cores->startup.count; i++)
-		cores_update_core_record(cores, i);
+		cores_copy_slot_state_to_record(cores, i);
 	return alive > 0;
 }
 
@@ -272,7 +272,7 @@ void
 core_main(struct core_slot *slot)
 {
 	lapic_enable(slot->lapic);
-	dispatch_report_running(slot);
+	dispatch_mark_core_running(slot);
 	for (;;) {
 		switch (dispatch_run_pending_job(slot)) {
 		case DISPATCH_IDLE:

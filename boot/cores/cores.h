@@ -50,7 +50,7 @@ struct cores_limits {
 /*
  * Returns the number of cores that MADT lists. Includes the boot core, whose id is OWN_APIC_ID, even if MADT lacks it.
  */
-size_t cores_count_listed(const struct acpi_madt *madt, uint32_t own_apic_id);
+size_t cores_count_listed_in_madt(const struct acpi_madt *madt, uint32_t own_apic_id);
 
 /*
  * Finds the cores of a machine without a MADT. Starts all other cores at once, and writes the APIC ids of at most SPACE

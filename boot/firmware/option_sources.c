@@ -9,14 +9,14 @@
 #define FW_CFG_NAME "opt/baretick/options"
 
 struct option_sources
-option_sources_set_defaults(const struct options_names *names, struct report *report, char *error)
+option_sources_make_with_defaults(const struct options_names *names, struct report *report, char *error)
 {
 	options_set_defaults(&report->options);
 	return (struct option_sources){ names, report, error, true };
 }
 
 bool
-option_sources_is_blank(char c)
+option_sources_is_blank_character(char c)
 {
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
@@ -31,7 +31,7 @@ parse_output_options(struct option_sources *sources, const char *text, size_t le
 	for (size_t i = 0; i < length;) {
 		size_t start = i;
 
-		while (i < length && !option_sources_is_blank(text[i]))
+		while (i < length && !option_sources_is_blank_character(text[i]))
 			i++;
 		if (text[start] == '#') {
 			while (i < length && text[i] != '\n')
@@ -44,7 +44,7 @@ parse_output_options(struct option_sources *sources, const char *text, size_t le
 			options->save = word_only.save;
 			options->serial = word_only.serial;
 		}
-		while (i < length && option_sources_is_blank(text[i]))
+		while (i < length && option_sources_is_blank_character(text[i]))
 			i++;
 	}
 }
@@ -96,7 +96,7 @@ option_sources_parse_fw_cfg(struct option_sources *sources, const struct cpu_fac
 }
 
 bool
-option_sources_check(struct option_sources *sources)
+option_sources_check_combination(struct option_sources *sources)
 {
 	if (sources->good && !options_check_exit_suits_cores(&sources->report->options, sources->error))
 		sources->good = false;

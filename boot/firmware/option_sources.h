@@ -25,8 +25,8 @@ struct option_sources {
  * Sets REPORT's options to the built-in values. Returns a struct option_sources without an error, for the functions
  * below.
  */
-struct option_sources option_sources_set_defaults(const struct options_names *names, struct report *report,
-						  char *error);
+struct option_sources option_sources_make_with_defaults(const struct options_names *names, struct report *report,
+							char *error);
 
 /*
  * Adds the options in TEXT, which has the first HELD_LENGTH bytes of a source of LENGTH bytes. Errors mention SOURCE,
@@ -47,8 +47,8 @@ void option_sources_parse_loader_text(struct option_sources *sources, char *text
 void option_sources_parse_fw_cfg(struct option_sources *sources, const struct cpu_facts *cpu, char *buffer);
 
 /* Returns false and sets the error if a source was wrong, or if options contradict each other. */
-bool option_sources_check(struct option_sources *sources);
+bool option_sources_check_combination(struct option_sources *sources);
 
-bool option_sources_is_blank(char c);
+bool option_sources_is_blank_character(char c);
 
 #endif

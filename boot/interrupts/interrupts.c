@@ -96,7 +96,7 @@ send_missing_eoi(void)
 }
 
 static void
-run_window_with_own_handlers(struct window *window)
+run_timer_window_with_own_handlers(struct window *window)
 {
 	struct table_register found = processor_read_idtr(), own = { VECTORS * sizeof(*gates) - 1, (uintptr_t)gates };
 	uint16_t selector;
@@ -116,7 +116,7 @@ run_window_with_own_handlers(struct window *window)
 }
 
 static const char *
-run_on_boot_core(void (*work)(void *argument), void (*after)(void *argument), void *argument)
+run_timer_window_on_boot_core(void (*work)(void *argument), void (*after)(void *argument), void *argument)
 {
 	struct window window = { .work = work, .after = after, .argument = argument, .guarded = true };
 	struct tick tick;
@@ -126,7 +126,7 @@ run_on_boot_core(void (*work)(void *argument), void (*after)(void *argument), vo
 	uint64_t held = firmware_block_callbacks();
 	uint64_t interrupts = hw_interrupts_mask();
 
-	run_window_with_own_handlers(&window);
+	run_timer_window_with_own_handlers(&window);
 	hw_interrupts_restore(interrupts);
 	firmware_allow_callbacks(held);
 	tick_set_stopped(&tick, false);
@@ -140,11 +140,11 @@ run_on_boot_core(void (*work)(void *argument), void (*after)(void *argument), vo
  * interrupts are already masked, the firmware has no tick, and an exception halts the core (core_entry.nasm).
  */
 static const char *
-run_on_started_core(void (*work)(void *argument), void (*after)(void *argument), void *argument)
+run_timer_window_on_started_core(void (*work)(void *argument), void (*after)(void *argument), void *argument)
 {
 	struct window window = { .work = work, .after = after, .argument = argument };
 
-	run_window_with_own_handlers(&window);
+	run_timer_window_with_own_handlers(&window);
 	return NULL;
 }
 
@@ -161,8 +161,8 @@ interrupts_allocate_timer_windows(void)
 	return (struct timer_window){
 		.slot = recorder_slot,
 		.vector = VECTOR,
-		.run = run_on_boot_core,
-		.run_on_core = run_on_started_core,
+		.run = run_timer_window_on_boot_core,
+		.run_on_core = run_timer_window_on_started_core,
 		.firmware_ticks = tick_is_alive,
 		.open = enable_interrupts,
 		.close = disable_interrupts,

@@ -194,7 +194,7 @@ write_report_files(const char *folder, const struct report *report)
 
 /* Prints the differences between the file PATH and REPORT's JSON by diff(1). Returns diff's exit status. */
 static int
-print_json_differences(const char *path, const struct report *report)
+print_differences_from_json_file(const char *path, const struct report *report)
 {
 	struct text text = render_to_new_text(json_render, report);
 	FILE *file = tmpfile();
@@ -274,7 +274,7 @@ main(int count, char **words)
 	if (request.folder)
 		write_report_files(request.folder, report);
 	if (request.other)
-		return print_json_differences(request.other, report);
+		return print_differences_from_json_file(request.other, report);
 	if (!request.folder) {
 		struct text text = render_to_new_text(table_render, report);
 

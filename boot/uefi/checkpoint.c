@@ -15,7 +15,7 @@
  * identity=off, because the hash does not reveal it.
  */
 static void
-make_marker_name(char name[MARKER_FILE_NAME_SIZE], const struct report *report, const struct smbios_facts *smbios)
+make_marker_file_name(char name[MARKER_FILE_NAME_SIZE], const struct report *report, const struct smbios_facts *smbios)
 {
 	char bytes[sizeof(report->cpu) + sizeof(report->hypervisor) + sizeof(report->firmware) + sizeof(*smbios)];
 	char hex[SHA256_HEX_SIZE];
@@ -30,7 +30,7 @@ make_marker_name(char name[MARKER_FILE_NAME_SIZE], const struct report *report, 
 }
 
 static void
-write_marker(struct checkpoint *checkpoint, const char *phase)
+write_marker_file(struct checkpoint *checkpoint, const char *phase)
 {
 	char bytes[MARKER_SIZE];
 	struct text text;
@@ -52,16 +52,16 @@ checkpoint_open(struct checkpoint *checkpoint, struct report *report, const stru
 
 	if (!report->options.save || !save_check_volume(checkpoint->damage))
 		return;
-	make_marker_name(checkpoint->name, report, smbios);
+	make_marker_file_name(checkpoint->name, report, smbios);
 	marker->cores = CORES_OFF;
 	if (marker_parse(bytes, marker_file_read(checkpoint->name, bytes, sizeof(bytes)), &found)) {
-		found.unrenamed = found.report && save_has_temporary_name(found.report);
+		found.unrenamed = found.report && save_has_incomplete_folder(found.report);
 		marker->least = marker_apply_to_options(&found, report);
 	}
 	checkpoint->number = save_find_next_report_number();
 	/* Checkpoints use the two folder numbers after the report's number. */
 	checkpoint->marks = checkpoint->number && checkpoint->number <= FOLDERS_MAX - 2;
-	write_marker(checkpoint, "open");
+	write_marker_file(checkpoint, "open");
 }
 
 void
@@ -90,7 +90,7 @@ save_checkpoint_now(struct checkpoint *checkpoint)
 			    save_checkpoint(texts, number);
 	if (checkpoint->saves)
 		checkpoint->marker.report = number;
-	write_marker(checkpoint, checkpoint->phase->id);
+	write_marker_file(checkpoint, checkpoint->phase->id);
 	if (!checkpoint->saves)
 		return;
 	if (earlier)
@@ -100,7 +100,7 @@ save_checkpoint_now(struct checkpoint *checkpoint)
 }
 
 bool
-checkpoint_start_phase(void *context, const struct run *run, const struct run_phase *phase)
+checkpoint_mark_phase_start(void *context, const struct run *run, const struct run_phase *phase)
 {
 	struct checkpoint *checkpoint = context;
 	bool first = text_equal(phase->id, FIRST), due;
@@ -117,7 +117,7 @@ checkpoint_start_phase(void *context, const struct run *run, const struct run_ph
 	if (due)
 		save_checkpoint_now(checkpoint);
 	else
-		write_marker(checkpoint, phase->id);
+		write_marker_file(checkpoint, phase->id);
 	return due;
 }
 
@@ -127,7 +127,7 @@ checkpoint_set_core_start_method(void *context, enum options_cores cores)
 	struct checkpoint *checkpoint = context;
 
 	checkpoint->marker.cores = cores;
-	write_marker(checkpoint, checkpoint->phase->id);
+	write_marker_file(checkpoint, checkpoint->phase->id);
 }
 
 bool
@@ -143,16 +143,16 @@ checkpoint_is_due(const void *context)
 }
 
 void
-checkpoint_save_if_due(void *context)
+checkpoint_save(void *context)
 {
 	save_checkpoint_now(context);
 }
 
 unsigned
-checkpoint_mark_measurements_ended(struct checkpoint *checkpoint)
+checkpoint_mark_end_and_get_number(struct checkpoint *checkpoint)
 {
 	checkpoint->marker.cores = CORES_OFF;
-	write_marker(checkpoint, "report");
+	write_marker_file(checkpoint, "report");
 	return checkpoint->number;
 }
 
@@ -166,7 +166,7 @@ checkpoint_close(struct checkpoint *checkpoint, bool saved)
 	if (saved)
 		checkpoint->marker.report = 0;
 	if (checkpoint->marker.least != CORES_SIPI)
-		write_marker(checkpoint, "");
+		write_marker_file(checkpoint, "");
 	else if (checkpoint->marked)
 		marker_file_remove(checkpoint->name, checkpoint->folder_made && !saved && !latest);
 	if (saved && latest)

@@ -48,7 +48,7 @@ void checkpoint_set_plan(struct checkpoint *checkpoint, struct plan *plan);
  * Called at the start of PHASE. Writes the phase into the marker. From the phase that starts cores on, it also saves a
  * checkpoint, as long as checkpoints take at most a tenth of the run's time. Returns true if it saved a checkpoint.
  */
-bool checkpoint_start_phase(void *context, const struct run *run, const struct run_phase *phase);
+bool checkpoint_mark_phase_start(void *context, const struct run *run, const struct run_phase *phase);
 
 /* Called if the current phase starts the cores by another method than the marker states. Writes the marker again. */
 void checkpoint_set_core_start_method(void *context, enum options_cores cores);
@@ -59,10 +59,10 @@ void checkpoint_set_core_start_method(void *context, enum options_cores cores);
  */
 bool checkpoint_is_due(const void *context);
 
-void checkpoint_save_if_due(void *context); /* saves a checkpoint; called if one is due */
+void checkpoint_save(void *context); /* saves a checkpoint; called if one is due */
 
 /* Called after the measurements. Writes the marker, and returns the folder number for the run's report. */
-unsigned checkpoint_mark_measurements_ended(struct checkpoint *checkpoint);
+unsigned checkpoint_mark_end_and_get_number(struct checkpoint *checkpoint);
 
 /*
  * Called at the end, with SAVED set if the run's final report was saved. Removes the marker. Also removes the latest

@@ -18,7 +18,7 @@ static void
 save_and_show_report(struct console *console, struct plan *plan, struct report *report,
 		     const struct text *texts[SAVE_FILES], struct checkpoint *checkpoint, struct pager *pager)
 {
-	unsigned number = checkpoint_mark_measurements_ended(checkpoint);
+	unsigned number = checkpoint_mark_end_and_get_number(checkpoint);
 	const char *damage = checkpoint->damage;
 	char sentence[SAVE_SENTENCE_SIZE];
 	const char *said = damage[0] ? damage : sentence;
@@ -82,7 +82,7 @@ deliver_error_report(struct plan *plan, struct report *report, const struct plan
 {
 	const struct text *texts[SAVE_FILES];
 
-	if (!report->options.save || !save_check_volume(sentence) || !plan_allocate(plan, 1, page, report))
+	if (!report->options.save || !save_check_volume(sentence) || !plan_allocate_memory(plan, 1, page, report))
 		return false;
 	add_error_note(report, error);
 	report_add_note(report, "Nothing was measured.");

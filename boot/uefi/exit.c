@@ -71,7 +71,7 @@ exit_end_run(struct console *console, enum options_exit how, enum exit_result re
 		how = pager_wait_for_exit(pager, can_return);
 	while (serial_send_next_chunk(&console->serial)) /* the queue is empty if the pager waited for an exit */
 		;
-	pager_run_last_step(pager);
+	pager_run_last_callback(pager);
 	if (how == EXIT_DEBUG) {
 		hw_out8(DEBUG_EXIT_PORT, result);
 		wait_for_reset_or_power_off();

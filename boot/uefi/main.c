@@ -165,10 +165,10 @@ measure_and_report(struct application *app)
 		.start_firmware_cores = mp_start_cores,
 		.stop_firmware_cores = mp_stop_cores,
 		.context = &app->checkpoint,
-		.start_phase = checkpoint_start_phase,
+		.start_phase = checkpoint_mark_phase_start,
 		.set_cores = checkpoint_set_core_start_method,
 		.is_due = checkpoint_is_due,
-		.save_due = checkpoint_save_if_due,
+		.save_due = checkpoint_save,
 	};
 	machine_read_firmware_tables(machine, report);
 	timestamp_add_rate_claim(&machine->platform.claims);
@@ -184,7 +184,7 @@ measure_and_report(struct application *app)
 	describe_machine(report, &machine->platform, &machine->smbios);
 	checkpoint_open(&app->checkpoint, report, &machine->smbios);
 	machine_choose_core_start_method(machine, report);
-	if (!plan_allocate(&app->plan, machine_count_cores(machine, &report->options), &report_page, report)) {
+	if (!plan_allocate_memory(&app->plan, machine_count_cores(machine, &report->options), &report_page, report)) {
 		checkpoint_close(&app->checkpoint, false);
 		return end_without_measuring(app, NO_MEMORY, "");
 	}

@@ -7,7 +7,7 @@
 
 extern const struct html_page page_parts;
 
-/* Sizes of the page and of the pager's buffer, and the function that renders the page, for plan_allocate(). */
+/* Sizes of the page and of the pager's buffer, and the function that renders the page, for plan_allocate_memory(). */
 extern const struct plan_page report_page;
 
 #endif

@@ -166,7 +166,7 @@ acpi_read_hpet(const uint8_t *bytes, size_t length, struct acpi_facts *facts)
 
 /* Returns the slot that contains ID, or else the empty slot in which ID must be stored. */
 static uint32_t *
-find_slot_of_id(struct seen *seen, uint32_t id)
+find_slot_of_apic_id(struct seen *seen, uint32_t id)
 {
 	/* Multiplicative hashing with 2^32 divided by the golden ratio (Knuth, TAOCP vol. 3, 6.4). */
 	uint32_t slot = (id * 2654435769u) >> (32 - SEEN_BITS);
@@ -180,7 +180,7 @@ static void
 add_core(struct madt_walk *walk, uint32_t apic_id)
 {
 	struct acpi_madt *madt = &walk->facts->madt;
-	uint32_t *slot = find_slot_of_id(&walk->seen, apic_id);
+	uint32_t *slot = find_slot_of_apic_id(&walk->seen, apic_id);
 
 	if (*slot != 0)
 		return;

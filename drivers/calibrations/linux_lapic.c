@@ -43,7 +43,7 @@ read_lapic_count_and_pm_timer(const struct calibrating *c, const struct lapic *l
  * stopped.
  */
 static bool
-wait_for_tick(const struct calibrating *c, uint64_t *due_tsc)
+wait_until_tick_is_due(const struct calibrating *c, uint64_t *due_tsc)
 {
 	struct wait wait = wait_begin(c->scale, 2 * TICK_NS);
 	bool waits;
@@ -60,11 +60,11 @@ read_at_first_and_last_tick(const struct calibrating *c, const struct lapic *lap
 {
 	uint64_t due_tsc = hw_tsc() + scale_ns_to_ticks(c->scale, TICK_NS);
 
-	if (!wait_for_tick(c, &due_tsc))
+	if (!wait_until_tick_is_due(c, &due_tsc))
 		return false;
 	*first = read_lapic_count_and_pm_timer(c, lapic);
 	for (unsigned i = 0; i < TICKS; i++)
-		if (!wait_for_tick(c, &due_tsc))
+		if (!wait_until_tick_is_due(c, &due_tsc))
 			return false;
 	*last = read_lapic_count_and_pm_timer(c, lapic);
 	return true;

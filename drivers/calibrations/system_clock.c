@@ -30,7 +30,7 @@
 enum { NO_RATE };
 
 static uint64_t
-measure_multiplier_over_10_ms(const struct calibrating *c, struct calibration_result *result)
+measure_tsc_multiplier_over_10_ms(const struct calibrating *c, struct calibration_result *result)
 {
 	struct wait wait = wait_begin(c->scale, VALKEY_WAIT_NS);
 	uint64_t clock = hw_tsc(), tsc = hw_tsc(), end_tsc, us;
@@ -50,7 +50,7 @@ valkey_calibrate(const struct calibrating *c, struct calibration_result *result)
 	uint64_t interrupts = hw_interrupts_mask(), least = UINT64_MAX;
 
 	for (unsigned i = 0; i < VALKEY_WAITS; i++) {
-		uint64_t multiplier = measure_multiplier_over_10_ms(c, result);
+		uint64_t multiplier = measure_tsc_multiplier_over_10_ms(c, result);
 
 		least = multiplier && multiplier < least ? multiplier : least;
 	}

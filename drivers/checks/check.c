@@ -63,7 +63,7 @@ void
 check_run_all(const struct checking *checking, const struct check *checks, struct behaviours *behaviours)
 {
 	for (; checks->rule; checks++) {
-		bool asked = check_are_next_rows_due(checking, behaviours, 1);
+		bool asked = check_must_run_next_rows(checking, behaviours, 1);
 		struct behaviour *row = behaviour_add_row(behaviours, checks->rule, checking->rows->id);
 
 		if (row && asked && has_enough_time(checking, checks->needs_ns, row))
@@ -73,7 +73,7 @@ check_run_all(const struct checking *checking, const struct check *checks, struc
 }
 
 bool
-check_are_next_rows_due(const struct checking *checking, const struct behaviours *behaviours, size_t count)
+check_must_run_next_rows(const struct checking *checking, const struct behaviours *behaviours, size_t count)
 {
 	const struct behaviours *before = checking->before;
 

@@ -53,7 +53,7 @@ void check_mark_disturbed(struct behaviour *row);
  * Returns true if one of the next COUNT rows of BEHAVIOURS must be checked now. In the first run of the checks all rows
  * must. In a repetition only rows whose check was disturbed by preemption must.
  */
-bool check_are_next_rows_due(const struct checking *checking, const struct behaviours *behaviours, size_t count);
+bool check_must_run_next_rows(const struct checking *checking, const struct behaviours *behaviours, size_t count);
 
 /* Stores the measured interval from LOW to HIGH in ROW, in the rule's unit. */
 void check_set_figure(struct behaviour *row, int64_t low, int64_t high);

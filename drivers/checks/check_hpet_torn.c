@@ -31,7 +31,7 @@ sample_counter(const struct checking *checking, bool in_one_access)
 }
 
 static bool
-is_plausible_step(const struct hpet_pace *pace, const struct sample *then, const struct sample *now)
+is_plausible_counter_step(const struct hpet_pace *pace, const struct sample *then, const struct sample *now)
 {
 	return now->ticks - then->ticks <= hpet_get_ticks_max_during(pace, now->end - then->begin);
 }
@@ -49,7 +49,7 @@ can_be_read_in_one_access(const struct checking *checking, const struct hpet_pac
 		return false;
 	before = sample_counter(checking, false);
 	plain = sample_counter(checking, true);
-	return is_plausible_step(pace, &before, &plain);
+	return is_plausible_counter_step(pace, &before, &plain);
 }
 
 /* Takes readings until the counter's low half has rolled over, and fills ROW with the result. */
@@ -66,7 +66,7 @@ read_across_rollover(const struct checking *checking, struct behaviour *row, con
 	while (!torn && after < TORN_READINGS_AFTER && check_wait_has_time_left(&wait)) {
 		now = sample_counter(checking, in_one_access && readings % 2);
 		readings++;
-		torn = !is_plausible_step(pace, &then, &now);
+		torn = !is_plausible_counter_step(pace, &then, &now);
 		if (!torn && (uint32_t)now.ticks < (uint32_t)then.ticks)
 			crossing_ticks = now.end - then.begin;
 		after += crossing_ticks != 0;

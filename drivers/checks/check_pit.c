@@ -193,7 +193,7 @@ struct statuses {
 };
 
 static struct statuses
-read_statuses(const struct checking *checking)
+read_readback_statuses(const struct checking *checking)
 {
 	struct statuses s;
 	uint64_t interrupts = hw_interrupts_mask();
@@ -217,9 +217,9 @@ read_statuses(const struct checking *checking)
  * needs it.
  */
 static void
-check_status(const struct checking *checking, struct behaviour *row)
+check_readback_status(const struct checking *checking, struct behaviour *row)
 {
-	struct statuses s = read_statuses(checking);
+	struct statuses s = read_readback_statuses(checking);
 	bool is_read_back = (s.mode_0 & STATUS_CONTROL) == (CONTROL_MODE_0 & STATUS_CONTROL) &&
 		    (s.mode_2 & STATUS_CONTROL) == (CONTROL_MODE_2 & STATUS_CONTROL) &&
 		    (s.loaded & STATUS_CONTROL) == (CONTROL_MODE_2 & STATUS_CONTROL);
@@ -237,7 +237,7 @@ pit_check(const struct checking *checking, struct behaviours *behaviours)
 	static const struct check checks[] = {
 		{ "pit-step", 10 * WAIT_NS_PER_MS, check_count_step },
 		{ "pit-latch", 10 * WAIT_NS_PER_MS, check_latch },
-		{ "pit-status", PIT_LOADED_NS, check_status },
+		{ "pit-status", PIT_LOADED_NS, check_readback_status },
 		{ "pit-out", PIT_OUT_NS, pit_check_out },
 		{ NULL, 0, NULL },
 	};

@@ -133,8 +133,8 @@ round_down_to_us(int64_t ns)
 }
 
 static void
-report_rise(const struct checking *checking, struct behaviour *row, const struct rise *rise,
-	    const struct duration *requested)
+report_out_rise(const struct checking *checking, struct behaviour *row, const struct rise *rise,
+		const struct duration *requested)
 {
 	int64_t low_ns = scale_ticks_to_ns_down(checking->scale, rise->low_ticks - (int64_t)requested->high_ticks);
 	int64_t high_ns = scale_ticks_to_ns_up(checking->scale, rise->high_ticks - (int64_t)requested->low_ticks);
@@ -153,7 +153,7 @@ report_rise(const struct checking *checking, struct behaviour *row, const struct
 
 /* Returns the distance in TSC ticks between RISE and the requested time. Returns 0 if the intervals overlap. */
 static uint64_t
-get_rise_distance_ticks(const struct rise *rise, const struct duration *requested)
+get_ticks_from_requested_rise(const struct rise *rise, const struct duration *requested)
 {
 	if (rise->low_ticks > 0 && (uint64_t)rise->low_ticks > requested->high_ticks)
 		return (uint64_t)rise->low_ticks - requested->high_ticks;
@@ -167,9 +167,10 @@ get_rise_distance_ticks(const struct rise *rise, const struct duration *requeste
  * several tries counts, because a real fault appears in every try, but a stopped TSC may spoil a single try.
  */
 static bool
-is_rise_nearer(const struct rise *rise, const struct rise *best, const struct duration *requested)
+is_rise_nearer_to_request(const struct rise *rise, const struct rise *best, const struct duration *requested)
 {
-	uint64_t far = get_rise_distance_ticks(rise, requested), best_far = get_rise_distance_ticks(best, requested);
+	uint64_t far = get_ticks_from_requested_rise(rise, requested);
+	uint64_t best_far = get_ticks_from_requested_rise(best, requested);
 
 	if (far != best_far)
 		return far < best_far;
@@ -203,11 +204,11 @@ pit_check_out(const struct checking *checking, struct behaviour *row)
 		pit_start_counting();
 		hw_interrupts_restore(interrupts);
 		counts[out]++;
-		if (out == OUT_ROSE && (counts[OUT_ROSE] == 1 || is_rise_nearer(&rise, &best, &time)))
+		if (out == OUT_ROSE && (counts[OUT_ROSE] == 1 || is_rise_nearer_to_request(&rise, &best, &time)))
 			best = rise;
 	}
 	if (counts[OUT_ROSE]) {
-		report_rise(checking, row, &best, &time);
+		report_out_rise(checking, row, &best, &time);
 		return;
 	}
 	if (counts[OUT_UNCLEAR] == OUT_TRIES) {

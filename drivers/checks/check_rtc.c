@@ -120,7 +120,7 @@ seconds_changed_without_uip(const struct update_watch *w, const struct update_po
 }
 
 static void
-record_second(struct update_watch *w, const struct update_poll *poll)
+record_seconds_reading(struct update_watch *w, const struct update_poll *poll)
 {
 	unsigned second = rtc_decode_seconds(poll->raw, (uint8_t)w->checking.device->saved[SAVED_B]);
 
@@ -195,7 +195,7 @@ watch_updates(struct update_watch *w, struct periodic_flag *flag)
 		}
 		record_uip(w, &poll);
 		if (poll.good)
-			record_second(w, &poll);
+			record_seconds_reading(w, &poll);
 		w->last = poll;
 		settled = has_uip_and_seconds_results(w) && (!flag || flag->edges >= 2);
 	} while (!settled && check_wait_has_time_left(&wait) && check_get_time_left_ns(checking) &&
@@ -205,7 +205,7 @@ watch_updates(struct update_watch *w, struct periodic_flag *flag)
 }
 
 static unsigned
-get_observed_ms(const struct update_watch *w)
+get_watch_duration_ms(const struct update_watch *w)
 {
 	return (unsigned)(scale_ns(w->checking.scale, w->seen_ticks) / WAIT_NS_PER_MS);
 }
@@ -225,12 +225,14 @@ report_update_flag(const struct update_watch *w, struct behaviour *row)
 		behaviour_set_text(row, "The update flag (UIP) stayed 1 for %lu us, in fewer than %u updates: a busy host may have "
 				   "cleared it late.", low_us, w->long_min);
 	} else if (w->first_tsc) {
-		check_set_figure(row, (int64_t)(get_observed_ms(w) * US), (int64_t)(get_observed_ms(w) * US + US));
-		behaviour_set_text(row, "The update flag (UIP) was 1 in all %lu reads, for %u ms.", w->polls, get_observed_ms(w));
+		check_set_figure(row, (int64_t)(get_watch_duration_ms(w) * US),
+				 (int64_t)(get_watch_duration_ms(w) * US + US));
+		behaviour_set_text(row, "The update flag (UIP) was 1 in all %lu reads, for %u ms.", w->polls,
+				   get_watch_duration_ms(w));
 	} else if (w->without_uip >= w->times_min) {
 		check_set_outcome(row, true);
 		behaviour_set_text(row, "The update flag (UIP) was never 1 in %u ms, not even before the seconds changed.",
-				   get_observed_ms(w));
+				   get_watch_duration_ms(w));
 	} else if (w->without_uip) {
 		row->disturbed = true;
 		behaviour_set_text(row, "In some updates, but fewer than %u, the update flag (UIP) was not 1 before "
@@ -239,12 +241,12 @@ report_update_flag(const struct update_watch *w, struct behaviour *row)
 	} else if (saw_update(w)) {
 		check_mark_disturbed(row);
 	} else {
-		behaviour_set_text(row, "No update came in %u ms.", get_observed_ms(w));
+		behaviour_set_text(row, "No update came in %u ms.", get_watch_duration_ms(w));
 	}
 }
 
 static void
-report_seconds(const struct update_watch *w, struct behaviour *row)
+report_seconds_register(const struct update_watch *w, struct behaviour *row)
 {
 	if (!w->seconds.known && w->seconds.invalid) {
 		check_set_outcome(row, true);
@@ -262,7 +264,7 @@ report_seconds(const struct update_watch *w, struct behaviour *row)
 		check_set_outcome(row, false);
 		behaviour_set_text(row, "The seconds advanced by one each time; updates seen: %u.", w->seconds.right);
 	} else {
-		behaviour_set_text(row, "No update came in %u ms.", get_observed_ms(w));
+		behaviour_set_text(row, "No update came in %u ms.", get_watch_duration_ms(w));
 	}
 }
 
@@ -294,7 +296,7 @@ check_updates_and_2_hz_flag(const struct checking *checking, bool with_flag, str
 	struct periodic_flag flag;
 	uint64_t interrupts;
 
-	if (!check_are_next_rows_due(checking, behaviours, with_flag ? 3 : 2))
+	if (!check_must_run_next_rows(checking, behaviours, with_flag ? 3 : 2))
 		return;
 	interrupts = hw_interrupts_mask();
 	if (with_flag)
@@ -304,7 +306,7 @@ check_updates_and_2_hz_flag(const struct checking *checking, bool with_flag, str
 	if ((row = behaviour_add_row(behaviours, "rtc-update", checking->rows->id)))
 		report_update_flag(&w, row);
 	if ((row = behaviour_add_row(behaviours, "rtc-seconds", checking->rows->id)))
-		report_seconds(&w, row);
+		report_seconds_register(&w, row);
 	if (with_flag && (row = behaviour_add_row(behaviours, "rtc-periodic", checking->rows->id)))
 		periodic_flag_report_rate(checking, &flag, row);
 	check_discard_rows_if_tsc_stopped(checking, behaviours, first);

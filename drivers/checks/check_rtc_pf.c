@@ -130,7 +130,7 @@ report_flag_rate(struct behaviour *row, const struct periodic_flag *flag, struct
 }
 
 static bool
-is_rate_within_limit(const struct checking *checking, struct ppm ppm)
+is_rate_error_within_limit(const struct checking *checking, struct ppm ppm)
 {
 	int64_t limit = (int64_t)checking->limit(checking->limits, RULE);
 
@@ -142,11 +142,11 @@ is_rate_within_limit(const struct checking *checking, struct ppm ppm)
  * assumption that each edge may be up to LATE_NS late.
  */
 static struct ppm
-get_rate_allowing_lateness(const struct checking *checking, const struct periodic_flag *flag, uint64_t late_ns)
+get_rate_error_allowing_lateness(const struct checking *checking, const struct periodic_flag *flag, uint64_t late_ns)
 {
 	struct ppm ppm = get_flag_rate_error_ppm(checking, flag, 0);
 
-	return check_is_guest(checking) && !is_rate_within_limit(checking, ppm) ?
+	return check_is_guest(checking) && !is_rate_error_within_limit(checking, ppm) ?
 	       get_flag_rate_error_ppm(checking, flag, late_ns) : ppm;
 }
 
@@ -160,7 +160,7 @@ periodic_flag_report_rate(const struct checking *checking, const struct periodic
 		behaviour_set_text(row, "There was no time for an edge of the periodic flag at %u Hz.",
 				   (unsigned)flag->hz);
 	else
-		report_flag_rate(row, flag, get_rate_allowing_lateness(checking, flag, GUEST_LATE_NS));
+		report_flag_rate(row, flag, get_rate_error_allowing_lateness(checking, flag, GUEST_LATE_NS));
 }
 
 static bool
@@ -227,7 +227,7 @@ struct observations {
 
 /* Returns true if PPM is nearer to the selected rate than BEST, or at the same distance and narrower. */
 static bool
-is_better_rate(struct ppm ppm, struct ppm best)
+is_smaller_rate_error(struct ppm ppm, struct ppm best)
 {
 	if (get_distance_from_zero_ppm(ppm) != get_distance_from_zero_ppm(best))
 		return get_distance_from_zero_ppm(ppm) < get_distance_from_zero_ppm(best);
@@ -239,7 +239,7 @@ record_observation(struct observations *w, const struct periodic_flag *flag, str
 {
 	bool first = w->whole++ == 0;
 
-	if (first || is_better_rate(ppm, w->best)) {
+	if (first || is_smaller_rate_error(ppm, w->best)) {
 		w->best = ppm;
 		w->best_flag = *flag;
 	}
@@ -306,7 +306,7 @@ observe_flag_longer(const struct checking *checking, uint64_t hz, uint8_t select
 
 /* Repeats short observations until one is consistent with the selected rate. If none is, reports the best one. */
 static void
-check_fast_rate(const struct checking *checking, struct behaviour *row, uint64_t hz, uint8_t select)
+check_fast_flag_rate(const struct checking *checking, struct behaviour *row, uint64_t hz, uint8_t select)
 {
 	uint64_t left_ns = check_get_time_left_ns(checking), share_ns = checking->budget_ns / FAST_SHARE;
 	uint64_t until_left_ns = left_ns > share_ns ? left_ns - share_ns : 0;
@@ -323,21 +323,22 @@ check_fast_rate(const struct checking *checking, struct behaviour *row, uint64_t
 		check_mark_disturbed(row);
 	else if (observations_prove_selected_rate(&w) && !checking->device->saved[RTC_NEEDS_PIE] &&
 		 observe_flag_longer(checking, hz, select, &w.best_flag))
-		report_flag_rate(row, &w.best_flag, get_rate_allowing_lateness(checking, &w.best_flag, GUEST_ALWAYS_NS));
+		report_flag_rate(row, &w.best_flag, get_rate_error_allowing_lateness(checking, &w.best_flag,
+									 GUEST_ALWAYS_NS));
 	else
 		report_observations(checking, &w, row);
 }
 
 static void
-check_8192_hz(const struct checking *checking, struct behaviour *row)
+check_flag_at_8192_hz(const struct checking *checking, struct behaviour *row)
 {
-	check_fast_rate(checking, row, 8192, A_RATE_8192_HZ);
+	check_fast_flag_rate(checking, row, 8192, A_RATE_8192_HZ);
 }
 
 static void
-check_1024_hz(const struct checking *checking, struct behaviour *row)
+check_flag_at_1024_hz(const struct checking *checking, struct behaviour *row)
 {
-	check_fast_rate(checking, row, 1024, A_RATE_1024_HZ);
+	check_fast_flag_rate(checking, row, 1024, A_RATE_1024_HZ);
 }
 
 /*
@@ -345,7 +346,7 @@ check_1024_hz(const struct checking *checking, struct behaviour *row)
  * observes only a few edges.
  */
 static void
-check_64_hz(const struct checking *checking, struct behaviour *row)
+check_flag_at_64_hz(const struct checking *checking, struct behaviour *row)
 {
 	uint64_t share_ns = checking->budget_ns / FAST_SHARE;
 	bool longer = leaves_time_for_update_check(checking, share_ns);
@@ -367,9 +368,9 @@ void
 rtc_check_fast_rates(const struct checking *checking, struct behaviours *behaviours)
 {
 	static const struct check checks[] = {
-		{ RULE, FAST_NS, check_8192_hz },
-		{ RULE, FAST_NS, check_1024_hz },
-		{ RULE, LONG_NS, check_64_hz },
+		{ RULE, FAST_NS, check_flag_at_8192_hz },
+		{ RULE, FAST_NS, check_flag_at_1024_hz },
+		{ RULE, LONG_NS, check_flag_at_64_hz },
 		{ NULL, 0, NULL },
 	};
 

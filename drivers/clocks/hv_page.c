@@ -57,7 +57,7 @@ hv_page_sample(void *device, struct sample *samples, size_t count)
 }
 
 static void *
-hv_page_get_core_device(void *device)
+hv_page_get_device_of_this_core(void *device)
 {
 	return device;
 }
@@ -83,7 +83,7 @@ static const struct clock hv_page_row = {
 	.wrap_ticks = UINT64_MAX, .claimed = { 10000000, 1 }, .by_tsc = true, .paged = true, .offered_by = PARAVIRTUAL_HYPERV,
 	.rating = HYPERV_PAGE_RATING, .found_by = "Hyper-V's CPUID 40000003h", .sample = hv_page_sample,
 	.get_stability = hv_page_get_stability, .assumed = hv_page_get_assumed_multiplier,
-	.get_core_device = hv_page_get_core_device, .read = hv_page_read,
+	.get_core_device = hv_page_get_device_of_this_core, .read = hv_page_read,
 };
 
 static void

@@ -43,7 +43,7 @@ hv_ref_sample(void *device, struct sample *samples, size_t count)
 }
 
 static void *
-hv_ref_get_core_device(void *device)
+hv_ref_get_device_of_this_core(void *device)
 {
 	return device;
 }
@@ -56,7 +56,7 @@ static const struct clock hv_ref_row = {
 	.id = "hv_ref", .title = "Hyper-V's reference counter, MSR 40000020h", .width_bits = 64,
 	.wrap_ticks = UINT64_MAX, .claimed = { 10000000, 1 }, .by_tsc = true, .offered_by = PARAVIRTUAL_HYPERV,
 	.rating = HYPERV_MSR_RATING, .found_by = "Hyper-V's CPUID 40000003h", .sample = hv_ref_sample,
-	.get_core_device = hv_ref_get_core_device, .read = hv_ref_read,
+	.get_core_device = hv_ref_get_device_of_this_core, .read = hv_ref_read,
 };
 
 static void

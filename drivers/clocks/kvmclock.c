@@ -12,7 +12,7 @@
 enum { KVMCLOCK_MSR = PVCLOCK_SAVED }; /* index into device.saved: the MSR's number, which depends on KVM's version */
 
 static void *
-kvmclock_get_core_device(void *context)
+kvmclock_get_device_of_this_core(void *context)
 {
 	const struct device *device = context;
 	struct pvclock_slot *slot = pvclock_find_slot_of_this_core(device);
@@ -28,7 +28,7 @@ kvmclock_get_core_device(void *context)
 static void
 kvmclock_sample(void *device, struct sample *samples, size_t count)
 {
-	paravirtual_sample(device, samples, count, pvclock_read, kvmclock_get_core_device(device));
+	paravirtual_sample(device, samples, count, pvclock_read, kvmclock_get_device_of_this_core(device));
 }
 
 static bool
@@ -55,7 +55,7 @@ static const struct clock kvmclock_row = {
 	.wrap_ticks = UINT64_MAX, .claimed = { 1000000000, 1 }, .claimed_within_ppb = 1, .by_tsc = true, .paged = true,
 	.offered_by = PARAVIRTUAL_KVM, .rating = 400, .found_by = "KVM's CPUID 40000001h",
 	.sample = kvmclock_sample, .get_stability = pvclock_get_stability, .assumed = pvclock_get_assumed_multiplier,
-	.get_core_device = kvmclock_get_core_device, .read = pvclock_read,
+	.get_core_device = kvmclock_get_device_of_this_core, .read = pvclock_read,
 };
 
 /* Rating if the TSC is invariant: Linux then prefers the TSC, whose rating is 300 (arch/x86/kernel/kvmclock.c). */
@@ -82,7 +82,7 @@ kvmclock_open(const struct platform *platform, struct device *device, struct clo
 	device->saved[KVMCLOCK_MSR] = features & KVM_CLOCKSOURCE2 ? MSR_KVM_SYSTEM_TIME_NEW : MSR_KVM_SYSTEM_TIME;
 	device->saved[PVCLOCK_STABLE_KNOWN] = (features & KVM_CLOCKSOURCE_STABLE) != 0;
 	device->opened = true;
-	if (!pvclock_test_page(kvmclock_get_core_device(device), clocks, "KVM")) {
+	if (!pvclock_test_page(kvmclock_get_device_of_this_core(device), clocks, "KVM")) {
 		kvmclock_close(device);
 		return;
 	}

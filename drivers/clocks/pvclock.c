@@ -4,7 +4,7 @@
 #include "clocks/probe.h"
 
 static struct pvclock_slot *
-get_slot(const struct device *device, size_t i)
+get_page_slot(const struct device *device, size_t i)
 {
 	return (struct pvclock_slot *)(uintptr_t)(device->address + i * PAGES_SIZE);
 }
@@ -34,7 +34,7 @@ pvclock_find_slot_of_this_core(const struct device *device)
 	size_t count = device->saved[PVCLOCK_PAGES];
 
 	for (size_t i = 0; i < count; i++) {
-		struct pvclock_slot *slot = get_slot(device, (owner - 1 + i) % count);
+		struct pvclock_slot *slot = get_page_slot(device, (owner - 1 + i) % count);
 		uint32_t nobody = 0;
 
 		if (__atomic_load_n(&slot->owner, __ATOMIC_ACQUIRE) == owner ||
@@ -104,7 +104,7 @@ pvclock_get_stability(void *context)
 	bool stable = device->saved[PVCLOCK_STABLE_KNOWN], unknown = pvclock_count_cores_without_page(device) != 0;
 
 	for (size_t i = 0; i < device->saved[PVCLOCK_PAGES]; i++) {
-		const struct pvclock_slot *slot = get_slot(device, i);
+		const struct pvclock_slot *slot = get_page_slot(device, i);
 
 		stable &= !slot->on || ((const volatile struct pvclock *)&slot->clock)->flags & PVCLOCK_TSC_STABLE;
 		unknown |= slot->torn != 0;

@@ -43,7 +43,7 @@ xen_register_slot(const struct device *device, struct pvclock_slot *slot)
 }
 
 static void *
-xen_get_core_device(void *context)
+xen_get_device_of_this_core(void *context)
 {
 	struct device *device = context;
 	struct pvclock_slot *slot = pvclock_find_slot_of_this_core(device);
@@ -56,7 +56,7 @@ xen_get_core_device(void *context)
 static void
 xen_sample(void *device, struct sample *samples, size_t count)
 {
-	paravirtual_sample(device, samples, count, pvclock_read, xen_get_core_device(device));
+	paravirtual_sample(device, samples, count, pvclock_read, xen_get_device_of_this_core(device));
 }
 
 /*
@@ -86,7 +86,7 @@ static const struct clock xen_row = {
 	.wrap_ticks = UINT64_MAX, .claimed = { 1000000000, 1 }, .claimed_within_ppb = 1, .by_tsc = true, .paged = true,
 	.offered_by = PARAVIRTUAL_XEN, .rating = 400, .found_by = "Xen's features, by hypercall",
 	.sample = xen_sample, .get_stability = pvclock_get_stability, .assumed = pvclock_get_assumed_multiplier,
-	.get_core_device = xen_get_core_device, .read = pvclock_read,
+	.get_core_device = xen_get_device_of_this_core, .read = pvclock_read,
 };
 
 /*

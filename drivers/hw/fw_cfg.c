@@ -39,7 +39,7 @@ is_fw_cfg_present(void)
 }
 
 static void
-read_entry(struct file *file)
+read_directory_entry(struct file *file)
 {
 	file->size = read_number(4);
 	file->key = (uint16_t)read_number(2);
@@ -57,7 +57,7 @@ find_file(const char *name, struct file *file)
 	hw_out16(PORT_SELECTOR, KEY_FILES);
 	count = read_number(4);
 	for (uint32_t i = 0; i < count && i < FILES_MAX; i++) {
-		read_entry(file);
+		read_directory_entry(file);
 		if (text_equal(file->name, name))
 			return true;
 	}

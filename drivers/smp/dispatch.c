@@ -180,7 +180,7 @@ dispatch_run_on_cores(const struct startup *startup, const uint32_t *cores, size
 }
 
 void
-dispatch_report_running(struct core_slot *slot)
+dispatch_mark_core_running(struct core_slot *slot)
 {
 	__atomic_store_n(&slot->arrived, 1, __ATOMIC_RELEASE);
 }

@@ -28,7 +28,7 @@ size_t dispatch_run_on_cores(const struct startup *startup, const uint32_t *core
  * Called on a started core with interrupts masked. Marks in SLOT that the core has checked in; the boot core waits for
  * this.
  */
-void dispatch_report_running(struct core_slot *slot);
+void dispatch_mark_core_running(struct core_slot *slot);
 
 enum dispatch_turn { DISPATCH_IDLE, DISPATCH_WORKED, DISPATCH_HALT };
 

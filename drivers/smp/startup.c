@@ -23,7 +23,7 @@ startup_get_tsc_rate_or_default(struct rate tsc)
 }
 
 static void
-startup_delay(const struct startup *startup, uint64_t ns)
+startup_wait_ns(const struct startup *startup, uint64_t ns)
 {
 	struct wait wait = wait_begin(&startup->scale, ns);
 
@@ -32,19 +32,19 @@ startup_delay(const struct startup *startup, uint64_t ns)
 }
 
 static bool
-has_slot_arrived(const struct core_slot *slot)
+has_core_arrived(const struct core_slot *slot)
 {
 	return __atomic_load_n(&slot->arrived, __ATOMIC_ACQUIRE) != 0;
 }
 
 /* Returns the number of cores with state CORE_REQUESTED that have checked in. */
 static size_t
-startup_count_arrived(const struct startup *startup)
+startup_count_arrived_cores(const struct startup *startup)
 {
 	size_t arrived = 0;
 
 	for (size_t i = 1; i < startup->count; i++)
-		if (startup->slots[i].state == CORE_REQUESTED && has_slot_arrived(&startup->slots[i]))
+		if (startup->slots[i].state == CORE_REQUESTED && has_core_arrived(&startup->slots[i]))
 			arrived++;
 	return arrived;
 }
@@ -57,7 +57,7 @@ startup_send_inits(const struct startup *startup)
 	for (size_t i = 1; i < startup->count; i++) {
 		struct core_slot *slot = &startup->slots[i];
 
-		if (slot->state != CORE_REQUESTED || has_slot_arrived(slot))
+		if (slot->state != CORE_REQUESTED || has_core_arrived(slot))
 			continue;
 		if (!lapic_can_address(&startup->lapic, slot->apic_id))
 			slot->state = CORE_UNADDRESSABLE;
@@ -83,7 +83,7 @@ startup_send_sipis(const struct startup *startup, enum core_state unsent)
 
 		if (slot->state != CORE_REQUESTED)
 			continue;
-		if (!has_slot_arrived(slot) &&
+		if (!has_core_arrived(slot) &&
 		    !lapic_send_startup(&startup->lapic, slot->apic_id, startup->page))
 			slot->state = unsent;
 		expected += slot->state == CORE_REQUESTED;
@@ -96,10 +96,10 @@ static void
 startup_await_arrivals(const struct startup *startup, size_t expected, uint64_t bound_ns)
 {
 	struct wait wait = wait_begin(&startup->scale, bound_ns);
-	size_t seen = startup_count_arrived(startup);
+	size_t seen = startup_count_arrived_cores(startup);
 
 	while (seen < expected && wait_has_time_left(&wait)) {
-		size_t arrived = startup_count_arrived(startup);
+		size_t arrived = startup_count_arrived_cores(startup);
 
 		if (arrived > seen)
 			wait = wait_begin(&startup->scale, bound_ns);
@@ -113,10 +113,10 @@ startup_start_cores_once(const struct startup *startup)
 {
 	if (startup_send_inits(startup) == 0)
 		return;
-	startup_delay(startup, INIT_NS);
+	startup_wait_ns(startup, INIT_NS);
 	size_t expected = startup_send_sipis(startup, CORE_UNSENT);
 
-	startup_delay(startup, SIPI_NS);
+	startup_wait_ns(startup, SIPI_NS);
 	/* If the second SIPI cannot be sent, the state stays CORE_REQUESTED, because the first SIPI may be enough. */
 	startup_send_sipis(startup, CORE_REQUESTED);
 	startup_await_arrivals(startup, expected, ARRIVAL_NS);
@@ -132,7 +132,7 @@ startup_start_cores(const struct startup *startup)
 	for (size_t i = 1; i < startup->count; i++) {
 		struct core_slot *slot = &startup->slots[i];
 
-		if (slot->state == CORE_REQUESTED && has_slot_arrived(slot)) {
+		if (slot->state == CORE_REQUESTED && has_core_arrived(slot)) {
 			slot->state = CORE_ALIVE;
 			alive++;
 		}
@@ -146,9 +146,9 @@ startup_start_by_broadcast(const struct startup *startup, const uint32_t *arrive
 {
 	if (!lapic_broadcast_init(&startup->lapic))
 		return;
-	startup_delay(startup, INIT_NS);
+	startup_wait_ns(startup, INIT_NS);
 	lapic_broadcast_startup(&startup->lapic, startup->page);
-	startup_delay(startup, SIPI_NS);
+	startup_wait_ns(startup, SIPI_NS);
 	lapic_broadcast_startup(&startup->lapic, startup->page); /* a core that has started ignores the second SIPI */
 	for (uint32_t seen = 0;; seen = __atomic_load_n(arrived, __ATOMIC_ACQUIRE)) {
 		/* more than EXPECTED cores may come, because EXPECTED may include only the cores of one package */
@@ -209,7 +209,7 @@ startup_stop_cores(const struct startup *startup, size_t first, size_t end,
 		stopped++;
 	}
 	if (stopped > 0)
-		startup_delay(startup, INIT_NS);
+		startup_wait_ns(startup, INIT_NS);
 }
 
 const char *

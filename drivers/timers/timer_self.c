@@ -8,7 +8,7 @@
 #define ICR_TO_SELF (1u << 18) /* SDM vol. 3A, figure 10-12: destination "self", fixed delivery, edge-triggered */
 
 static void
-self_ipi_open(const struct platform *platform, struct timer *timer)
+self_ipi_timer_open(const struct platform *platform, struct timer *timer)
 {
 	(void)platform;
 	timer->hz = (struct rate){ 1000000000, 1 };
@@ -16,13 +16,13 @@ self_ipi_open(const struct platform *platform, struct timer *timer)
 }
 
 static void
-self_ipi_set_up(struct timer *timer, uint32_t vector)
+self_ipi_timer_set_up(struct timer *timer, uint32_t vector)
 {
 	timer->route.vector = vector;
 }
 
 static uint64_t
-self_ipi_arm(struct timer *timer, uint64_t ticks, bool periodic)
+self_ipi_timer_arm(struct timer *timer, uint64_t ticks, bool periodic)
 {
 	struct lapic lapic = timer_get_lapic(timer);
 
@@ -33,21 +33,21 @@ self_ipi_arm(struct timer *timer, uint64_t ticks, bool periodic)
 }
 
 static bool
-self_ipi_has_expired(const struct timer *timer)
+self_ipi_timer_has_expired(const struct timer *timer)
 {
 	(void)timer;
 	return true;
 }
 
 static uint64_t
-self_ipi_get_ticks_left(const struct timer *timer)
+self_ipi_timer_get_ticks_left(const struct timer *timer)
 {
 	(void)timer;
 	return 0;
 }
 
 static void
-self_ipi_do_nothing(struct timer *timer)
+self_ipi_timer_do_nothing(struct timer *timer)
 {
 	(void)timer;
 }
@@ -58,11 +58,11 @@ const struct timer_driver timer_self = {
 	.kind = TIMER_AT_ONCE,
 	.in_quick = true,
 	.on_each_core = true,
-	.open = self_ipi_open,
-	.set_up = self_ipi_set_up,
-	.arm = self_ipi_arm,
-	.expired = self_ipi_has_expired,
-	.get_ticks_left = self_ipi_get_ticks_left,
-	.disarm = self_ipi_do_nothing,
-	.restore = self_ipi_do_nothing,
+	.open = self_ipi_timer_open,
+	.set_up = self_ipi_timer_set_up,
+	.arm = self_ipi_timer_arm,
+	.expired = self_ipi_timer_has_expired,
+	.get_ticks_left = self_ipi_timer_get_ticks_left,
+	.disarm = self_ipi_timer_do_nothing,
+	.restore = self_ipi_timer_do_nothing,
 };

@@ -104,7 +104,7 @@ run_action(const struct acpi_watchdog *table, enum action action, uint32_t count
 
 /* Returns the first entry of ACTION, or NULL. */
 static const struct acpi_watchdog_entry *
-find_entry(const struct acpi_watchdog *table, enum action action)
+find_action_entry(const struct acpi_watchdog *table, enum action action)
 {
 	for (size_t i = 0; i < table->entry_count; i++)
 		if (table->entries[i].action == action)
@@ -150,7 +150,7 @@ watchdog_arm(struct watchdog *watchdog, const struct acpi_watchdog *table)
 	watchdog->count_found = run_action(table, GET_COUNTDOWN, 0);
 	run_action(table, SET_COUNTDOWN, (uint32_t)count);
 	if (supports_action(table, SET_REBOOT)) {
-		watchdog->reboot = find_entry(table, SET_REBOOT);
+		watchdog->reboot = find_action_entry(table, SET_REBOOT);
 		watchdog->reboot_found = read_register(watchdog->reboot);
 		run_action(table, SET_REBOOT, 0);
 	}

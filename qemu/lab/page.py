@@ -84,7 +84,7 @@ def make_page_content(answers, new, folder):
                   ["version change|name", "machines", "effects|left"],
                   [[{"text": step}, machines, "; ".join(said)] for step, machines, said in words.describe_version_changes(answers.versions)]),
             make_table("groups", "Two groups in one kind", "", ["kind|name", "what|left"],
-                  [[{"text": row["kind"]}, words.describe_two_groups_in_kind(row)] for row in answers.groups]),
+                  [[{"text": row["kind"]}, words.describe_two_machine_groups(row)] for row in answers.groups]),
             make_table("kinds", "Kinds", "Fewer than five known machines of a kind: which of them is unlike the others is not determined.",
                   ["kind|name", "machines", "reports", "failed", "warned", "compared|left"],
                   [[{"text": row["kind"]}, row["machines"], row["runs"], row["failed"], row["warned"],

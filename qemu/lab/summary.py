@@ -53,7 +53,7 @@ def format_summary(answers, new, taken, again, refused, folder):
     if not answers.outliers and not answers.unlike:
         yield ""
         yield "No machine is proven to be unlike its kind."
-    yield from format_section("Two groups in one kind", ((row["kind"], words.describe_two_groups_in_kind(row)) for row in answers.groups))
+    yield from format_section("Two groups in one kind", ((row["kind"], words.describe_two_machine_groups(row)) for row in answers.groups))
     yield from format_section("Failed", (
         (format_new_mark("failure", row, row["rule"]) + answers.get_machine_name(row["run"]), words.describe_failure(row))
         for row in answers.failures))

@@ -77,7 +77,7 @@ def describe_machine_change(row):
     return f"{where}{row['what']}: {values[0]} before, now {values[1]}{unit}"
 
 
-def describe_two_groups_in_kind(row):
+def describe_two_machine_groups(row):
     return (f"{row['kind']}: in {row['subject']}, {row['measure']}, {row['beyond']:,} of {format_count(row['machines'], 'machine')} are "
             "far from the rest: these are two groups, so none of them is an outlier")
 

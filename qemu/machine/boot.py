@@ -143,7 +143,7 @@ def boot_guest(run, console):
     return guest, accelerator
 
 
-def explain_silence(guest):
+def explain_guest_silence(guest):
     """Return a text that says why baretick printed nothing: the firmware's message, or that Secure Boot is on. Return "" if
     the reason is not known.
     """
@@ -160,10 +160,10 @@ def judge_run(run, guest):
     transcript = guest.transcript
     if guest.ending == "timeout":
         last = transcript.last_line
-        where = f"the last line was: {last}" if last else f"baretick printed nothing{explain_silence(guest)}"
+        where = f"the last line was: {last}" if last else f"baretick printed nothing{explain_guest_silence(guest)}"
         return EXIT_TIMEOUT, f"the run did not end within {run.timeout:g} s; {where}"
     if guest.ending == "unbootable":
-        return EXIT_NOT_DONE, f"the firmware found nothing to boot{explain_silence(guest)}"
+        return EXIT_NOT_DONE, f"the firmware found nothing to boot{explain_guest_silence(guest)}"
     if guest.ending == "crashed":
         return EXIT_NOT_DONE, f"the firmware took an exception in its own code and stopped: {transcript.crash}"
     if guest.ending == "stuck":

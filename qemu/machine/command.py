@@ -145,17 +145,17 @@ def make_boot_arguments(boot, image, out):
         # image itself is this file, or an earlier boot with KVM made the copy.
         stick = os.path.join(out, STICK)
         if not os.path.exists(stick):
-            copy_stick(image, stick)
+            copy_image_to_stick(image, stick)
         return ["-drive", f"if=none,id=stick,format=raw,file={escape_commas(stick)}", *STICKS[boot]]
     return ["-drive", f"if=none,id=cd,media=cdrom,format=raw,readonly=on,file={escape_commas(image)}",
             "-device", "ide-cd,drive=cd,bootindex=0"]
 
 
-def copy_stick(image, stick):
+def copy_image_to_stick(image, stick):
     with open(image, "rb") as file, files.create_file(stick) as copy:
         while piece := file.read(PIECE):
             interruption.raise_if_requested()
-            files.write_all(copy, piece)
+            files.write_all_bytes(copy, piece)
 
 
 def uses_accelerator(arguments):
@@ -213,14 +213,14 @@ def join_options(words):
 def build_command(run, accelerator, private, monitor_fd):
     """Return QEMU's whole command line. RUN has the options of qemu/run. PRIVATE holds the files that only QEMU may see."""
     own = run.qemu_arg
-    saves_state = any(event.saves_state for event in run.event)
+    saves_machine_state = any(event.saves_machine_state for event in run.event)
     command = [run.qemu, "-nodefaults", "-no-user-config", "-no-reboot", "-machine", run.machine,
                "-m", run.memory, "-smp", str(run.cpus), "-nic", "none"]
     if not uses_accelerator(own):
         command += ["-accel", accelerator]
     if "-cpu" not in own:
         # With migratable=off the guest sees the host's invariant TSC, but QEMU refuses migrations and snapshots.
-        host = "host" if saves_state else "host,migratable=off"
+        host = "host" if saves_machine_state else "host,migratable=off"
         command += ["-cpu", host if accelerator == "kvm" else "max"]
     if "-display" not in own and "-nographic" not in own:
         command += make_screen_arguments(run)

@@ -42,7 +42,7 @@ class Event:
     span: tuple = None  # start and end of the event, in seconds after the application's start
 
     @property
-    def saves_state(self):
+    def saves_machine_state(self):
         """True if the event saves and restores the machine's state. QEMU refuses this, for example, with `-cpu
         host,migratable=off`.
         """

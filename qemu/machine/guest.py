@@ -113,7 +113,7 @@ class Guest:
                 self.ending = "unbootable"
             elif self.transcript.crash and now - self._last_output_s >= SETTLE_S:
                 self.ending = "crashed"
-            elif ends_after_report and self.transcript.is_over and now - self._last_output_s >= SETTLE_S:
+            elif ends_after_report and self.transcript.is_output_over and now - self._last_output_s >= SETTLE_S:
                 self.ending = "complete"
             else:
                 self._events.run_due_event_step()
@@ -169,7 +169,7 @@ class Guest:
         data = self._qemu.output.read(READ_SIZE)
         if data:
             self._last_output_s = time.monotonic()
-            files.write_all(self.serial_log, data)
+            files.write_all_bytes(self.serial_log, data)
             self.transcript.parse_bytes(data)
             if self.transcript.size > SERIAL_SIZE_MAX:
                 self.ending = "flood"

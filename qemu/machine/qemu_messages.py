@@ -17,7 +17,7 @@ class QemuMessages:
     def write_command_line(self, command):
         """Write a command line to the file, before its QEMU process starts."""
         self._last = b""
-        files.write_all(self._file, os.fsencode(f"$ {shlex.join(command)}\n"))
+        files.write_all_bytes(self._file, os.fsencode(f"$ {shlex.join(command)}\n"))
 
     def add_output(self, data):
         self._last = (self._last + data)[-LAST_MAX:]
@@ -25,11 +25,11 @@ class QemuMessages:
         self._kept += len(kept)
         self._left_out += len(data) - len(kept)
         if kept:
-            files.write_all(self._file, kept)
+            files.write_all_bytes(self._file, kept)
 
     def close(self):
         if self._left_out:
-            files.write_all(self._file, b"\n[%d bytes more; the last of them were:]\n%s" % (self._left_out, self._last))
+            files.write_all_bytes(self._file, b"\n[%d bytes more; the last of them were:]\n%s" % (self._left_out, self._last))
             self._left_out = 0
 
     def list_lines(self):

@@ -80,14 +80,14 @@ class Transcript:
     @property
     def is_measuring(self):
         """True if a phase started, and no part of the report was seen."""
-        return len(self.phase_starts) > 1 and not self.blocks and not self._block and not self.is_over
+        return len(self.phase_starts) > 1 and not self.blocks and not self._block and not self.is_output_over
 
     @property
     def is_complete(self):
         return self.report is not None and "TEXT" in self.blocks
 
     @property
-    def is_over(self):
+    def is_output_over(self):
         """True if no more output will come: the report is complete, the application has printed why there is no report, or a
         key has cut a block off.
         """
@@ -145,7 +145,7 @@ class Transcript:
         if not self.crash and (words := CRASH.match(line)):
             self.crash = make_printable(words[1])
         if begin:
-            self._note_start("")
+            self._note_phase_start("")
             if self._block:
                 self._drop_block("has no end")
             self._block, self._body, self._detail = begin[1].decode(), bytearray(), False
@@ -159,20 +159,20 @@ class Transcript:
                 self._show_summary_line(line)
         elif self.has_started and phase:
             if phase[1].decode() in PHASES:
-                self._note_start(phase[1].decode())
+                self._note_phase_start(phase[1].decode())
         elif self.has_started and self.report is None:  # the firmware prints again after the report, which is not shown
             self._show_line(line)
         else:
             first = FIRST.search(ESCAPE.sub(b"\x00", line))
             if first:
-                self._note_start("")
+                self._note_phase_start("")
                 self._show_line(first[1].replace(b"\x00", b""))
             elif not self.has_started and UNBOOTABLE in line:
                 self.unbootable = True
             elif not self.has_started and not self.refused and (words := REFUSED.search(line)):
                 self.refused = words[0].decode()
 
-    def _note_start(self, phase):
+    def _note_phase_start(self, phase):
         self.phase_starts.setdefault(phase, time.monotonic())
 
     def _show_line(self, line):

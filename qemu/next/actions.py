@@ -8,7 +8,7 @@ import struct
 
 from machine import command
 from next import compare, firmware, kernel, loaders, volume
-from next.system import FILE_MAX, Refused, restore_files_if_refused
+from next.system import FILE_MAX, Refused, restore_files_on_error
 from results import files
 from results.reports import KERNEL
 from runner import grammar
@@ -51,7 +51,7 @@ def collect_loader_files(system, path, folder):
     """Return {name: bytes} of the files to copy. The firmware starts the first of these files. This is a shim if only the shim
     knows the key that signed the application PATH, otherwise it is the application. FOLDER is the system partition."""
     data = read_application(path)
-    if not firmware.enforces_signatures(system) or firmware.find_list_with_signing_key(system, path) == "db":
+    if not firmware.enforces_signatures(system) or firmware.find_key_list_with_signing_key(system, path) == "db":
         return {APPLICATION: data}
     found = sorted(glob.glob(os.path.join(folder, "EFI", "*", SHIM)))
     if not found:
@@ -64,7 +64,7 @@ def make_options_file(words):
     given = {word.partition("=")[0] for word in words}
     added = [f"{key}={value}" for key, value in DEFAULTS.items() if key not in given]
     data = command.join_options([*words, *added])
-    flaws = grammar.Grammar(os.path.join(os.path.dirname(grammar.__file__), grammar.NAME)).find_flaws(data)
+    flaws = grammar.Grammar(os.path.join(os.path.dirname(grammar.__file__), grammar.NAME)).find_option_flaws(data)
     if flaws:
         raise Refused("; ".join(flaws))
     return data
@@ -114,13 +114,13 @@ def _make_state(system, folder, old, loader):
 
 
 @contextlib.contextmanager
-def _undo_next_start_if_refused(own, loader, folder):
+def _undo_next_start_on_error(own, loader, folder):
     """If the block raises OSError or Refused, restore the files in OWN and LOADER's choice of the next start, and raise
     Refused.
     """
     left = "the earlier preparation stays" if os.path.exists(os.path.join(own, STATE)) else "nothing is prepared"
     try:
-        with restore_files_if_refused(*(os.path.join(own, name) for name in FILES)), loader.undo_next_start_if_refused(folder):
+        with restore_files_on_error(*(os.path.join(own, name) for name in FILES)), loader.undo_next_start_on_error(folder):
             try:
                 yield
             except OSError as error:
@@ -150,7 +150,7 @@ def prepare_next_start(system, path, words, by=loaders.Firmware.name, restart=Fa
         old = _read_old_state(folder)
         state = json.dumps(_make_state(system, folder, old, loader), indent=1).encode()
         made = {STATE: state, **loaded, OPTIONS: options}  # writes the state first, because it marks the other files as nextboot's
-        with _undo_next_start_if_refused(own, loader, folder):
+        with _undo_next_start_on_error(own, loader, folder):
             os.makedirs(own, exist_ok=True)  # the folder may exist, with files that are not nextboot's
             for name, data in made.items():
                 files.replace_file(os.path.join(own, name), data)

@@ -8,7 +8,7 @@ import tempfile
 import textwrap
 import uuid
 
-from next.system import Refused, restore_value_if_refused
+from next.system import Refused, restore_value_on_error
 
 FOLDER = "/sys/firmware/efi/efivars"
 GLOBAL = "8be4df61-93ca-11d2-aa0d-00e098032b8c"  # UEFI 2.10, 3.3 "Globally Defined Variables"
@@ -82,7 +82,7 @@ def _list_certificates(lists):
         at += size
 
 
-def find_list_with_signing_key(system, application):
+def find_key_list_with_signing_key(system, application):
     """Return the name of the key list that has the key that signed APPLICATION: "db", whose keys the firmware accepts, or
     "MokListRT", whose keys a shim accepts. Raise Refused if neither list has the key."""
     for name, vendor in KEYS:
@@ -162,9 +162,9 @@ def remove_entries(system, which):
 
 
 @contextlib.contextmanager
-def undo_next_start_if_refused(system):
+def undo_next_start_on_error(system):
     """If the block raises Refused, delete nextboot's new entries and restore BootNext."""
     before = list_own_entries(system)
-    with restore_value_if_refused(lambda: read_entry_number(system, "BootNext"), lambda chosen: _set_boot_next(system, chosen)), \
-            restore_value_if_refused(lambda: list_own_entries(system), lambda _: remove_entries(system, list_own_entries(system) - before)):
+    with restore_value_on_error(lambda: read_entry_number(system, "BootNext"), lambda chosen: _set_boot_next(system, chosen)), \
+            restore_value_on_error(lambda: list_own_entries(system), lambda _: remove_entries(system, list_own_entries(system) - before)):
         yield

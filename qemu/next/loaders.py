@@ -8,7 +8,7 @@ import os
 import re
 
 from next import firmware, volume
-from next.system import Refused, write_or_delete, read_file, restore_value_if_refused, restore_files_if_refused
+from next.system import Refused, write_or_delete, read_file, restore_value_on_error, restore_files_on_error
 
 TITLE = "baretick, once"
 
@@ -35,9 +35,9 @@ class Firmware:
         """
         return []
 
-    def undo_next_start_if_refused(self, _folder):
+    def undo_next_start_on_error(self, _folder):
         """Return a context manager that undoes choose_next_start() if its block raises Refused."""
-        return firmware.undo_next_start_if_refused(self.system)
+        return firmware.undo_next_start_on_error(self.system)
 
     def choose_next_start(self, partition, _folder, application):
         """Make the next start of this machine start APPLICATION, a file in volume.OWN. Return the entry's name for the user."""
@@ -131,9 +131,9 @@ class Grub:
         return [name for name, value in values.items() if value is not None]
 
     @contextlib.contextmanager
-    def undo_next_start_if_refused(self, _folder):
-        with restore_value_if_refused(self._read_next_entry, self._set_next_entry), \
-                restore_files_if_refused(self._get_grub_path("custom.cfg")):
+    def undo_next_start_on_error(self, _folder):
+        with restore_value_on_error(self._read_next_entry, self._set_next_entry), \
+                restore_files_on_error(self._get_grub_path("custom.cfg")):
             yield
 
     def _make_menu_entry(self, partition, application):
@@ -217,11 +217,11 @@ class SystemdBoot:
             self.system.run_command("bootctl", "set-oneshot", chosen)  # an empty name deletes the variable LoaderEntryOneShot
 
     @contextlib.contextmanager
-    def undo_next_start_if_refused(self, folder):
+    def undo_next_start_on_error(self, folder):
         existing = self.list_existing_loader_items(folder)
         try:
-            with restore_files_if_refused(self._get_entry_path(folder)), \
-                    restore_value_if_refused(lambda: self._read_variable_text(self.variable), self._set_one_shot_entry):
+            with restore_files_on_error(self._get_entry_path(folder)), \
+                    restore_value_on_error(lambda: self._read_variable_text(self.variable), self._set_one_shot_entry):
                 yield
         except Refused:
             self._delete_new_folder(folder, existing)

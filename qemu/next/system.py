@@ -39,7 +39,7 @@ def write_or_delete(path, data):
 
 
 @contextlib.contextmanager
-def restore_value_if_refused(get, restore):
+def restore_value_on_error(get, restore):
     """Restore a value if the block raises Refused. GET() returns the value, and RESTORE(value) sets it to its earlier value."""
     before = get()
     try:
@@ -52,11 +52,11 @@ def restore_value_if_refused(get, restore):
 
 
 @contextlib.contextmanager
-def restore_files_if_refused(*paths):
+def restore_files_on_error(*paths):
     """If the block raises Refused, restore the files PATHS."""
     with contextlib.ExitStack() as stack:
         for path in paths:
-            stack.enter_context(restore_value_if_refused(functools.partial(read_file, path), functools.partial(write_or_delete, path)))
+            stack.enter_context(restore_value_on_error(functools.partial(read_file, path), functools.partial(write_or_delete, path)))
         yield
 
 

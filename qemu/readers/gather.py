@@ -103,7 +103,7 @@ def read_reports_of_task(task, known, loaded_at, rejudged=None):
     for name, page, data in pieces:
         try:
             data = data.decode_json() if isinstance(data, console.Compact) else data
-            if rejudged and (record := rejudge.find_record(name)):
+            if rejudged and (record := rejudge.find_record_of_report(name)):
                 data = _judge_again(data, record, rejudged)
             converted = _convert_reports_to_rows(data, name, page, kernel, known, loaded_at)
             found += converted
@@ -184,14 +184,15 @@ def _convert_reports_to_rows(data, name, page, kernel, known, loaded_at):
     digest = hashlib.sha256(data).hexdigest()
     if not table.is_report_csv(data):
         found = [] if digest in known else [{**parse_report(data), "kernel": kernel}]
-        return [(digest, _format_lines(rows.make_rows(report, digest, name, page, loaded_at))) for report in found] or [(digest, None)]
+        return [(digest, _format_tables_as_json_lines(rows.make_rows(report, digest, name, page, loaded_at))) for report in found] or \
+            [(digest, None)]
     found = table.parse_reports(data)
     names = [digest, *(hashlib.sha256(f"{digest} {at}".encode()).hexdigest() for at in range(1, len(found)))]
-    return [(each, None if each in known else _format_lines(rows.make_rows(report, each, name, page, loaded_at)))
+    return [(each, None if each in known else _format_tables_as_json_lines(rows.make_rows(report, each, name, page, loaded_at)))
             for each, report in zip(names, found)]
 
 
-def _format_lines(tables):
+def _format_tables_as_json_lines(tables):
     return {name: "".join(json.dumps(row) + "\n" for row in each) for name, each in tables.items()}
 
 
@@ -206,7 +207,7 @@ def _start_worker(known, program):
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def _read_batch(batch, loaded_at):
+def _read_task_batch(batch, loaded_at):
     found, refused = [], []
     rejudged = rejudge.Rejudged(_program) if _program else None
     for task in batch:
@@ -216,7 +217,7 @@ def _read_batch(batch, loaded_at):
     return found, refused, rejudged
 
 
-def _group_tasks_into_batches(tasks):
+def _group_tasks_for_workers(tasks):
     """Yield lists of at most a dozen tasks. A task for a group of lines is the last task of its list."""
     batch = []
     for task in tasks:
@@ -234,8 +235,8 @@ def gather_reports(words, known, loaded_at, refuse, rejudged=None):
     context = multiprocessing.get_context("fork")
     with concurrent.futures.ProcessPoolExecutor(WORKERS, context, _start_worker, (known, rejudged and rejudged.program)) as pool:
         waiting = []
-        for batch in _group_tasks_into_batches(list_read_tasks(words, refuse)):
-            waiting.append(pool.submit(_read_batch, batch, loaded_at))
+        for batch in _group_tasks_for_workers(list_read_tasks(words, refuse)):
+            waiting.append(pool.submit(_read_task_batch, batch, loaded_at))
             if len(waiting) * 12 >= TASKS_MAX:
                 yield from _collect_result(waiting.pop(0), refuse, rejudged)
         for future in waiting:

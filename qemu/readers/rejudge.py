@@ -28,7 +28,7 @@ class Rejudged:
         self.damaged += other.damaged
 
 
-def find_record(path):
+def find_record_of_report(path):
     """Return the path of the record next to the JSON report PATH, or None. Links are not followed."""
     stem, extension = os.path.splitext(path)
     record = os.path.abspath(stem + RECORD)

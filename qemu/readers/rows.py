@@ -99,7 +99,7 @@ def keep_needed_keys(report):
     return {key: report[key] for key in KEYS if key in report} if isinstance(report, dict) else report
 
 
-def get_item(value, place):
+def get_item_at_path(value, place):
     """Return the item at the path PLACE in VALUE, or None."""
     for key in place.split("."):
         if isinstance(value, list):
@@ -157,7 +157,7 @@ def get_machine_kind(row):
 
 
 def make_row(columns, value):
-    return {name: convert_value(get_item(value, place), kind) for name, kind, place in columns if place}
+    return {name: convert_value(get_item_at_path(value, place), kind) for name, kind, place in columns if place}
 
 
 def make_rows(report, digest, source, page, loaded_at):

@@ -64,7 +64,7 @@ def parse_number(word):
     return int(word) if word.lstrip("-").isdigit() else number
 
 
-def _set_item(into, place, value):
+def _set_item_at_path(into, place, value):
     *way, last = place.split(".")
     for key in way:
         into = into.setdefault(key, {})
@@ -93,9 +93,9 @@ def _make_report(started_at, rows):
         elif core and not clock:
             row = cores.setdefault(core, {"apic_id": parse_number(core)})
             if metric in CORE_INTERVALS:
-                _set_item(row, CORE_INTERVALS[metric], _make_interval(numbers))
+                _set_item_at_path(row, CORE_INTERVALS[metric], _make_interval(numbers))
             elif metric in CORE or metric == "started":
-                _set_item(row, CORE.get(metric, metric), bool(numbers[0]) if metric == "started" else numbers[0])
+                _set_item_at_path(row, CORE.get(metric, metric), bool(numbers[0]) if metric == "started" else numbers[0])
     report.update(clocks=list(clocks.values()), cores=list(cores.values()))
     label = next((row[8] for row in rows if len(row) > 8), None)
     known = report["machine"]["identity"]
@@ -110,16 +110,16 @@ def _set_run_value(report, metric, numbers, unit):
     elif metric in WORDS and unit:
         report["machine"]["identity"][WORDS[metric]] = unit
     elif metric in RUN:
-        _set_item(report, RUN[metric], numbers[0])
+        _set_item_at_path(report, RUN[metric], numbers[0])
 
 
 def _set_clock_value(clock, metric, numbers):
     if metric == "verdict":
         clock["verdict"] = _get_verdict_name(numbers[0])
     elif metric in CLOCK_INTERVALS:
-        _set_item(clock, CLOCK_INTERVALS[metric], _make_interval(numbers))
+        _set_item_at_path(clock, CLOCK_INTERVALS[metric], _make_interval(numbers))
     elif metric in CLOCK:
-        _set_item(clock, CLOCK[metric], numbers[0])
+        _set_item_at_path(clock, CLOCK[metric], numbers[0])
 
 
 def _get_verdict_name(number):

@@ -55,18 +55,18 @@ class Comparison:
 
     def _compare_machines(self):
         """Add a note on the differences between the two machines, because they may explain other differences."""
-        def describe_differences(*keys):
+        def describe_machine_differences(*keys):
             figures = [(key, (self._before.get("machine") or {}).get(key),
                         (self._now.get("machine") or {}).get(key)) for key in keys]
             return [f"{key} {now or 'none'}, it was {before or 'none'}"
                     for key, before, now in figures if before != now]
-        elsewhere = describe_differences("accelerator", "hypervisor")
-        others = describe_differences("cpu", "cores_started")
+        elsewhere = describe_machine_differences("accelerator", "hypervisor")
+        others = describe_machine_differences("cpu", "cores_started")
         timed = all((report.get("machine") or {"tsc_hz": 1}).get("tsc_hz", 1) for report in (self._before, self._now))
         empty = next((clock for clock in self._before["clocks"] if clock["id"] == "null"), {})
         self._bracket_ns = (empty.get("latency") or {}).get("p50_ns") or 0
         self._same_place = not elsewhere
-        self._same_machine = not elsewhere + describe_differences("cpu")
+        self._same_machine = not elsewhere + describe_machine_differences("cpu")
         self._timed = self._same_place and timed
         options = [report.get("options") or {} for report in (self._before, self._now)]
         self._timers_alike = all(options[0].get(key) == options[1].get(key) for key in ("profile", "irq"))
@@ -112,7 +112,8 @@ class Comparison:
             reason = now.get("reason") if now else None
             self.by_name[name] = [f"{name} is gone, it was {before['verdict']}" + (f": {reason}" if reason else "")]
             return
-        found = [self._compare_verdicts(name, before, now), self._compare_medians(before, now), self._compare_loop_times(before, now),
+        found = [self._compare_verdicts(name, before, now), self._compare_median_latencies(before, now),
+                 self._compare_read_loop_times(before, now),
                  self._compare_resolutions(before, now), self._compare_rates(before, now)]
         self.by_name[name] = [f"{name} {sentence}" for sentence in found if sentence]
 
@@ -131,7 +132,7 @@ class Comparison:
             return f"is {now['verdict']}, it was {before['verdict']}" + (f": {rules}" if rules else "")
         return f"breaks {rules}, and did not before" if rules else None
 
-    def _compare_medians(self, before, now):
+    def _compare_median_latencies(self, before, now):
         was, is_now = before.get("latency") or {}, now.get("latency") or {}
         within = was.get("p50_within_ns") or []
         at_most = within[1] if len(within) == 2 else was.get("p50_ns")
@@ -139,7 +140,7 @@ class Comparison:
             return self._format_sentence("has a median latency of {} ns, it was {} ns", is_now.get("p50_ns"), was["p50_ns"])
         return None
 
-    def _compare_loop_times(self, before, now):
+    def _compare_read_loop_times(self, before, now):
         was, is_now = before.get("latency") or {}, now.get("latency") or {}
         undisturbed = (is_now.get("clean") or {}).get("hit") == 0
         if self._is_slower(was.get("loop_ns"), is_now.get("loop_ns" if undisturbed else "min_ns")):
@@ -170,7 +171,7 @@ class Comparison:
         if None in bounds or min(bounds) <= 0:
             return None
         low, high = (is_now["low"] / was["high"] - 1) * 1e6, (is_now["high"] / was["low"] - 1) * 1e6
-        if -RATE_PPM <= high and low <= RATE_PPM or self._is_nearer_to_claimed_rate(before, now):
+        if -RATE_PPM <= high and low <= RATE_PPM or self._has_rate_moved_towards_claim(before, now):
             return None
         sentence = (f"runs at {format_interval(is_now)} Hz, it ran at {format_interval(was)} Hz: "
                     f"more than {RATE_PPM} ppm {'faster' if low > 0 else 'slower'}")
@@ -186,7 +187,7 @@ class Comparison:
         return self._same_machine and (self._now.get("machine") or {}).get("accelerator") != "tcg"
 
     @staticmethod
-    def _is_nearer_to_claimed_rate(before, now):
+    def _has_rate_moved_towards_claim(before, now):
         """Return True if the rate is proven to be nearer to the claimed rate than before."""
         was, is_now = before.get("error_ppm") or {}, now.get("error_ppm") or {}
         bounds = [was.get("low"), was.get("high"), is_now.get("low"), is_now.get("high")]

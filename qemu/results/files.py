@@ -23,7 +23,7 @@ def create_file(path):
     return open(path, "xb", buffering=0)
 
 
-def write_all(file, data):
+def write_all_bytes(file, data):
     """Write DATA to the unbuffered FILE. An OSError contains the file's name."""
     data = memoryview(data)
     try:
@@ -39,7 +39,7 @@ def replace_file(path, data):
     """
     try:
         with create_file(path + ".new") as file:
-            write_all(file, data)
+            write_all_bytes(file, data)
             os.fsync(file.fileno())
         os.replace(path + ".new", path)
     except OSError as error:
@@ -51,7 +51,7 @@ def replace_file(path, data):
 def overwrite_file(path, data):
     """Replace the contents of PATH by DATA in the file's present blocks, so that this works even on a full disk."""
     with open(path, "r+b", buffering=0, opener=lambda name, flags: os.open(name, flags | os.O_NOFOLLOW)) as file:
-        write_all(file, data)
+        write_all_bytes(file, data)
         file.truncate()
 
 

@@ -54,7 +54,7 @@ class Suites:
         return self._flaw
 
     def _write_data(self, data):
-        self._call_and_store_error(files.write_all, self._file, data)
+        self._call_and_store_error(files.write_all_bytes, self._file, data)
 
     def _call_and_store_error(self, action, *arguments):
         """Call ACTION. If it raises OSError, store the error, because a full disk must not end the other runs."""

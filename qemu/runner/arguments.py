@@ -234,7 +234,7 @@ def make_parser():
     return made
 
 
-def parse_run(arguments, row=False):
+def parse_run_arguments(arguments, row=False):
     """Return the run or the matrix that ARGUMENTS describe. ROW is True for a row of a matrix. If ARGUMENTS have an error, raise
     UserError. Its attribute `run` has the options that were parsed, so that the caller can write the error into the files that
     these options name.
@@ -326,7 +326,8 @@ def join_qemu_arguments(arguments):
 
 def check_run(run):
     """Find all files and programs that the run needs. Raise UserError with all errors."""
-    command.run_checks(*(functools.partial(each, run) for each in (check_qemu, check_options, check_image, check_firmware, check_combinations)))
+    command.run_checks(*(functools.partial(each, run) for each in (check_qemu, check_options, check_image, check_firmware,
+                                                                check_option_combinations)))
 
 
 def check_qemu(run):
@@ -342,16 +343,16 @@ def check_options(run):
     """Check baretick's options, because a wrong option would cost a boot. An application that was not built here, such as a
     release, has the grammar of its options in its own folder.
     """
-    path = find_grammar_of_image(run.efi or run.image, run.boot)
+    path = find_option_grammar_of_image(run.efi or run.image, run.boot)
     try:
-        wrong = grammar.Grammar(path).find_flaws(command.join_options(run.words)) if path else []
+        wrong = grammar.Grammar(path).find_option_flaws(command.join_options(run.words)) if path else []
     except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
         raise UserError(f"{path} is no list of baretick's options: {error}") from error
     if wrong:
         raise UserError(*wrong)
 
 
-def find_grammar_of_image(named, boot):
+def find_option_grammar_of_image(named, boot):
     """Return the path of the grammar for the image NAMED, or None if there is no grammar."""
     with contextlib.suppress(OSError):
         if not named or os.path.samefile(named, os.path.join(BUILD, IMAGES[boot])):
@@ -372,7 +373,7 @@ def check_firmware(run):
         raise UserError(f"--firmware: {run.code} needs system management mode: use --machine q35")
 
 
-def check_combinations(run):
+def check_option_combinations(run):
     wrong = []
     if run.tolerance and not run.baseline:
         wrong.append("--tolerance needs --baseline")

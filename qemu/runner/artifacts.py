@@ -104,7 +104,7 @@ def save_results(run, console, accelerator, status, problem, elapsed_s):
     if flaw:
         console.print_sentence(flaw)
         status, problem = EXIT_NOT_DONE if status in (EXIT_PASS, EXIT_FAIL) else status, problem or flaw
-    for line in format_answer_of_report(report):
+    for line in format_short_answer(report):
         console.show_line(line)
     return status, problem
 
@@ -179,7 +179,7 @@ def explain_stolen_time(run, report):
             "measure again on a host that is less busy")
 
 
-def format_answer_of_report(report):
+def format_short_answer(report):
     """Return the last lines for the terminal: the short answer in the report, or nothing if there is no report."""
     answer = report.get("answer") or {}
     return textwrap.wrap(clean_text(answer.get("text") or "", ANSWER_MAX), COLUMNS)
@@ -213,7 +213,7 @@ def write_outputs(run, report, problem, comparison, elapsed_s):
         try:
             if path:
                 with files.open_output(path, added, is_in_run_folder(run, path)) as file:
-                    files.write_all(file, render())
+                    files.write_all_bytes(file, render())
         except (OSError, ValueError) as error:
             why = error.strerror if isinstance(error, OSError) else error
             flaws.append(f"--{name}: {path} cannot be written: {why}")

@@ -143,7 +143,7 @@ def empty_folder(run):
             files.create_file(os.path.join(run.out, name)).close()
         if not run.list:
             with files.create_file(os.path.join(run.out, FILES[0])) as file:
-                files.write_all(file, make_incomplete_report_bytes(NOT_ENDED).ljust(RESERVED))
+                files.write_all_bytes(file, make_incomplete_report_bytes(NOT_ENDED).ljust(RESERVED))
     except OSError as error:
         raise Unwritable(error) from error
 

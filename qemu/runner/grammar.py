@@ -66,7 +66,7 @@ class Grammar:
         self._all = json.loads(files.read_file(path, SIZE_MAX).decode("ascii"))
         self._options = self._all["options"]
 
-    def find_flaws(self, data):
+    def find_option_flaws(self, data):
         """Return a sentence for each word that the application would refuse. DATA is the contents of the fw_cfg item."""
         text = data.decode("latin-1")  # latin-1 maps each byte to one character
         control = CONTROL.search(text)

@@ -76,7 +76,7 @@ def make_runs(common, words):
         try:
             told = [*words[at + 1:], *options]
             label = [] if len(name) > LABEL_MAX or any(word.startswith("label=") for word in told) else [f"label={name}"]
-            run = arguments.parse_run([*words[:at], *own, "--", *label, *told], row=True)
+            run = arguments.parse_run_arguments([*words[:at], *own, "--", *label, *told], row=True)
             arguments.check_options(run)
         except UserError as error:
             wrong += [f"--matrix: {common.matrix}: [{name}]: {sentence}" for sentence in error.args]
@@ -91,7 +91,7 @@ def make_runs(common, words):
         raise UserError(*wrong)
 
 
-def run_all(common, words, run_and_save_results, table):
+def run_all_of_matrix(common, words, run_and_save_results, table):
     """Call RUN_AND_SAVE_RESULTS(run, console) for each run, and show its result on the console TABLE. Return the worst exit
     status of all runs.
     """

@@ -171,7 +171,7 @@ class Incoming:
 
     def write(self, data):
         with self._raise_os_errors_as_unusable():
-            files.write_all(self.file, data)
+            files.write_all_bytes(self.file, data)
 
     def read(self):
         with self._raise_os_errors_as_unusable():

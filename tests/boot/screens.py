@@ -154,7 +154,7 @@ def screen(size, pixels, words, *more):
     """Start a guest with the options WORDS and a screen of PIXELS whose text mode is SIZE. The guest ends with the
     `with` block."""
     video = ["-vga", "none", "-device", f"VGA,edid=on,xres={pixels[0]},yres={pixels[1]}"]
-    run = arguments.parse_run([*map(str, [*FAST_TCG, *more]), *(f"--qemu-arg={word}" for word in video), "--", "exit=ask", *words])
+    run = arguments.parse_run_arguments([*map(str, [*FAST_TCG, *more]), *(f"--qemu-arg={word}" for word in video), "--", "exit=ask", *words])
     arguments.read_baseline(run)
     arguments.check_run(run)
     arguments.prepend_runner_options(run)

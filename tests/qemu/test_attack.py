@@ -266,7 +266,7 @@ def broken(tmp_path, where):
     return copy / "run"
 
 
-@pytest.mark.parametrize("where", ["machine/boot.py:judge_run", "runner/artifacts.py:write_outputs", "runner/arguments.py:parse_run",
+@pytest.mark.parametrize("where", ["machine/boot.py:judge_run", "runner/artifacts.py:write_outputs", "runner/arguments.py:parse_run_arguments",
                                    "results/cases.py:make_cases", "runner/arguments.py:check_run"])
 def test_a_defect_of_the_runner_is_status_2_and_one_line(fake, tmp_path, where):
     qemu_run = broken(tmp_path, where)

@@ -83,6 +83,6 @@ def test_the_readmes_commands_are_understood():
     job = yaml.safe_load(textwrap.dedent(section.partition("builds nothing:\n\n")[2]))["clocks"]
     command, = job["script"]
     assert command.startswith("/baretick/qemu/run ") and job["image"]["entrypoint"] == [""]
-    calls = [arguments.parse_run(shlex.split(words)) for words in (ran, command.partition(" ")[2])]
+    calls = [arguments.parse_run_arguments(shlex.split(words)) for words in (ran, command.partition(" ")[2])]
     assert calls[0].cpus == 4 and [calls[1].out] == job["artifacts"]["paths"]
     assert [calls[1].junit] == [job["artifacts"]["reports"]["junit"]]

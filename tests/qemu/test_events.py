@@ -19,7 +19,7 @@ from test_run import BOUND_S, alive, start, wait_until
     ("500ms=snapshot:1m", "", 0.5, "snapshot", 60), ("rates=migrate:500ms", "rates", 0, "migrate", 0.5),
     ("rates-again+1.5s=stop:.5s", "rates-again", 1.5, "stop", 0.5)])
 def test_an_event_is_a_moment_a_kind_and_a_time(text, phase, after, what, seconds):
-    event, = arguments.parse_run(["--event", text]).event
+    event, = arguments.parse_run_arguments(["--event", text]).event
     assert (event.text, event.phase, event.after, event.what, event.seconds) == (text, phase, after, what, seconds)
 
 
@@ -28,7 +28,7 @@ def test_an_event_is_a_moment_a_kind_and_a_time(text, phase, after, what, second
     "tea=stop:3s", "rates+=stop:3s", "+1=stop:3s", "=stop:3s", "1e3=stop:3s", "2=stop:nan"])
 def test_an_invalid_event_is_refused_with_a_valid_example(text):
     with pytest.raises(UserError, match=f"argument --event: {re.escape(repr(text))} is not AFTER=WHAT:TIME.*rates-again"):
-        arguments.parse_run([f"--event={text}"])
+        arguments.parse_run_arguments([f"--event={text}"])
 
 
 def test_the_phases_are_the_applications():
@@ -56,7 +56,7 @@ def test_a_snapshot_does_not_go_with_a_stick(run, fake, tmp_path):
 def test_under_kvm_the_cpu_is_one_that_can_be_moved_where_it_must(what, cpu, tmp_path):
     """QEMU refuses to save a machine whose CPU has the property migratable=off. For an event that only stops the
     machine, the CPU has this property, because the guest sees an invariant TSC only with it."""
-    run = arguments.parse_run(["--event", f"2={what}:3s"])
+    run = arguments.parse_run_arguments(["--event", f"2={what}:3s"])
     run.code, run.image = tmp_path / "whole.fd", "x"
     run.code.write_bytes(bytes(4096))
     words = command.build_command(run, "kvm", command.PrivateFiles(), 7)
@@ -77,7 +77,7 @@ class Stand:
         self.ending = None
         self.sent, self.said = [], []
         for phase in ("", *began):
-            self.transcript._note_start(phase)
+            self.transcript._note_phase_start(phase)
 
     def send_command(self, name, label=None, **_):
         self.sent.append((name, label))
@@ -86,7 +86,7 @@ class Stand:
         self.ending = why
 
     def events(self, *texts):
-        asked = arguments.parse_run([f"--event={text}" for text in texts]).event
+        asked = arguments.parse_run_arguments([f"--event={text}" for text in texts]).event
         return asked, Events(asked, self, self.said.append)
 
     def step(self, happening, answer=None):

@@ -24,7 +24,7 @@ def test_it_gives_the_answers_of_the_application():
     tests/unit/report/test_options.c uses the same file of cases."""
     grammar, seen = Grammar(GRAMMAR), [0, 0]
     for text, expected in cases():
-        flaws = grammar.find_flaws(text)
+        flaws = grammar.find_option_flaws(text)
         refused = expected.startswith("!")
         seen[refused] += 1
         assert bool(flaws) == refused, text
@@ -35,7 +35,7 @@ def test_it_gives_the_answers_of_the_application():
 
 def test_the_samples_of_all_options_are_valid():
     samples = re.findall(r"^#([a-z].*)", (ROOT / "qemu" / "baretick.cfg").read_text(), re.M)
-    assert len(samples) >= 19 and Grammar(GRAMMAR).find_flaws("\n".join(samples).encode()) == []
+    assert len(samples) >= 19 and Grammar(GRAMMAR).find_option_flaws("\n".join(samples).encode()) == []
 
 
 @pytest.mark.parametrize("word, end", [

@@ -39,7 +39,7 @@ def described(tmp_path, text, *words):
     path = tmp_path / "matrix"
     path.write_text(text)
     words = ["--matrix", str(path), *words]
-    return list(matrix.make_runs(arguments.parse_run(words), words))
+    return list(matrix.make_runs(arguments.parse_run_arguments(words), words))
 
 
 def test_every_combination_is_a_run_called_after_what_was_chosen(tmp_path):
@@ -84,7 +84,7 @@ def test_what_is_wrong_in_the_description_is_named_before_anything_starts(run, f
 
 
 def test_the_matrix_of_make_matrix_describes_runs():
-    common = arguments.parse_run(["--matrix", str(ROOT / "qemu" / "matrix")])
+    common = arguments.parse_run_arguments(["--matrix", str(ROOT / "qemu" / "matrix")])
     runs = list(matrix.make_runs(common, ["--matrix", common.matrix]))
     assert {run.machine for run in runs} == {"q35", "pc"} and {run.boot for run in runs} == {"efi", "usb", "disk", "cd"}
     assert len({run.cpus for run in runs}) > 2 and len({tuple(run.words) for run in runs}) > 3
@@ -206,4 +206,4 @@ def test_a_key_of_the_matrix_is_an_option_of_the_runner():
     known = {option[2:] for action in arguments.make_parser()._actions for option in action.option_strings}
     assert set(matrix.KEYS) - {"options"} < known
     with pytest.raises(UserError):
-        arguments.parse_run(["--matrix", "x", "--junit", "y"])
+        arguments.parse_run_arguments(["--matrix", "x", "--junit", "y"])

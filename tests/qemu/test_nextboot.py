@@ -259,14 +259,14 @@ def test_a_file_is_on_the_disk_before_it_gets_its_name(tmp_path, monkeypatch):
 
 def fills_the_disk(monkeypatch, full):
     """Let writes fail like on a full disk, after some bytes of the file FULL are written."""
-    real = files.write_all
+    real = files.write_all_bytes
 
-    def write_all(file, data):
+    def write_all_bytes(file, data):
         if not file.name.endswith(full + actions.NEW):
             return real(file, data)
         real(file, data[:10])
         raise OSError(28, "No space left on device", file.name)
-    monkeypatch.setattr(files, "write_all", write_all)
+    monkeypatch.setattr(files, "write_all_bytes", write_all_bytes)
 
 
 @pytest.mark.parametrize("full", [actions.STATE, actions.APPLICATION, actions.OPTIONS])

@@ -68,7 +68,7 @@ def test_every_call_of_the_runner_is_one_that_it_understands():
              if line.startswith("    ") and re.match(r"(- (run: )?)?(baretick/)?qemu/run ", line.strip())]
     assert len(calls) >= 12
     for call in calls:
-        arguments.parse_run(shlex.split(call))
+        arguments.parse_run_arguments(shlex.split(call))
 
 
 @pytest.mark.parametrize("shell", ["sh", "bash"])
@@ -101,7 +101,7 @@ def test_the_job_of_another_repository_clones_this_and_does_the_same_in_short():
     assert elsewhere()[True] == ["push"] and job_there["runs-on"] == "ubuntu-24.04"
     assert cloned["uses"] == steps()[0]["uses"] and cloned["with"]["path"] == "baretick"
     assert made["run"] == steps()[2]["run"].replace("make", "make -C baretick")
-    call = arguments.parse_run(shlex.split(called["run"].removeprefix("baretick/qemu/run ")))
+    call = arguments.parse_run_arguments(shlex.split(called["run"].removeprefix("baretick/qemu/run ")))
     assert (call.out, call.junit) == ("report", "junit.xml")
     assert kept == {**steps()[4], "with": {"name": "clocks", "path": "report\njunit.xml\n"}}
 

@@ -506,7 +506,7 @@ def test_qemu_arguments_go_on_as_they_are_and_replace_the_runners(run, fake, tmp
 @pytest.mark.parametrize("processors, cores", [(1, 2), (2, 2), (3, 3), (4, 4), (64, 4)])
 def test_the_guest_has_no_more_cores_than_the_host_but_a_pair(monkeypatch, processors, cores):
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(processors)))
-    assert command_line.parse_run([]).cpus == cores and command_line.parse_run(["--cpus", "9"]).cpus == 9
+    assert command_line.parse_run_arguments([]).cpus == cores and command_line.parse_run_arguments(["--cpus", "9"]).cpus == 9
 
 
 

@@ -115,7 +115,7 @@ handle_keys(struct pager *pager)
 }
 
 bool
-pager_run_last_step(struct pager *pager)
+pager_run_last_callback(struct pager *pager)
 {
 	void (*last)(void *context) = pager->last;
 
@@ -154,7 +154,7 @@ pager_wait_for_exit(struct pager *pager, bool can_quit)
 			action = SCREEN_RESTART;
 			break;
 		}
-		if (serial_send_next_chunk(&pager->console->serial) || pager_run_last_step(pager))
+		if (serial_send_next_chunk(&pager->console->serial) || pager_run_last_callback(pager))
 			continue;
 		/* Without this prompt, a reader of the serial line would think that the machine hangs. */
 		if (!announced)

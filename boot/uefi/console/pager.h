@@ -22,7 +22,7 @@ struct pager {
 	 * document is shown, because the page mentions the limit.
 	 */
 	unsigned patience;
-	/* may be NULL; pager_run_last_step() calls it once, when all serial text is sent */
+	/* may be NULL; pager_run_last_callback() calls it once, when all serial text is sent */
 	void (*last)(void *context);
 	void *last_context;
 };
@@ -56,6 +56,6 @@ void pager_close(struct pager *pager);
  * pager_wait_for_exit() calls this only after the serial lines have sent everything, because LAST may hang in the
  * firmware.
  */
-bool pager_run_last_step(struct pager *pager);
+bool pager_run_last_callback(struct pager *pager);
 
 #endif

@@ -20,7 +20,7 @@ read_variable(const CHAR16 *name, void *buffer, size_t size)
 }
 
 static bool
-has_file_path(const uint8_t *bytes, size_t size)
+device_path_has_file(const uint8_t *bytes, size_t size)
 {
 	for (size_t at = 0; at + sizeof(EFI_DEVICE_PATH) <= size;) {
 		const EFI_DEVICE_PATH *node = (const EFI_DEVICE_PATH *)(bytes + at);
@@ -46,7 +46,7 @@ entry_has_file_path(uint16_t number, uint8_t *entry)
 	while (at + 1 < size && (entry[at] || entry[at + 1]))
 		at += sizeof(CHAR16);
 	at += sizeof(CHAR16);
-	return at < size && has_file_path(entry + at, size - at);
+	return at < size && device_path_has_file(entry + at, size - at);
 }
 
 bool

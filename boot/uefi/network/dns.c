@@ -102,7 +102,7 @@ look_up_by_servers(struct dns4 *dns, struct network_address *servers, UINTN coun
 }
 
 static const char *
-explain_status(EFI_STATUS status)
+explain_dns_status(EFI_STATUS status)
 {
 	if (status == EFI_NOT_FOUND)
 		return "DNS has no address for that name";
@@ -126,10 +126,10 @@ dns_look_up(EFI_HANDLE card, const char *name, UINT8 ipv4[4])
 	if (!count)
 		return "DHCP named no DNS server: use an IPv4 address";
 	if (EFI_ERROR(binding->create_child(binding, &child)))
-		return explain_status(status);
+		return explain_dns_status(status);
 	dns = firmware_find_protocol(child, &guid_dns4);
 	if (dns)
 		status = look_up_by_servers(dns, servers, count, name, ipv4);
 	binding->destroy_child(binding, child);
-	return EFI_ERROR(status) ? explain_status(status) : NULL;
+	return EFI_ERROR(status) ? explain_dns_status(status) : NULL;
 }

@@ -4,7 +4,7 @@
 #include "uefi/network/network.h"
 
 static const char *
-explain_status(unsigned status)
+explain_http_status(unsigned status)
 {
 	switch (status) {
 	case 404:
@@ -40,6 +40,7 @@ post_report(const char *address, const uint8_t *mac, const char *body, size_t le
 	if (!answered)
 		text_put(&text, exchange.reason);
 	else if (!accepted)
-		text_printf(&text, "the server answered with status %u%s", exchange.status, explain_status(exchange.status));
+		text_printf(&text, "the server answered with status %u%s", exchange.status,
+			    explain_http_status(exchange.status));
 	text_put(&text, ".");
 }

@@ -33,7 +33,7 @@ marker_file_read(const char *name, char *bytes, size_t size)
 }
 
 static bool
-make_folder(EFI_FILE_HANDLE root)
+make_reports_folder(EFI_FILE_HANDLE root)
 {
 	const struct files_space space = files_get_space(root);
 
@@ -52,7 +52,7 @@ marker_file_write(const char *name, const char *bytes, size_t length, bool *fold
 		return false;
 	make_marker_path(name, path);
 	status = files_overwrite(root, path, bytes, length);
-	if (status == EFI_NOT_FOUND && make_folder(root)) {
+	if (status == EFI_NOT_FOUND && make_reports_folder(root)) {
 		*folder_made = true;
 		status = files_overwrite(root, path, bytes, length);
 	}

@@ -164,7 +164,7 @@ keep_highest_folder_number(void *context, const char *name)
  * Returns EFI_NOT_FOUND if NUMBER is free: neither NNNN (a complete folder) nor NNNN.new (an incomplete folder) exists.
  */
 static EFI_STATUS
-find_folder(EFI_FILE_HANDLE root, const char *folder, unsigned number)
+find_folder_of_number(EFI_FILE_HANDLE root, const char *folder, unsigned number)
 {
 	EFI_STATUS status = EFI_NOT_FOUND;
 
@@ -194,7 +194,7 @@ find_free_folder_number(EFI_FILE_HANDLE root, const char *folder, unsigned *numb
 
 	*number = 0;
 	for (unsigned i = highest + 1; !EFI_ERROR(status) && i <= FOLDERS_MAX && in_a_row < NUMBERS_IN_A_ROW; i++) {
-		status = find_folder(root, folder, i);
+		status = find_folder_of_number(root, folder, i);
 		in_a_row = status == EFI_NOT_FOUND ? in_a_row + 1 : 0;
 		if (in_a_row)
 			status = EFI_SUCCESS;
@@ -382,7 +382,7 @@ save_remove_report(unsigned number)
 }
 
 bool
-save_has_temporary_name(unsigned number)
+save_has_incomplete_folder(unsigned number)
 {
 	char sentence[SAVE_SENTENCE_SIZE], unfinished[FOLDERS_NAME_SIZE];
 	struct saving saving = { .texts = NULL };

@@ -35,7 +35,7 @@ bool save_checkpoint(const struct text *const texts[SAVE_FILES], unsigned number
 void save_remove_report(unsigned number);
 
 /* Returns true if the folder with NUMBER is still called NNNN.new, because the firmware cannot rename. */
-bool save_has_temporary_name(unsigned number);
+bool save_has_incomplete_folder(unsigned number);
 
 /* Returns true if the report.json in the folder with the highest number is equal to JSON. */
 bool save_is_latest_report(const struct text *json);

@@ -5,21 +5,21 @@
 #include "uefi/volume/files.h"
 
 static size_t
-limit_to_read_size(size_t length)
+limit_to_option_buffer_size(size_t length)
 {
 	return length < OPTION_SOURCES_READ_SIZE ? length : OPTION_SOURCES_READ_SIZE;
 }
 
 /* Returns true if the first word of TEXT is the command itself. A shell includes the command, a boot entry does not. */
 static bool
-begins_with_command(const char *text, size_t length)
+begins_with_command_name(const char *text, size_t length)
 {
 	static const char suffix[] = ".efi";
 	size_t end = 0, size = sizeof(suffix) - 1;
 
 	if (firmware_find_protocol(firmware_image, &guid_shell_parameters))
 		return true;
-	while (end < length && !option_sources_is_blank(text[end]))
+	while (end < length && !option_sources_is_blank_character(text[end]))
 		end++;
 	if (end < size)
 		return false;
@@ -54,11 +54,11 @@ parse_load_options(struct option_sources *sources, char *buffer)
 		if (length < OPTION_SOURCES_READ_SIZE)
 			buffer[length] = (char)wide[length];
 	}
-	held = limit_to_read_size(length);
-	bool typed = begins_with_command(buffer, held);
+	held = limit_to_option_buffer_size(length);
+	bool typed = begins_with_command_name(buffer, held);
 
 	if (typed)
-		while (skip < held && !option_sources_is_blank(buffer[skip]))
+		while (skip < held && !option_sources_is_blank_character(buffer[skip]))
 			skip++;
 	if (typed)
 		option_sources_parse_text(sources, buffer + skip, held - skip, length - skip, "the load options");
@@ -70,18 +70,19 @@ bool
 settings_read(const struct cpu_facts *cpu, const struct options_names *names, const struct settings_other *other,
 	      struct report *report, char *error)
 {
-	struct option_sources sources = option_sources_set_defaults(names, report, error);
+	struct option_sources sources = option_sources_make_with_defaults(names, report, error);
 	char *buffer = firmware_allocate(OPTION_SOURCES_READ_SIZE);
 	size_t length;
 
 	if (!buffer)
 		return true;
 	if (files_read_options(buffer, OPTION_SOURCES_READ_SIZE, &length))
-		option_sources_parse_text(&sources, buffer, limit_to_read_size(length), length, "baretick.cfg");
+		option_sources_parse_text(&sources, buffer, limit_to_option_buffer_size(length), length,
+					  "baretick.cfg");
 	else if (other && other->read(other->context, buffer, OPTION_SOURCES_READ_SIZE, &length))
-		option_sources_parse_text(&sources, buffer, limit_to_read_size(length), length, other->name);
+		option_sources_parse_text(&sources, buffer, limit_to_option_buffer_size(length), length, other->name);
 	parse_load_options(&sources, buffer);
 	option_sources_parse_fw_cfg(&sources, cpu, buffer);
 	firmware_boot->FreePool(buffer);
-	return option_sources_check(&sources);
+	return option_sources_check_combination(&sources);
 }

@@ -41,7 +41,7 @@ TEST(the_marker_says_if_the_firmware_starts_the_cores)
 	options_set_defaults(&run->report.options);
 	run->report.options.cores = CORES_SIPI;
 	checkpoint_open(checkpoint, &run->report, &smbios);
-	checkpoint_start_phase(checkpoint, run, &start);
+	checkpoint_mark_phase_start(checkpoint, run, &start);
 	assert_string_equal(marker_on(checkpoint->name).phase, "start-cores");
 	assert_int_equal(marker_on(checkpoint->name).cores, CORES_SIPI);
 	checkpoint_set_core_start_method(checkpoint, CORES_MP);

@@ -147,8 +147,8 @@ TEST(a_report_folder_that_cannot_be_renamed_is_complete_and_can_be_deleted)
 	volume->rename = EFI_UNSUPPORTED;
 	check_saved("Report saved on the boot volume in \\baretick\\0002.new; it can't be renamed",
 		    "\\baretick\\0002.new");
-	assert_false(save_has_temporary_name(1));
-	assert_true(save_has_temporary_name(2));
+	assert_false(save_has_incomplete_folder(1));
+	assert_true(save_has_incomplete_folder(2));
 	assert_int_equal(save_find_next_report_number(), 3);
 	save_remove_report(2);
 	assert_null(volume_sim_find_file("\\baretick\\0002.new"));

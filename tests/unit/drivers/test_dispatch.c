@@ -300,7 +300,7 @@ TEST(with_a_tsc_that_stands_still_a_wait_of_1_ms_ends_after_250001_turns)
 TEST(a_core_reports_its_start_by_one_word_in_its_slot)
 {
 	assert_int_equal(slots[1].arrived, 0);
-	dispatch_report_running(&slots[1]);
+	dispatch_mark_core_running(&slots[1]);
 	assert_int_equal(slots[1].arrived, 1);
 }
 
