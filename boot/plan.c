@@ -37,7 +37,7 @@ get_base64_record_size(size_t cores, enum pair_schedule widest, const struct opt
 {
 	size_t printed = cores < REPORT_SERIAL_CORES ? cores : REPORT_SERIAL_CORES;
 
-	return base64_size(survey_max_record_bytes(printed, widest, run_max_series_rows(options, cores)));
+	return base64_encoded_size(survey_max_record_bytes(printed, widest, run_max_series_rows(options, cores)));
 }
 
 static size_t

@@ -109,7 +109,7 @@ clock_gain_on_tsc_ns(const struct analysis_step *step, const struct record_compa
  * WRAP_NS.
  */
 static struct offset
-subtract_whole_wraps(struct offset offset, int64_t wrap_ns)
+reduce_gain_by_whole_wraps(struct offset offset, int64_t wrap_ns)
 {
 	int64_t by;
 
@@ -162,7 +162,7 @@ clock_gain_in_step(const struct analysis_step *step, const struct record_compare
 	 * not required, because an edge clock that stopped in the step shows no further edge.
 	 */
 	in.known &= clock->then_at_edge || clock->now_at_edge;
-	in.elapsed = subtract_whole_wraps(in.elapsed, wrap);
+	in.elapsed = reduce_gain_by_whole_wraps(in.elapsed, wrap);
 	in.wrap_ns = 0;
 	return in;
 }
@@ -186,8 +186,8 @@ analysis_max_unreported_gain_ns(const struct analysis_step *step, const struct r
 
 	if (!get_compared_clock(step, clock)->edges_only || !step->report->hypervisor[0])
 		return 0;
-	by = subtract_whole_wraps(clock_gain_on_tsc_ns(step, clock, ANALYSIS_EDGE_LATEST_NS),
-				  time_between_wraps_ns(step, clock));
+	by = reduce_gain_by_whole_wraps(clock_gain_on_tsc_ns(step, clock, ANALYSIS_EDGE_LATEST_NS),
+					time_between_wraps_ns(step, clock));
 	return by.high > 0 ? (uint64_t)by.high : 0;
 }
 

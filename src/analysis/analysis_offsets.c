@@ -223,23 +223,30 @@ read_tsc_scale(struct offset_analysis *analysis, const struct record_entry *entr
 	analysis->resolution_ticks = scale.step_ticks ? scale.step_ticks : 1;
 }
 
-/*
- * Reads the entries of all passes if PASSES is true, otherwise the ping-pongs of all passes. A pass is written after
- * its ping-pongs, so the record is read twice.
- */
 static void
-read_passes_or_exchanges(struct offset_analysis *analysis, const void *record, size_t size, bool passes)
+read_all_passes(struct offset_analysis *analysis, const void *record, size_t size)
+{
+	struct record_reader reader;
+	struct record_entry entry;
+
+	record_open_without_checksums(&reader, record, size);
+	while (record_read_next(&reader, &entry))
+		if (entry.kind == RECORD_PASS)
+			read_pass_entry(analysis, &entry);
+}
+
+/* A pass is written after its ping-pongs, so read_all_passes() must be called before. */
+static void
+read_all_pingpongs(struct offset_analysis *analysis, const void *record, size_t size)
 {
 	struct record_reader reader;
 	struct record_entry entry;
 
 	record_open_without_checksums(&reader, record, size);
 	while (record_read_next(&reader, &entry)) {
-		if (passes && entry.kind == RECORD_PASS)
-			read_pass_entry(analysis, &entry);
-		else if (!passes && entry.kind == RECORD_SCALE)
+		if (entry.kind == RECORD_SCALE)
 			read_tsc_scale(analysis, &entry);
-		else if (!passes && entry.kind == RECORD_EXCHANGE)
+		else if (entry.kind == RECORD_EXCHANGE)
 			read_exchange_entry(analysis, &entry);
 	}
 }
@@ -327,8 +334,8 @@ analysis_calculate_offsets(const void *record, size_t size, struct report *repor
 		analysis.passes[i].offsets = &skew->passes[i].offsets;
 	histogram_clear(skew->trips);
 	scale_init(&analysis.scale, report->tsc);
-	read_passes_or_exchanges(&analysis, record, size, true);
-	read_passes_or_exchanges(&analysis, record, size, false);
+	read_all_passes(&analysis, record, size);
+	read_all_pingpongs(&analysis, record, size);
 	report->series.tsc_resolution_ticks = analysis.resolution_ticks;
 	if (analysis.passes[0].entry.pass)
 		report_first_pass(&analysis);

@@ -58,7 +58,7 @@ calculate_rates_of_span(const struct rate_batches *batches, const struct sample 
 {
 	const struct rate_readings *readings = &batches->readings;
 	const struct sample *from = &readings->first, *middle = &batches->middle;
-	struct rate_ends ends = rate_readings_select_batches(readings, from, to);
+	struct rate_ends ends = rate_readings_get_batches_between(readings, from, to);
 
 	span->slope = rate_readings_fit_slope(readings, from, to, &span->fit);
 	span->implied = rate_readings_implied_rate(readings, from, to);
@@ -133,7 +133,7 @@ calculate_rates_of_clock(struct rates *rates, const void *record, size_t size, c
 }
 
 static struct interval_millihz
-to_millihz(const struct rate_interval *rate)
+rate_interval_to_millihz(const struct rate_interval *rate)
 {
 	return (struct interval_millihz){
 		rate->known,
@@ -146,7 +146,7 @@ to_millihz(const struct rate_interval *rate)
 static void
 set_measured_rate(struct report_clock *entry, const struct rate_interval *rate)
 {
-	entry->measured = to_millihz(rate);
+	entry->measured = rate_interval_to_millihz(rate);
 	entry->error = rate_error_against_claim(rate, entry->clock.claimed);
 }
 
@@ -155,7 +155,7 @@ set_measured_rate(struct report_clock *entry, const struct rate_interval *rate)
  * clocks confirms that clock.
  */
 static void
-set_absolute_rate(const struct rates *rates, struct report_clock *entry)
+set_rate_with_crystal_error(const struct rates *rates, struct report_clock *entry)
 {
 	entry->absolute = entry->measured;
 	entry->absolute.known &= !rates->outcome.undecided;
@@ -192,11 +192,11 @@ choose_clock_that_sets_scale(struct rates *rates)
 	 * A clock derived from the TSC repeats the rate that its hypervisor assumes, so such a clock is only used if
 	 * there is no other clock.
 	 */
-	best = rate_find_consensus(own, report->clock_count);
+	best = rate_find_consensus_index(own, report->clock_count);
 	if (best == report->clock_count)
-		best = rate_find_consensus(trusted, report->clock_count);
+		best = rate_find_consensus_index(trusted, report->clock_count);
 	rates->outcome.undecided = found.undecided;
-	return best < report->clock_count ? best : rate_find_consensus(rates->implied, report->clock_count);
+	return best < report->clock_count ? best : rate_find_consensus_index(rates->implied, report->clock_count);
 }
 
 /* Returns a copy of TSC with CLAIM as its nominal frequency. */
@@ -235,7 +235,7 @@ choose_tsc_claim(struct rates *rates)
 		own[i] = rates->implied[i];
 		own[i].known &= !report->clocks[i].clock.by_tsc;
 	}
-	best = rate_find_consensus(own, report->clock_count);
+	best = rate_find_consensus_index(own, report->clock_count);
 	if (!tsc || best == report->clock_count || report->options.tsc_hz ||
 	    tsc_claim_agrees_with_rate(rates, &tsc->clock, &own[best]))
 		return;
@@ -294,7 +294,7 @@ half_width_ppt(uint64_t low, uint64_t high)
 
 /* Returns the smaller of PART and REST, and subtracts the result from REST. */
 static uint64_t
-take_from_remaining_error(uint64_t *rest, uint64_t part)
+take_part_of_remaining_error(uint64_t *rest, uint64_t part)
 {
 	part = part < *rest ? part : *rest;
 	*rest -= part;
@@ -315,11 +315,11 @@ calculate_error_budget(const struct rates *rates, const struct report_clock *ent
 	uint64_t rest = low ? scale_mul_div_wide(high - low, PPT / 2, low, SCALE_UP) : 0;
 	struct rate_budget budget = { .known = low != 0 };
 
-	budget.tsc_resolution = take_from_remaining_error(&rest, scale_mul_div_wide(rates->tsc_resolution_ticks, PPT,
-										    slope->high_time, SCALE_UP));
-	budget.bracket = take_from_remaining_error(&rest, entry->clock.edges_only ? rest :
-						   scale_mul_div_wide(span->brackets, PPT / 2, slope->high_time,
-								      SCALE_UP));
+	budget.tsc_resolution = take_part_of_remaining_error(&rest, scale_mul_div_wide(rates->tsc_resolution_ticks, PPT,
+										       slope->high_time, SCALE_UP));
+	budget.bracket = take_part_of_remaining_error(&rest, entry->clock.edges_only ? rest :
+						      scale_mul_div_wide(span->brackets, PPT / 2, slope->high_time,
+									 SCALE_UP));
 	budget.resolution = rest;
 	return budget;
 }
@@ -415,7 +415,7 @@ calculate_rates(struct rates *rates, bool whole_run)
 	for (size_t i = 0; i < report->clock_count; i++) {
 		if (report->clocks[i].measured.known)
 			complete_error_budget(report, &report->clocks[i]);
-		set_absolute_rate(rates, &report->clocks[i]);
+		set_rate_with_crystal_error(rates, &report->clocks[i]);
 	}
 	if (tsc) {
 		struct rate_span *claimed = &spans[tsc - report->clocks];

@@ -168,7 +168,7 @@ must_ignore_shot(struct timer_analysis *analysis, const struct record_event *fir
 }
 
 static void
-add_oneshot_arming(struct timer_analysis *analysis)
+add_oneshot_arming_to_row(struct timer_analysis *analysis)
 {
 	const struct record_interrupts *arming = &analysis->arming;
 	struct report_interval *row = analysis->row;
@@ -195,7 +195,7 @@ add_oneshot_arming(struct timer_analysis *analysis)
 }
 
 static void
-add_masked_arming(struct timer_analysis *analysis)
+add_masked_arming_to_row(struct timer_analysis *analysis)
 {
 	const struct record_interrupts *arming = &analysis->arming;
 
@@ -206,7 +206,7 @@ add_masked_arming(struct timer_analysis *analysis)
 }
 
 static void
-add_arming(struct timer_analysis *analysis)
+add_arming_to_row(struct timer_analysis *analysis)
 {
 	const struct record_interrupts *arming = &analysis->arming;
 	struct report_interval *row = analysis->row;
@@ -217,7 +217,7 @@ add_arming(struct timer_analysis *analysis)
 		return;
 	}
 	if (arming->what == RECORD_MASKED)
-		add_masked_arming(analysis);
+		add_masked_arming_to_row(analysis);
 	/* after an interrupt storm, the record does not contain the interrupts */
 	if (arming->taken > analysis->count) {
 		row->doubled += arming->taken - 1;
@@ -226,7 +226,7 @@ add_arming(struct timer_analysis *analysis)
 	if (arming->what == RECORD_PERIODS)
 		timer_add_periodic_arming(analysis);
 	else if (arming->what != RECORD_MASKED)
-		add_oneshot_arming(analysis);
+		add_oneshot_arming_to_row(analysis);
 }
 
 static bool
@@ -247,7 +247,7 @@ read_arming_entry(struct timer_analysis *analysis, const struct record_entry *en
 		return;
 	analysis->count = entry->item_count - arming->gaps;
 	if ((arming->what != RECORD_PERIODS && arming->what != RECORD_MASKED) || is_timer_period_long_enough(analysis))
-		add_arming(analysis);
+		add_arming_to_row(analysis);
 }
 
 static void

@@ -47,7 +47,7 @@
 #include "analysis/facts.def"
 
 struct facts_shape
-facts_shape_of_table(enum facts_table table)
+facts_get_table_shape(enum facts_table table)
 {
 	static struct facts_shape (*const shapes[FACTS_TABLES])(void) = {
 #define TABLE(name, type) shape_of_##name,
@@ -61,7 +61,7 @@ facts_shape_of_table(enum facts_table table)
 	((struct facts_elements){ FACTS_OF_##table, array, sizeof((array)[0]), count })
 
 struct facts_elements
-facts_elements_of_list(enum facts_list list, struct report *report, struct calibration_loop *loops)
+facts_get_list_elements(enum facts_list list, struct report *report, struct calibration_loop *loops)
 {
 	struct series *series = &report->series;
 	bool has_rows = series->count > 0;

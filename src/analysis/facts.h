@@ -76,7 +76,7 @@ struct facts_shape {
 };
 
 /* Returns the fields of TABLE. */
-struct facts_shape facts_shape_of_table(enum facts_table table);
+struct facts_shape facts_get_table_shape(enum facts_table table);
 
 struct facts_elements { /* the elements of a list in a report */
 	enum facts_table table;
@@ -88,8 +88,8 @@ struct facts_elements { /* the elements of a list in a report */
  * Returns the elements of LIST in REPORT. A report only has pointers to the calibration loops. Therefore LOOPS is the
  * caller's memory for a copy of them, with one element for each loop.
  */
-struct facts_elements facts_elements_of_list(enum facts_list list, struct report *report,
-					     struct calibration_loop *loops);
+struct facts_elements facts_get_list_elements(enum facts_list list, struct report *report,
+					      struct calibration_loop *loops);
 
 /*
  * Cells of the entry `latency`: one for each duration below LATENCY_EXACT_NS in ns, and then the histogram's buckets

@@ -51,7 +51,7 @@ put_bytes(struct output *out, uint8_t number, const void *bytes, size_t length)
 
 /* Returns the number of BYTES without the zeros at their end. */
 static size_t
-length_without_zeros(const uint8_t *bytes, size_t size)
+length_without_trailing_zeros(const uint8_t *bytes, size_t size)
 {
 	while (size > 0 && !bytes[size - 1])
 		size--;
@@ -65,7 +65,8 @@ put_structs(struct output *out, const struct facts_field *field, const uint8_t *
 
 	if (field->count != FACTS_NO_COUNT)
 		__builtin_memcpy(&count, object + field->count, sizeof(count));
-	if (count == 1 && field->count == FACTS_NO_COUNT && !length_without_zeros(object + field->offset, field->size))
+	if (count == 1 && field->count == FACTS_NO_COUNT &&
+	    !length_without_trailing_zeros(object + field->offset, field->size))
 		return;
 	for (size_t i = 0; i < count; i++) {
 		size_t at = begin_field(out, field->number);
@@ -93,7 +94,7 @@ put_field(struct output *out, const struct facts_field *field, const uint8_t *ob
 
 	switch (field->kind) {
 	case FACTS_NUMBER:
-		used = length_without_zeros(member, field->size);
+		used = length_without_trailing_zeros(member, field->size);
 		if (used)
 			put_bytes(out, field->number, member, used);
 		break;
@@ -114,7 +115,7 @@ put_field(struct output *out, const struct facts_field *field, const uint8_t *ob
 static void
 put_struct(struct output *out, enum facts_table table, const uint8_t *object)
 {
-	struct facts_shape shape = facts_shape_of_table(table);
+	struct facts_shape shape = facts_get_table_shape(table);
 
 	for (size_t i = 0; i < shape.count; i++)
 		put_field(out, &shape.fields[i], object);
@@ -217,8 +218,8 @@ facts_write(struct record *record, const struct report *report)
 	for (size_t i = 0; i < report->calibration_count; i++)
 		loops[i] = *report->calibrations[i].loop;
 	for (enum facts_list list = FACTS_REPORT; list < FACTS_LISTS; list++) {
-		/* The elements are only read here, although facts_elements_of_list() returns them without const. */
-		const struct facts_elements elements = facts_elements_of_list(list, (struct report *)(uintptr_t)report, loops);
+		/* The elements are only read here, although facts_get_list_elements() returns them without const. */
+		const struct facts_elements elements = facts_get_list_elements(list, (struct report *)(uintptr_t)report, loops);
 
 		for (size_t next = 0; next < elements.count; )
 			next = put_facts_entry(record, list, &elements, next);

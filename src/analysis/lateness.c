@@ -113,7 +113,7 @@ lateness_above_line_ps(const struct line *line, size_t k)
 }
 
 static size_t
-count_ticks_below(const struct line *line, size_t from, size_t to, int64_t bound_ps)
+count_ticks_below_bound(const struct line *line, size_t from, size_t to, int64_t bound_ps)
 {
 	size_t count = 0;
 
@@ -137,7 +137,7 @@ find_least_lateness(const struct line *line, size_t from, size_t to)
 		floor.at = k;
 	}
 	while (floor.count >= LATENESS_THIRD_MIN &&
-	       2 * count_ticks_below(line, from, to, floor.least_ps + floor.spread_ps) < floor.count)
+	       2 * count_ticks_below_bound(line, from, to, floor.least_ps + floor.spread_ps) < floor.count)
 		floor.spread_ps *= 2;
 	return floor;
 }

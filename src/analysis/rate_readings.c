@@ -31,7 +31,7 @@ clock_ns_to_tsc_ticks(const struct rate_readings *readings, uint64_t ns)
 
 /* Returns END with its begin moved back by LATE_TICKS, because the edge may have come that long before it was seen. */
 static struct sample
-widen_begin_by_lateness(const struct sample *end, uint64_t late_ticks)
+move_sample_begin_back(const struct sample *end, uint64_t late_ticks)
 {
 	return (struct sample){ end->begin > late_ticks ? end->begin - late_ticks : 0, end->ticks, end->end };
 }
@@ -45,7 +45,8 @@ rate_readings_expected_ticks(const struct rate_readings *readings, uint64_t pass
 }
 
 struct rate_ends
-rate_readings_select_batches(const struct rate_readings *readings, const struct sample *from, const struct sample *to)
+rate_readings_get_batches_between(const struct rate_readings *readings, const struct sample *from,
+				  const struct sample *to)
 {
 	struct rate_ends ends = { .even_ticks = readings->gcd_ticks, .uneven_ticks = readings->smallest_ticks + UNEVEN_TICKS,
 				  .tsc_resolution_ticks = readings->tsc_resolution_ticks };
@@ -68,7 +69,7 @@ rate_readings_fit_slope(const struct rate_readings *readings, const struct sampl
 
 	*fit = RATE_FIT_NONE;
 	if (!readings->entry->clock.edges_only) {
-		struct rate_ends ends = rate_readings_select_batches(readings, from, to);
+		struct rate_ends ends = rate_readings_get_batches_between(readings, from, to);
 
 		if (ends.count < 2)
 			return (struct rate_slope){ .known = false };
@@ -77,8 +78,8 @@ rate_readings_fit_slope(const struct rate_readings *readings, const struct sampl
 	if (readings->report->hypervisor[0] && from->end < to->begin && readings->last.ticks != readings->first.ticks) {
 		uint64_t late = clock_ns_to_tsc_ticks(readings, EDGE_LATE_NS);
 
-		window.first = widen_begin_by_lateness(from, late);
-		window.last = widen_begin_by_lateness(to, late);
+		window.first = move_sample_begin_back(from, late);
+		window.last = move_sample_begin_back(to, late);
 	}
 	return rate_calculate_slope(&window);
 }

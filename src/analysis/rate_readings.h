@@ -33,8 +33,8 @@ struct rate_readings {
 uint64_t rate_readings_expected_ticks(const struct rate_readings *readings, uint64_t passed_tsc);
 
 /* Returns the batches from FROM to TO, from which rate_fit_line() calculates a rate. Not for edge clocks. */
-struct rate_ends rate_readings_select_batches(const struct rate_readings *readings, const struct sample *from,
-					      const struct sample *to);
+struct rate_ends rate_readings_get_batches_between(const struct rate_readings *readings, const struct sample *from,
+						   const struct sample *to);
 
 /*
  * Returns the clock's ticks per TSC tick from FROM to TO, with the uncertainty of both readings. Sets FIT to the kind

@@ -67,7 +67,7 @@ interrupt_phase_difference_ps(const struct timer_analysis *analysis, size_t from
  * the phase of its delivery.
  */
 static size_t
-find_interrupt_of_largest_cluster(const struct timer_analysis *analysis, int64_t period_ps)
+find_start_of_largest_phase_cluster(const struct timer_analysis *analysis, int64_t period_ps)
 {
 	size_t best = 0, most = 0;
 
@@ -130,7 +130,7 @@ find_phase_of_periods(struct timer_analysis *analysis)
 
 	if (!analysis->count)
 		return;
-	best = find_interrupt_of_largest_cluster(analysis, period_ps);
+	best = find_start_of_largest_phase_cluster(analysis, period_ps);
 	first = interrupt_tsc(analysis, best) -
 		ps_to_tsc_ticks(analysis, max_phase_lead_over_interrupt_ps(analysis, best, period_ps));
 	/*
@@ -339,7 +339,7 @@ is_next_tick_late(const struct periods *periods, size_t k)
  * can do this without preempting the guest, because it may run its timers in another thread.
  */
 static size_t
-find_trailing_empty_periods(const struct periods *periods)
+find_first_trailing_empty_period(const struct periods *periods)
 {
 	size_t first = periods->count;
 
@@ -374,7 +374,7 @@ count_lost_and_doubled_periods(struct timer_analysis *analysis, const struct per
 	struct report_interval *row = analysis->row;
 	bool waits = analysis->report->hypervisor[0] ||
 		     timer_was_core_preempted(analysis, 0, UINT64_MAX, analysis->entry_ticks);
-	size_t cut_off = waits ? find_trailing_empty_periods(periods) : periods->count, pending = 0;
+	size_t cut_off = waits ? find_first_trailing_empty_period(periods) : periods->count, pending = 0;
 	bool was_empty = false;
 
 	for (size_t k = 0; k + 1 < periods->count; k++) {

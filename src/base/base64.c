@@ -7,7 +7,7 @@
 #define LINE  (19 * GROUP) /* number of bytes that a line of 76 characters encodes */
 
 size_t
-base64_size(size_t length)
+base64_encoded_size(size_t length)
 {
 	return (length + GROUP - 1) / GROUP * 4 + (length + LINE - 1) / LINE + 1;
 }

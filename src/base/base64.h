@@ -7,7 +7,7 @@
 #include "base/text.h"
 
 /* Returns the size of a text buffer for LENGTH bytes in base64, with the final 0. */
-size_t base64_size(size_t length);
+size_t base64_encoded_size(size_t length);
 
 void base64_put(struct text *text, const void *bytes, size_t length);
 

@@ -41,7 +41,7 @@ offset_intersect(struct offset a, struct offset b)
 }
 
 uint64_t
-offset_gap(struct offset a, struct offset b)
+offset_gap_between(struct offset a, struct offset b)
 {
 	struct offset both = offset_intersect(a, b);
 

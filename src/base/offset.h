@@ -23,7 +23,7 @@ struct offset offset_add(struct offset a, struct offset b);
 /* the result has low > high if the intervals do not overlap */
 struct offset offset_intersect(struct offset a, struct offset b);
 /* returns the distance between the intervals; 0 if they overlap */
-uint64_t offset_gap(struct offset a, struct offset b);
+uint64_t offset_gap_between(struct offset a, struct offset b);
 bool offset_is_known(struct offset offset); /* returns true if both bounds are known */
 uint64_t offset_width(struct offset offset); /* returns high - low; UINT64_MAX if a bound is unknown */
 bool offset_excludes_zero(struct offset offset);

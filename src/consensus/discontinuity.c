@@ -30,7 +30,7 @@ max_clock_elapsed_ns(const struct panel *panel, size_t clock)
  * Returns 0 if the clock does not wrap.
  */
 static int64_t
-time_of_wraps_between_ns(const struct discontinuity_clock *clock, int64_t from, int64_t to)
+wrap_time_to_reach_ns(const struct discontinuity_clock *clock, int64_t from, int64_t to)
 {
 	int64_t wrap = (int64_t)clock->wrap_ns, wraps;
 
@@ -42,9 +42,9 @@ time_of_wraps_between_ns(const struct discontinuity_clock *clock, int64_t from, 
 }
 
 static bool
-is_duration_possible(const struct panel *panel, size_t clock, int64_t ns)
+does_clock_allow_duration(const struct panel *panel, size_t clock, int64_t ns)
 {
-	int64_t by = time_of_wraps_between_ns(&panel->clocks[clock], max_clock_elapsed_ns(panel, clock), ns);
+	int64_t by = wrap_time_to_reach_ns(&panel->clocks[clock], max_clock_elapsed_ns(panel, clock), ns);
 
 	return min_clock_elapsed_ns(panel, clock) + by <= ns && ns <= max_clock_elapsed_ns(panel, clock) + by;
 }
@@ -58,7 +58,7 @@ find_clocks_that_allow_duration(const struct panel *panel, uint32_t set, int64_t
 	uint32_t holding = 0;
 
 	for (size_t i = 0; i < panel->count; i++)
-		if (set_has(set, i) && is_duration_possible(panel, i, ns))
+		if (set_has(set, i) && does_clock_allow_duration(panel, i, ns))
 			holding |= set_of(i);
 	return holding;
 }
@@ -79,7 +79,7 @@ find_largest_agreeing_set(const struct panel *panel, uint32_t set)
 
 			if (!set_has(set, j))
 				continue;
-			begin += time_of_wraps_between_ns(&panel->clocks[j], begin, min_clock_elapsed_ns(panel, i));
+			begin += wrap_time_to_reach_ns(&panel->clocks[j], begin, min_clock_elapsed_ns(panel, i));
 			if (begin > max_clock_elapsed_ns(panel, i))
 				continue;
 			holding = find_clocks_that_allow_duration(panel, set, begin);
@@ -98,7 +98,7 @@ elapsed_width_ns(const struct panel *panel, size_t clock)
 
 /* Returns the narrowest interval of the step's duration, among the clocks of SET that do not wrap. */
 static struct offset
-find_narrowest_duration(const struct panel *panel, uint32_t set)
+find_narrowest_elapsed_interval(const struct panel *panel, uint32_t set)
 {
 	size_t best = panel->count;
 
@@ -121,7 +121,7 @@ remove_clocks_of_several_groups(const struct panel *panel, struct discontinuity 
 
 		if (clocks)
 			found->groups[found->count++] = (struct discontinuity_group){
-				clocks, find_narrowest_duration(panel, clocks),
+				clocks, find_narrowest_elapsed_interval(panel, clocks),
 			};
 	}
 }
@@ -138,14 +138,14 @@ durations_overlap(const struct panel *panel, size_t a, size_t b)
 
 	if (wrap_a && (!wrap_b || wrap_a < wrap_b))
 		return durations_overlap(panel, b, a);
-	by = time_of_wraps_between_ns(&panel->clocks[b], max_clock_elapsed_ns(panel, b), min_clock_elapsed_ns(panel, a));
+	by = wrap_time_to_reach_ns(&panel->clocks[b], max_clock_elapsed_ns(panel, b), min_clock_elapsed_ns(panel, a));
 	return min_clock_elapsed_ns(panel, b) + by <= max_clock_elapsed_ns(panel, a) &&
 	       max_clock_elapsed_ns(panel, b) + by >= min_clock_elapsed_ns(panel, a);
 }
 
 /* Returns true if the interval of CLOCK overlaps the interval of each clock in SET. */
 static bool
-overlaps_duration_of_all(const struct panel *panel, size_t clock, uint32_t set)
+does_duration_overlap_all_of_set(const struct panel *panel, size_t clock, uint32_t set)
 {
 	for (size_t i = 0; i < panel->count; i++)
 		if (set_has(set, i) && !durations_overlap(panel, clock, i))
@@ -163,7 +163,7 @@ find_clocks_of_several_groups(const struct panel *panel, const struct discontinu
 		size_t groups = 0;
 
 		for (size_t g = 0; g < found->count && panel->clocks[i].known; g++)
-			groups += overlaps_duration_of_all(panel, i, found->groups[g].clocks & ~set_of(i));
+			groups += does_duration_overlap_all_of_set(panel, i, found->groups[g].clocks & ~set_of(i));
 		if (groups > 1)
 			mute |= set_of(i);
 	}
@@ -203,8 +203,8 @@ make_panel_of_clocks(const struct discontinuity_clock *clocks, size_t count, uin
 	near_ns = typical_duration_ns(&panel);
 	for (size_t i = 0; i < count; i++) {
 		struct discontinuity_clock *clock = &panel.clocks[i];
-		int64_t by = time_of_wraps_between_ns(clock, middle_of_interval(&clock->elapsed),
-						      near_ns - (int64_t)(clock->wrap_ns / 2));
+		int64_t by = wrap_time_to_reach_ns(clock, middle_of_interval(&clock->elapsed),
+						   near_ns - (int64_t)(clock->wrap_ns / 2));
 
 		if (clock->wrap_ns < WRAP_NS_MIN)
 			continue;

@@ -130,7 +130,7 @@ find_largest_group(const struct panel *panel, uint32_t voting)
 	return largest;
 }
 
-/* Returns the index of the clock that represents SET. rate_find_consensus() explains the choice. */
+/* Returns the index of the clock that represents SET. rate_find_consensus_index() explains the choice. */
 static size_t
 choose_reference_clock(const struct panel *panel, uint32_t set)
 {
@@ -139,7 +139,7 @@ choose_reference_clock(const struct panel *panel, uint32_t set)
 	for (size_t i = 0; i < panel->count; i++)
 		if (set_has(set, i))
 			rates[i] = panel->rates[i];
-	return rate_find_consensus(rates, panel->count);
+	return rate_find_consensus_index(rates, panel->count);
 }
 
 /* Returns the clocks of SET that disagree with the clock REFERENCE. */

@@ -146,7 +146,7 @@ count_intervals_containing(const struct rate_interval *all, size_t count, uint64
 
 /* Marzullo's algorithm, as in NTP. The value that most intervals contain is found at the lower end of one of them. */
 size_t
-rate_find_consensus(const struct rate_interval *implied_rates, size_t count)
+rate_find_consensus_index(const struct rate_interval *implied_rates, size_t count)
 {
 	size_t best = count, best_votes = 0;
 

@@ -112,7 +112,7 @@ struct rate_interval rate_of_clock(const struct rate_slope *slope, const struct 
  * contain. The result is the index of the narrowest interval with this value. If there are only two rates and they are
  * disjoint, the narrower rate is chosen. Returns COUNT if no rate is known.
  */
-size_t rate_find_consensus(const struct rate_interval *implied, size_t count);
+size_t rate_find_consensus_index(const struct rate_interval *implied, size_t count);
 
 /*
  * Returns by how many ppb clock A runs faster than clock B. Both are given by the TSC rates that they imply; the

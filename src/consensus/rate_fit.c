@@ -43,7 +43,7 @@ add_corner_to_hull(struct hull *hull, struct rate_corner corner)
 
 /* Returns the index of the corner that a line with the slope RISE touches. */
 static size_t
-find_corner_touched_by_slope(const struct hull *hull, uint64_t rise)
+find_corner_touched_by_tangent(const struct hull *hull, uint64_t rise)
 {
 	size_t best = 0;
 	wide best_height = 0;
@@ -65,9 +65,9 @@ find_corner_touched_by_slope(const struct hull *hull, uint64_t rise)
  * corners. Returns their number.
  */
 static size_t
-copy_corners_around_touched_one(const struct hull *hull, uint64_t rise, struct rate_corner *kept)
+copy_corners_near_tangent(const struct hull *hull, uint64_t rise, struct rate_corner *kept)
 {
-	size_t at = find_corner_touched_by_slope(hull, rise);
+	size_t at = find_corner_touched_by_tangent(hull, rise);
 	size_t count = hull->count < RATE_CORNERS_MAX ? hull->count : RATE_CORNERS_MAX;
 	size_t from = at > RATE_CORNERS_MAX / 2 ? at - RATE_CORNERS_MAX / 2 : 0;
 
@@ -97,8 +97,8 @@ rate_find_corners(const struct clock *clock, uint64_t trust_ticks, uint64_t rise
 		add_corner_to_hull(&lower, (struct rate_corner){ (int64_t)(sample->end - tightest.begin), ticks });
 		add_corner_to_hull(&upper, (struct rate_corner){ (int64_t)(sample->begin - tightest.begin), ticks });
 	}
-	corners.lower_count = copy_corners_around_touched_one(&lower, rise, corners.lower);
-	corners.upper_count = copy_corners_around_touched_one(&upper, rise, corners.upper);
+	corners.lower_count = copy_corners_near_tangent(&lower, rise, corners.lower);
+	corners.upper_count = copy_corners_near_tangent(&upper, rise, corners.upper);
 	return corners;
 }
 

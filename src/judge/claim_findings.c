@@ -233,7 +233,7 @@ find_trust_in_tsc_rate(struct report *report)
 }
 
 static uint64_t
-apply_ratio(uint64_t value, const struct rate *ratio, enum scale_rounding rounding)
+multiply_by_ratio(uint64_t value, const struct rate *ratio, enum scale_rounding rounding)
 {
 	return ratio->den ? scale_mul_div_wide(value, ratio->num, ratio->den, rounding) : value;
 }
@@ -245,13 +245,14 @@ set_measured_rate_of_claim(const struct report *report, struct report_claim *row
 	struct interval_millihz rate = row->claim.clock == CLAIM_OF_LAPIC ? report->lapic : tsc->measured;
 
 	row->measured = (struct interval_millihz){
-		rate.known, apply_ratio(rate.value, &row->claim.per_tsc, SCALE_NEAREST),
-		apply_ratio(rate.low, &row->claim.per_tsc, SCALE_DOWN), apply_ratio(rate.high, &row->claim.per_tsc, SCALE_UP),
+		rate.known, multiply_by_ratio(rate.value, &row->claim.per_tsc, SCALE_NEAREST),
+		multiply_by_ratio(rate.low, &row->claim.per_tsc, SCALE_DOWN),
+		multiply_by_ratio(rate.high, &row->claim.per_tsc, SCALE_UP),
 	};
 }
 
 static struct rate_interval
-to_microhz_interval(const struct interval_millihz *rate)
+millihz_interval_to_microhz(const struct interval_millihz *rate)
 {
 	return (struct rate_interval){ rate->known, rate->value * MICROHZ_PER_MILLIHZ, rate->low * MICROHZ_PER_MILLIHZ,
 				       rate->high * MICROHZ_PER_MILLIHZ };
@@ -283,7 +284,7 @@ judge_claimed_rate(const struct report *report, struct report_claim *row, enum t
 	if (trust == TRUST_NONE || !row->claim.hz.den)
 		return;
 	set_measured_rate_of_claim(report, row);
-	rate = to_microhz_interval(&row->measured);
+	rate = millihz_interval_to_microhz(&row->measured);
 	row->error = rate_error_against_claim(&rate, row->claim.hz);
 	if (!row->error.known)
 		return;
@@ -315,7 +316,7 @@ do_all_claims_contradict_clocks(const struct report *report)
 		if (row->outcome != OUTCOME_FAILED)
 			return false;
 		first = first ? first : row;
-		if (offset_gap(rate_bounds(&first->error), rate_bounds(&row->error)) > limit)
+		if (offset_gap_between(rate_bounds(&first->error), rate_bounds(&row->error)) > limit)
 			return false;
 		count++;
 	}
@@ -345,7 +346,7 @@ judge_is_tsc_claim_wrong(const struct report *report)
 
 /* Returns an error as "1740 ppm" or, from 5 % on, as "180.0 %". */
 static struct phrase
-rate_error_phrase(int64_t ppb)
+describe_rate_error(int64_t ppb)
 {
 	uint64_t size = ppb < 0 ? 0 - (uint64_t)ppb : (uint64_t)ppb;
 	uint64_t tenths = (size + PPB_PER_TENTH_PERCENT / 2) / PPB_PER_TENTH_PERCENT;
@@ -357,7 +358,7 @@ rate_error_phrase(int64_t ppb)
 
 /* Returns a phrase on how the wrong rate affects the systems that use it. */
 static struct phrase
-wrong_rate_effects_phrase(const struct report_claim *row)
+describe_effects_of_wrong_rate(const struct report_claim *row)
 {
 	bool is_lapic = row->claim.clock == CLAIM_OF_LAPIC, is_fast = row->error.value > 0;
 	struct phrase effects = { "" };
@@ -366,7 +367,7 @@ wrong_rate_effects_phrase(const struct report_claim *row)
 		if (!does_system_use_claim(row, systems[i].name))
 			continue;
 		phrase_add(&effects, "%s%s%s", effects.bytes[0] ? ", and " : ": ",
-			   is_lapic ? systems[i].of_lapic : systems[i].of_tsc, rate_error_phrase(row->error.value).bytes);
+			   is_lapic ? systems[i].of_lapic : systems[i].of_tsc, describe_rate_error(row->error.value).bytes);
 		if (is_lapic)
 			phrase_add(&effects, is_fast ? " too early" : " too late");
 		else
@@ -392,7 +393,7 @@ add_claim_finding(struct report *report, const struct report_claim *row, enum tr
 				    number_from_millihz(claimed_millihz).text, whose[claim->clock], number_from_millihz(row->measured.value).text,
 				    report->relative_to, trust == TRUST_DISPUTED ?
 				    " (this claim or these clocks are wrong)" : "",
-				    wrong_rate_effects_phrase(row).bytes);
+				    describe_effects_of_wrong_rate(row).bytes);
 	vote_set_finding_figure(finding, &row->error);
 	if (trust != TRUST_FULL || !row->user_count || !rate_is_beyond(&row->error, failing_ppb))
 		return;

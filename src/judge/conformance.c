@@ -108,7 +108,7 @@ count_failures_of_same_rule(const struct report *report, size_t from)
 
 /* Returns a phrase with the cores on which ROW's rule failed, or "" if it failed on all. */
 static struct phrase
-failed_cores_phrase(const struct behaviour *row)
+describe_failed_cores(const struct behaviour *row)
 {
 	if (!row->cores || row->cores == row->cores_asked)
 		return (struct phrase){ "" };
@@ -130,7 +130,7 @@ add_finding_for_failed_row(struct report *report, size_t i)
 	if (further)
 		more = phrase(" %zu more check%s of this rule failed.", further, further == 1 ? "" : "s");
 	finding = rules_add_finding(report, row->rule, row->clock, core, "%s%s: %s%s", row->clock,
-				    failed_cores_phrase(row).bytes, row->text, more.bytes);
+				    describe_failed_cores(row).bytes, row->text, more.bytes);
 	if (row->has_figure)
 		rules_set_figure(finding, row->measured, row->low, row->high);
 }
@@ -173,7 +173,7 @@ judge_resolution(struct report *report, const struct report_clock *entry)
  * come from the TSC.
  */
 static bool
-can_clock_confirm_tsc(const struct clock *clock)
+can_clock_confirm_tsc_rate(const struct clock *clock)
 {
 	return !text_equal(clock->id, "tsc") && !clock->by_tsc && (clock->state != CLOCK_PRESENT || clock->claimed.den);
 }
@@ -186,7 +186,7 @@ judge_presence_of_reference_clocks(struct report *report)
 	for (size_t i = 0; i < report->clock_count; i++) {
 		const struct report_clock *entry = &report->clocks[i];
 
-		if (!report_clock_is_main_of_device(entry) || !can_clock_confirm_tsc(&entry->clock))
+		if (!report_clock_is_main_of_device(entry) || !can_clock_confirm_tsc_rate(&entry->clock))
 			continue;
 		possible++;
 		present += entry->clock.state == CLOCK_PRESENT;

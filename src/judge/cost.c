@@ -163,7 +163,7 @@ median_latency_ns(const struct report_clock *entry)
 
 /* Returns a list of the clocks whose median read takes FROM_NS to TO_NS, without CPUID itself and the null clock. */
 static struct phrase
-clocks_in_median_range_phrase(const struct report *report, uint64_t from_ns, uint64_t to_ns)
+list_clocks_in_median_range(const struct report *report, uint64_t from_ns, uint64_t to_ns)
 {
 	struct phrase phrase = { "" };
 
@@ -188,8 +188,8 @@ judge_note_reads_with_vm_exit(struct report *report)
 		return;
 	report_add_note(report, "Reads that exit to the hypervisor, as shown by their cost (at least about CPUID's, %s): "
 			    "%s. Reads without an exit: %s.", number_from_ns(exit_ns).text,
-			clocks_in_median_range_phrase(report, exit_ns / EXIT_SHARE_MIN, UINT64_MAX).bytes,
-			clocks_in_median_range_phrase(report, 0, exit_ns / NO_EXIT_SHARE).bytes);
+			list_clocks_in_median_range(report, exit_ns / EXIT_SHARE_MIN, UINT64_MAX).bytes,
+			list_clocks_in_median_range(report, 0, exit_ns / NO_EXIT_SHARE).bytes);
 }
 
 /* Returns true if the median is proven to be above LIMIT_NS. With too few reads nothing is proven. */
@@ -208,7 +208,7 @@ is_median_above(const struct report_clock *entry, uint64_t limit_ns)
  * but their verdict is not pass.
  */
 static struct phrase
-slow_methods_phrase(struct report *report, const struct report_clock *main, uint64_t limit_ns)
+describe_slow_read_methods(struct report *report, const struct report_clock *main, uint64_t limit_ns)
 {
 	struct phrase phrase = { "" };
 
@@ -238,7 +238,7 @@ judge_median_latency(struct report *report, const struct report_clock *entry)
 	finding = rules_add_finding(report, "clock-slow", entry->clock.id, REPORT_NO_CORE,
 				    "The latency of %s is %lu ns in the median, %lu ns at best: more than the limit of %lu ns%s.",
 				    entry->clock.id, median_ns, entry->latency->min_ns, limit_ns,
-				    slow_methods_phrase(report, entry, limit_ns).bytes);
+				    describe_slow_read_methods(report, entry, limit_ns).bytes);
 	rules_set_count(finding, median_ns);
 	if (!finding || !entry->clock.caveat)
 		return;

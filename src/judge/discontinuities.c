@@ -22,7 +22,7 @@
 #define NS_PER_US   INT64_C(1000)
 
 static struct phrase
-clocks_phrase(const struct report *report, const struct report_group *group)
+list_clocks_of_group(const struct report *report, const struct report_group *group)
 {
 	struct phrase phrase = { "" };
 
@@ -33,7 +33,7 @@ clocks_phrase(const struct report *report, const struct report_group *group)
 
 /* Returns NS in seconds with DECIMALS decimals, rounded to us if DECIMALS is above MS_DECIMALS, otherwise to ms. */
 static struct phrase
-seconds_phrase(int64_t ns, unsigned decimals)
+format_seconds(int64_t ns, unsigned decimals)
 {
 	uint64_t size_ns = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
 	bool coarse = decimals <= MS_DECIMALS;
@@ -69,11 +69,11 @@ note_machine_stop(struct report *report, const struct report_discontinuity *row,
 	int64_t low = rtc->elapsed.low - other->elapsed.high, high = rtc->elapsed.high - other->elapsed.low;
 	int64_t middle = rtc->elapsed.value - other->elapsed.value;
 	unsigned decimals = middle >= TENTHS_MS * NS_PER_MS ? 1 : 2;
-	struct phrase at = phrase_tsc_time(report, row->at_tsc), lasted = seconds_phrase(middle, decimals);
+	struct phrase at = phrase_tsc_time(report, row->at_tsc), lasted = format_seconds(middle, decimals);
 	const char *id = report_clock_id(report, rtc->members[0]);
 
 	if (high - low > VAGUE_NS)
-		lasted = phrase("%s to %s", seconds_phrase(low, decimals).bytes, seconds_phrase(high, decimals).bytes);
+		lasted = phrase("%s to %s", format_seconds(low, decimals).bytes, format_seconds(high, decimals).bytes);
 	if (rtc->elapsed.known)
 		report_add_note(report, "The machine was stopped for %s s at %s (shown by the %s).", lasted.bytes, at.bytes, id);
 	else
@@ -121,11 +121,11 @@ add_jump_finding(struct report *report, const struct report_discontinuity *row, 
 	record_first_failure(report, alone->members[0], row->at_ms);
 	if (known)
 		by = phrase("%s%s s", back ? " back by " : " ahead by ",
-			    seconds_phrase(back ? -ns : ns, decimals_for_difference(ns)).bytes);
+			    format_seconds(back ? -ns : ns, decimals_for_difference(ns)).bytes);
 	if (leaps > jumps)
 		more = phrase(" In all, the TSC jumped ahead %lu times.", leaps);
 	finding = rules_add_finding(report, rule, id, REPORT_NO_CORE, "%s jumped%s at %s; %s agreed with each other.%s", id,
-				    by.bytes, phrase_tsc_time(report, row->at_tsc).bytes, clocks_phrase(report, other).bytes, more.bytes);
+				    by.bytes, phrase_tsc_time(report, row->at_tsc).bytes, list_clocks_of_group(report, other).bytes, more.bytes);
 	rules_set_count(finding, leaps > jumps ? leaps : jumps);
 	if (finding)
 		/* other clocks prove that the counter jumped, so the finding is on all its read methods */
@@ -159,9 +159,9 @@ add_divergence_finding(struct report *report, const struct report_discontinuity 
 		struct phrase time = phrase("an unknown time");
 
 		if (group->elapsed.known)
-			time = phrase("%s s", seconds_phrase(group->elapsed.value, decimals).bytes);
+			time = phrase("%s s", format_seconds(group->elapsed.value, decimals).bytes);
 		phrase_add(&groups, "%s%s advanced by %s", phrase_list_separator(i, row->group_count),
-			   clocks_phrase(report, group).bytes, time.bytes);
+			   list_clocks_of_group(report, group).bytes, time.bytes);
 	}
 	rules_add_finding(report, "clocks-parted", NULL, REPORT_NO_CORE, "At %s the clocks diverged: %s.",
 			  phrase_tsc_time(report, row->at_tsc).bytes, groups.bytes);

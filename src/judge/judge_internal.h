@@ -81,7 +81,7 @@ void judge_add_rate_rows(struct report *report);
  * Returns the factor by which the interval LOW to HIGH, which contains LIMIT, must shrink so that it no longer contains
  * LIMIT. The true value is assumed to be 0 or, if the interval excludes 0, its middle.
  */
-uint64_t judge_shrink_factor_to_exclude_limit(int64_t low, int64_t high, uint64_t limit);
+uint64_t judge_interval_shrink_factor(int64_t low, int64_t high, uint64_t limit);
 /* Adds a note on the clocks whose reads exit to the hypervisor. */
 void judge_note_reads_with_vm_exit(struct report *report);
 void judge_calculate_read_costs(struct report *report);   /* computes the cost of a read for a program */

@@ -98,7 +98,7 @@ vote_on_changes(const struct change *change)
 }
 
 static struct phrase
-time_of_change_phrase(const struct change *change)
+describe_time_of_change(const struct change *change)
 {
 	const struct report *report = change->vote->report;
 
@@ -124,7 +124,7 @@ add_rate_change_finding(const struct change *change, const char *named, struct p
 
 	vote_set_finding_figure(rules_add_finding(vote->report, change->rule, named, REPORT_NO_CORE,
 						  "The rate of %s changed by %s%s%s", subject.bytes, phrase_ppm(&by).bytes,
-						  time_of_change_phrase(change).bytes, end.bytes),
+						  describe_time_of_change(change).bytes, end.bytes),
 				&by);
 }
 
@@ -211,7 +211,7 @@ judge_disagreeing_groups(const struct change *change)
 					phrase("%s against %s", phrase_clocks_of_group(vote, found->group_a).bytes,
 					       phrase_clocks_of_group(vote, found->group_b).bytes), found->a, found->b,
 					phrase("; nothing shows %s changed.%s",
-					       phrase_which_clock_or_group(found->group_a, found->group_b),
+					       phrase_which_of_clocks_or_groups(found->group_a, found->group_b),
 					       phrase_clocks_of_neither_group(vote).bytes));
 }
 

@@ -112,7 +112,7 @@ is_host_busy(const struct report_interference *all)
  * readings may be less exact.
  */
 static struct phrase
-longer_run_advice_phrase(const struct report *report, uint64_t times)
+advise_longer_run(const struct report *report, uint64_t times)
 {
 	uint64_t seconds = (report->duration_ns + NS_PER_S - 1) / NS_PER_S;
 
@@ -128,7 +128,7 @@ longer_run_advice_phrase(const struct report *report, uint64_t times)
 }
 
 static struct phrase
-pair_rate_phrase(const struct pair_rate *pair, const char *clock)
+describe_pair_rate(const struct pair_rate *pair, const char *clock)
 {
 	return phrase("%s: %s to %s ppm against %s", clock, phrase_signed_ppm(pair->ppb.low).bytes,
 		      phrase_signed_ppm(pair->ppb.high).bytes, pair->other);
@@ -142,7 +142,7 @@ pair_rate_phrase(const struct pair_rate *pair, const char *clock)
 static void
 fill_row_confirmed_by_same_source(struct behaviour *row, const struct pair_rate *same, const struct pair_rate *rate)
 {
-	struct phrase agrees = pair_rate_phrase(same, row->clock);
+	struct phrase agrees = describe_pair_rate(same, row->clock);
 
 	if (rate->other)
 		behaviour_set_text(row, "%s, which shares this clock's source; see %s, which has another.",
@@ -203,8 +203,8 @@ fill_rate_row_from_pair(const struct report *report, struct behaviour *row, cons
 	else if (contradicted || min_error_ppb(pair) > limit * PPB_PER_PPM)
 		end = phrase(", and nothing shows which clocks are right.");
 	else if (row->open)
-		end = longer_run_advice_phrase(report, judge_shrink_factor_to_exclude_limit(row->low, row->high, limit));
-	behaviour_set_text(row, "%s%s", pair_rate_phrase(pair, row->clock).bytes, end.bytes);
+		end = advise_longer_run(report, judge_interval_shrink_factor(row->low, row->high, limit));
+	behaviour_set_text(row, "%s%s", describe_pair_rate(pair, row->clock).bytes, end.bytes);
 }
 
 /* Fills the row of a clock whose rate has no finding. */

@@ -198,7 +198,7 @@ judge_rate_disagreement(struct vote *vote)
 	struct finding *finding = rules_add_finding(vote->report, "rate-disagree", NULL, REPORT_NO_CORE,
 		"By their nominal rates %s run%s %s faster than %s; nothing shows %s is wrong.%s",
 		phrase_clocks_of_group(vote, fast).bytes, fast & (fast - 1) ? "" : "s", phrase_ppm(&by).bytes,
-		phrase_clocks_of_group(vote, slow).bytes, phrase_which_clock_or_group(fast, slow),
+		phrase_clocks_of_group(vote, slow).bytes, phrase_which_of_clocks_or_groups(fast, slow),
 		phrase_clocks_of_neither_group(vote).bytes);
 
 	vote_set_finding_figure(finding, &by);

@@ -62,7 +62,7 @@ phrase_clocks_of_neither_group(const struct vote *vote)
 }
 
 const char *
-phrase_which_clock_or_group(uint32_t a, uint32_t b)
+phrase_which_of_clocks_or_groups(uint32_t a, uint32_t b)
 {
 	return (a & (a - 1)) || (b & (b - 1)) ? "which of the two groups" : "which of them";
 }

@@ -57,7 +57,7 @@ struct phrase phrase_clocks_of_group(const struct vote *vote, uint32_t set);
 /* Returns a sentence on the clocks in neither group, or "". */
 struct phrase phrase_clocks_of_neither_group(const struct vote *vote);
 /* returns "which of the two groups", or "which of them" for two clocks */
-const char *phrase_which_clock_or_group(uint32_t a, uint32_t b);
+const char *phrase_which_of_clocks_or_groups(uint32_t a, uint32_t b);
 
 /* Returns true if the TSC diverged from other clocks, or if its rate may have changed against theirs. */
 bool rate_changes_may_tsc_have_changed(struct vote *vote);

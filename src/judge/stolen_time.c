@@ -41,7 +41,7 @@ is_p999_due_to_stolen_time(const struct report *report, const struct report_cloc
 }
 
 static struct phrase
-stolen_time_phrase(const struct report *report)
+describe_stolen_time(const struct report *report)
 {
 	const struct report_interference *all = &report->interference;
 	unsigned digits = report->quality.stolen_millipercent >= TENTHS_FROM ? 1 : 3;
@@ -78,7 +78,7 @@ judge_timing_quality(struct report *report)
 	quality->tails_known = all->measured || hits;
 	quality->reliable_tails = all->measured && !hits && stolen < STOLEN_MAX_MILLIPERCENT;
 	text_init(&text, quality->text, sizeof(quality->text));
-	text_printf(&text, "%s: %s%s.", stolen_time_phrase(report).bytes,
+	text_printf(&text, "%s: %s%s.", describe_stolen_time(report).bytes,
 		    !quality->tails_known ? "latency tails may be unreliable" :
 		    quality->reliable_tails ? "tails reliable up to p99.9" : "latency tails are unreliable", hit.bytes);
 }

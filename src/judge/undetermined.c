@@ -8,7 +8,7 @@
 #include "report/phrase.h"
 
 uint64_t
-judge_shrink_factor_to_exclude_limit(int64_t low, int64_t high, uint64_t limit)
+judge_interval_shrink_factor(int64_t low, int64_t high, uint64_t limit)
 {
 	uint64_t width = (uint64_t)high - (uint64_t)low, distance = limit;
 
@@ -31,7 +31,7 @@ explain_too_wide_interval(const struct report *report, struct behaviour *row)
 	if (text_equal(rule->unit, "ppm"))
 		behaviour_set_text(row, "%s The limit is %lu; a run %lu times as long can decide this check.",
 				   as_checked.text, limit,
-				   judge_shrink_factor_to_exclude_limit(row->low, row->high, limit));
+				   judge_interval_shrink_factor(row->low, row->high, limit));
 	else
 		behaviour_set_text(row, "%s The limit is %lu; a run on an idle machine can decide this check.",
 				   as_checked.text, limit);
@@ -128,7 +128,7 @@ add_other_reasons_for_unjudged_rows(struct phrase *reasons, size_t count)
  * texts contain the reasons.
  */
 static const char *
-close_bracket_of_reasons(const struct phrase *reasons)
+get_end_of_reasons_list(const struct phrase *reasons)
 {
 	return reasons->bytes[0] ? ")" : " (see their rows)";
 }
@@ -149,14 +149,14 @@ write_summary_of_unjudged_rows(struct report *report)
 	add_reason_for_unjudged_rows(&wide, coarse, "too coarse", "too coarse");
 	add_other_reasons_for_unjudged_rows(&wide, open - coarse);
 	if (open)
-		text_printf(&text, "%zu not determined%s%s", open, wide.bytes, close_bracket_of_reasons(&wide));
+		text_printf(&text, "%zu not determined%s%s", open, wide.bytes, get_end_of_reasons_list(&wide));
 	add_reason_for_unjudged_rows(&reasons, guest, "needs bare metal", "need bare metal");
 	add_reason_for_unjudged_rows(&reasons, alone, "has no reference", "have no reference");
 	add_reason_for_unjudged_rows(&reasons, late, "for lack of time", "for lack of time");
 	add_other_reasons_for_unjudged_rows(&reasons, unchecked - guest - alone - late);
 	if (unchecked)
 		text_printf(&text, "%s%zu not checked%s%s", open ? ", " : "", unchecked, reasons.bytes,
-			    close_bracket_of_reasons(&reasons));
+			    get_end_of_reasons_list(&reasons));
 }
 
 void

@@ -43,7 +43,7 @@ survey_current_profile(const struct report *report)
 }
 
 uint64_t
-survey_measurement_duration_ns(const struct report *report)
+survey_measurement_budget_ns(const struct report *report)
 {
 	uint64_t quick_ns = options_default_duration_ns(PROFILE_QUICK);
 
@@ -51,22 +51,22 @@ survey_measurement_duration_ns(const struct report *report)
 }
 
 uint64_t
-survey_measuring_time_per_core_ns(const struct report *report, size_t cores)
+survey_time_budget_per_core_ns(const struct report *report, size_t cores)
 {
-	uint64_t share = survey_measurement_duration_ns(report);
+	uint64_t share = survey_measurement_budget_ns(report);
 	uint64_t others = cores > 1 ? cores - 1 : 1;
 
 	if (survey_current_profile(report) == PROFILE_QUICK && share > QUICK_SHARE_MAX_NS)
 		share = QUICK_SHARE_MAX_NS;
-	if (share > survey_measurement_duration_ns(report) * CORES_SHARE_FACTOR / others)
-		share = survey_measurement_duration_ns(report) * CORES_SHARE_FACTOR / others;
+	if (share > survey_measurement_budget_ns(report) * CORES_SHARE_FACTOR / others)
+		share = survey_measurement_budget_ns(report) * CORES_SHARE_FACTOR / others;
 	return share;
 }
 
 uint64_t
-survey_clock_read_time_per_core_ns(const struct report *report, size_t cores)
+survey_clock_read_budget_per_core_ns(const struct report *report, size_t cores)
 {
-	uint64_t share_ns = survey_measuring_time_per_core_ns(report, cores);
+	uint64_t share_ns = survey_time_budget_per_core_ns(report, cores);
 
 	if (report->options.profile == PROFILE_SOAK && share_ns > CORE_READS_SOAK_NS)
 		return CORE_READS_SOAK_NS;
@@ -76,7 +76,7 @@ survey_clock_read_time_per_core_ns(const struct report *report, size_t cores)
 uint64_t
 survey_rate_window_ns(const struct report *report)
 {
-	uint64_t duration_ns = survey_measurement_duration_ns(report), window_ns = WINDOW_FACTOR * duration_ns;
+	uint64_t duration_ns = survey_measurement_budget_ns(report), window_ns = WINDOW_FACTOR * duration_ns;
 
 	if (survey_current_profile(report) == PROFILE_QUICK)
 		return duration_ns > WINDOW_MIN_NS ? duration_ns : WINDOW_MIN_NS;

@@ -2,7 +2,7 @@
 #include "measure/survey_internal.h"
 
 uint64_t
-survey_time_until_end_of_round_ns(const struct survey *survey, uint64_t ns)
+survey_share_until_end_of_round_ns(const struct survey *survey, uint64_t ns)
 {
 	if (survey->soak.rounds < 2 || survey->report->ended_early)
 		return ns;
@@ -10,9 +10,9 @@ survey_time_until_end_of_round_ns(const struct survey *survey, uint64_t ns)
 }
 
 uint64_t
-survey_time_in_round_ns(const struct survey *survey, uint64_t ns)
+survey_share_of_round_ns(const struct survey *survey, uint64_t ns)
 {
 	if (survey->soak.rounds < 2 || survey->report->ended_early)
 		return ns;
-	return survey_time_until_end_of_round_ns(survey, ns) - scale_mul_div(ns, survey->soak.round, survey->soak.rounds);
+	return survey_share_until_end_of_round_ns(survey, ns) - scale_mul_div(ns, survey->soak.round, survey->soak.rounds);
 }

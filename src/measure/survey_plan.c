@@ -68,13 +68,13 @@ expected_host_delay_ns(const struct survey *survey, uint64_t ns)
 }
 
 static uint64_t
-host_delay_of_core_reads_ns(const struct survey *survey)
+expected_host_delay_of_core_reads_ns(const struct survey *survey)
 {
 	return expected_host_delay_ns(survey, smaller_of((survey->smp->count - 1) * DELAY_CORE_NS, DELAY_CORES_NS));
 }
 
 uint64_t
-survey_host_delay_of_pair_pass_ns(const struct survey *survey)
+survey_expected_host_delay_of_pair_pass_ns(const struct survey *survey)
 {
 	size_t cores = survey->smp->count;
 	uint64_t all_ns;
@@ -88,7 +88,7 @@ survey_host_delay_of_pair_pass_ns(const struct survey *survey)
 }
 
 static uint64_t
-host_delay_of_warp_checks_ns(const struct survey *survey)
+expected_host_delay_of_warp_checks_ns(const struct survey *survey)
 {
 	return expected_host_delay_ns(survey, survey_count_warp_checks(survey->report) * DELAY_WARPS_NS);
 }
@@ -98,7 +98,7 @@ host_delay_of_warp_checks_ns(const struct survey *survey)
  * delay, so the whole delay is added.
  */
 static uint64_t
-host_delay_of_device_checks_ns(const struct survey *survey)
+expected_host_delay_of_device_checks_ns(const struct survey *survey)
 {
 	return expected_host_delay_ns(survey, survey_planned_device_checks_ns(survey->report) + survey->plan.timers_ns);
 }
@@ -108,16 +108,16 @@ survey_add_host_delay_to_plan(struct survey *survey)
 {
 	if (survey->smp->count < 2)
 		return;
-	survey->plan.late_ns = DELAYED_PASSES * survey_host_delay_of_pair_pass_ns(survey) +
-			       2 * host_delay_of_core_reads_ns(survey) +
-			       host_delay_of_warp_checks_ns(survey) + host_delay_of_device_checks_ns(survey);
+	survey->plan.late_ns = DELAYED_PASSES * survey_expected_host_delay_of_pair_pass_ns(survey) +
+			       2 * expected_host_delay_of_core_reads_ns(survey) +
+			       expected_host_delay_of_warp_checks_ns(survey) + expected_host_delay_of_device_checks_ns(survey);
 	survey->plan.total_ns += survey->plan.late_ns;
 }
 
 uint64_t
 survey_planned_time_per_core_ns(const struct report *report, size_t cores)
 {
-	return SURVEY_SPIN_NS + survey_clock_read_time_per_core_ns(report, cores) +
+	return SURVEY_SPIN_NS + survey_clock_read_budget_per_core_ns(report, cores) +
 	       count_usable_clocks(report) * JOB_OVERHEAD_NS;
 }
 
@@ -136,7 +136,7 @@ planned_time_of_part_ns(const struct report *report, size_t cores, enum part par
 	case PART_RATES:
 		return survey_rate_window_with_waits_ns(report);
 	case PART_LATENCIES:
-		return count_usable_clocks(report) * survey_measurement_duration_ns(report);
+		return count_usable_clocks(report) * survey_measurement_budget_ns(report);
 	case PART_PAIRS:
 	case PART_PAIRS_AGAIN:
 		return others ? survey_planned_pair_pass_ns(report, cores) : 0;
@@ -147,7 +147,7 @@ planned_time_of_part_ns(const struct report *report, size_t cores, enum part par
 	case PART_WARPS:
 		return others ? survey_count_warp_checks(report) * WARPS_NS : 0;
 	case PART_GAPS:
-		return cores * survey_measuring_time_per_core_ns(report, cores);
+		return cores * survey_time_budget_per_core_ns(report, cores);
 	case PART_RATES_AGAIN:
 		return SURVEY_EDGE_WAIT_NS;
 	default:
@@ -167,17 +167,17 @@ survey_planned_run_ns(const struct report *report, size_t cores)
 
 /* Returns the time that a busy host is expected to add to a part of the run that has not started yet. */
 static uint64_t
-host_delay_of_part_ns(const struct survey *survey, enum part part)
+expected_host_delay_of_part_ns(const struct survey *survey, enum part part)
 {
 	switch (part) {
 	case PART_CONTENDED:
-		return host_delay_of_core_reads_ns(survey);
+		return expected_host_delay_of_core_reads_ns(survey);
 	case PART_WARPS:
-		return host_delay_of_warp_checks_ns(survey);
+		return expected_host_delay_of_warp_checks_ns(survey);
 	case PART_PAIRS_AGAIN:
-		return survey_host_delay_of_pair_pass_ns(survey);
+		return survey_expected_host_delay_of_pair_pass_ns(survey);
 	case PART_CHECKS:
-		return host_delay_of_device_checks_ns(survey);
+		return expected_host_delay_of_device_checks_ns(survey);
 	default:
 		return 0;
 	}
@@ -196,11 +196,11 @@ survey_count_rounds(const struct report *report, size_t cores)
 
 /* Returns the time for the boot core's latency measurements in the later rounds of a soak. */
 static uint64_t
-latency_time_in_later_rounds_ns(const struct survey *survey)
+planned_latency_time_in_later_rounds_ns(const struct survey *survey)
 {
 	uint64_t all_ns = planned_time_of_part_ns(survey->report, survey->smp->count, PART_LATENCIES);
 
-	return all_ns - survey_time_until_end_of_round_ns(survey, all_ns);
+	return all_ns - survey_share_until_end_of_round_ns(survey, all_ns);
 }
 
 void
@@ -220,10 +220,10 @@ survey_set_stage(struct survey *survey, enum survey_stage stage)
 	for (enum part part = begins_with[stage]; part < PARTS; part++) {
 		remaining_ns += planned_time_of_part_ns(survey->report, survey->smp->count, part);
 		if (survey->plan.late_ns)
-			remaining_ns += host_delay_of_part_ns(survey, part);
+			remaining_ns += expected_host_delay_of_part_ns(survey, part);
 	}
 	if (stage <= SURVEY_AT_INTERFERENCE)
-		remaining_ns += latency_time_in_later_rounds_ns(survey);
+		remaining_ns += planned_latency_time_in_later_rounds_ns(survey);
 	if (remaining_ns < survey->plan.total_ns && survey->plan.done_ns < survey->plan.total_ns - remaining_ns)
 		survey->plan.done_ns = survey->plan.total_ns - remaining_ns;
 }

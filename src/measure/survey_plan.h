@@ -19,16 +19,16 @@
  */
 enum options_profile survey_current_profile(const struct report *report);
 /* returns the duration of one measurement in the current profile */
-uint64_t survey_measurement_duration_ns(const struct report *report);
+uint64_t survey_measurement_budget_ns(const struct report *report);
 
 /* returns the duration of the rate window, with the waits for RTC ticks at its ends */
 uint64_t survey_rate_window_with_waits_ns(const struct report *report);
 /* returns the time for measuring one core other than the boot core, including the start of its jobs */
 uint64_t survey_planned_time_per_core_ns(const struct report *report, size_t cores);
 /* returns the time for measuring one core, without the start of its jobs */
-uint64_t survey_measuring_time_per_core_ns(const struct report *report, size_t cores);
+uint64_t survey_time_budget_per_core_ns(const struct report *report, size_t cores);
 /* Returns the time for reading all clocks on one core other than the boot core. */
-uint64_t survey_clock_read_time_per_core_ns(const struct report *report, size_t cores);
+uint64_t survey_clock_read_budget_per_core_ns(const struct report *report, size_t cores);
 /* Returns the duration of a rate window. */
 uint64_t survey_rate_window_ns(const struct report *report);
 

@@ -130,7 +130,7 @@ fill_missing_texts(struct facts_shape shape, uint8_t *object)
 
 		if (field->kind == FACTS_STRUCTS && field->count == FACTS_NO_COUNT)
 			for (size_t k = 0; k < field->max; k++)
-				fill_missing_texts(facts_shape_of_table(field->table), object + field->offset + k * field->size);
+				fill_missing_texts(facts_get_table_shape(field->table), object + field->offset + k * field->size);
 		if (field->kind != FACTS_WORDS)
 			continue;
 		__builtin_memcpy(&words, object + field->offset, sizeof(words));
@@ -146,7 +146,7 @@ fill_missing_texts(struct facts_shape shape, uint8_t *object)
 static bool
 read_struct(struct restored *restored, enum facts_table table, const uint8_t *bytes, size_t length, uint8_t *object)
 {
-	struct facts_shape shape = facts_shape_of_table(table);
+	struct facts_shape shape = facts_get_table_shape(table);
 	uint8_t before = 0;
 
 	for (size_t at = 0, i = 0; at < length; ) {
@@ -222,7 +222,7 @@ read_facts_entry(struct restored *restored, const struct record_entry *entry)
 	if (facts.first != *next || facts.length > (size_t)entry->item_count * entry->item_bytes ||
 	    (facts.list != FACTS_REPORT && !restored->next[FACTS_REPORT]))
 		return false;
-	elements = facts_elements_of_list(facts.list, restored->report, restored->loops);
+	elements = facts_get_list_elements(facts.list, restored->report, restored->loops);
 	for (size_t at = 0; at < facts.length; (*next)++) {
 		uint16_t length;
 
@@ -338,7 +338,7 @@ is_record_complete(struct restored *restored)
 		if (report->clocks[i].latency->count != report->clocks[i].latency->histogram.total)
 			return false;
 	for (enum facts_list list = FACTS_REPORT; list < FACTS_LISTS; list++)
-		if (restored->next[list] < facts_elements_of_list(list, restored->report, restored->loops).count)
+		if (restored->next[list] < facts_get_list_elements(list, restored->report, restored->loops).count)
 			return false;
 	return restored->has_run;
 }

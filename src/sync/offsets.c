@@ -103,7 +103,7 @@ offsets_add_pingpong(struct offsets *offsets, size_t a, size_t b, struct offset 
 	     struct moment moment)
 {
 	size_t i = pair_index(offsets, a, b);
-	uint64_t gap_ticks = offset_gap(offsets->pairs[i], offset), *moved = &offsets->moved_ticks[i];
+	uint64_t gap_ticks = offset_gap_between(offsets->pairs[i], offset), *moved = &offsets->moved_ticks[i];
 	bool is_first = !offset_is_known(offsets->pairs[i]) && !*moved;
 
 	moved_ticks = gap_ticks > moved_ticks ? gap_ticks : moved_ticks;
@@ -168,12 +168,12 @@ offsets_classify_motion(const struct offsets *first, const struct offsets *middl
 	struct offset to = offsets_get_offset(last, a, b);
 	struct moment begin = offsets_get_time_of_pair(first, a, b), at = offsets_get_time_of_pair(middle, a, b);
 	struct moment end = offsets_get_time_of_pair(last, a, b);
-	bool early = offset_gap(from, now) > 0, late = offset_gap(now, to) > 0;
+	bool early = offset_gap_between(from, now) > 0, late = offset_gap_between(now, to) > 0;
 	bool in_order = begin.end_tsc < at.begin_tsc && at.end_tsc < end.begin_tsc;
 
 	if (!offset_is_known(from) || !offset_is_known(now) || !offset_is_known(to) || !in_order)
 		return MOTION_UNKNOWN;
-	if (!offset_gap(offset_predicted_by_drift(from, begin, to, end, at), now))
+	if (!offset_gap_between(offset_predicted_by_drift(from, begin, to, end, at), now))
 		return early && late ? MOTION_STEADY : MOTION_UNKNOWN;
 	if (early && late)
 		return MOTION_UNEVEN;

@@ -65,7 +65,7 @@ range_if_any_path_is_wrong(const struct vote_input *input, struct offset shared)
 	for (size_t i = 0; i < input->offsets->cores; i++) {
 		struct offset path = offset_through_core(input, i);
 
-		if (!offset_is_known(path) || offset_gap(path, shared))
+		if (!offset_is_known(path) || offset_gap_between(path, shared))
 			continue;
 		paths++;
 		next.low = path.low > tightest.low ? tightest.low : path.low > next.low ? path.low : next.low;
@@ -121,7 +121,7 @@ find_best_offset(const struct offsets *offsets, const struct offset *voted, size
 	struct offset own = offsets_get_offset(offsets, a, b), from_votes = get_voted_offset(voted, a, b);
 
 	if (!offset_is_known(own) || (offset_excludes_zero(own) && !offset_excludes_zero(from_votes) &&
-				      offset_gap(own, from_votes)))
+				      offset_gap_between(own, from_votes)))
 		return from_votes;
 	return own;
 }
@@ -137,7 +137,7 @@ record_contradiction(struct offsets_summary *summary, struct offsets *offsets, c
 	uint64_t ticks;
 
 	offsets_record_movement(offsets, a, b,
-				offset_gap(offsets_get_offset(offsets, a, b), get_voted_offset(voted, a, b)));
+				offset_gap_between(offsets_get_offset(offsets, a, b), get_voted_offset(voted, a, b)));
 	ticks = offsets_get_movement_ticks(offsets, a, b);
 	summary->contradictions += ticks > 0;
 	if (ticks <= summary->contradiction_ticks)
@@ -162,7 +162,7 @@ do_half_of_votes_agree(const struct offsets *offsets, const struct offset *voted
 		struct offset vote = offset_through_core(&input, i);
 
 		known += offset_is_known(vote);
-		agree += offset_is_known(vote) && !offset_gap(vote, path);
+		agree += offset_is_known(vote) && !offset_gap_between(vote, path);
 	}
 	return 2 * agree >= known;
 }
@@ -178,9 +178,9 @@ find_third_core(const struct offsets *offsets, size_t a, size_t b)
 	for (size_t i = 0; i < offsets->cores; i++) {
 		struct offset path = offset_add(offsets_get_offset(offsets, a, i), offsets_get_offset(offsets, i, b));
 
-		if (i == a || i == b || offset_gap(own, path) <= worst)
+		if (i == a || i == b || offset_gap_between(own, path) <= worst)
 			continue;
-		worst = offset_gap(own, path);
+		worst = offset_gap_between(own, path);
 		third = i;
 	}
 	return third;
@@ -198,7 +198,7 @@ choose_contradicting_cores(struct offsets_summary *summary, const struct offsets
 {
 	size_t a = summary->contradiction_a, b = summary->contradiction_b;
 	bool by_itself = summary->contradiction_ticks >
-			 offset_gap(offsets_get_offset(offsets, a, b), get_voted_offset(voted, a, b));
+			 offset_gap_between(offsets_get_offset(offsets, a, b), get_voted_offset(voted, a, b));
 	bool outvoted = decided[a] && decided[b] && !do_half_of_votes_agree(offsets, voted, b, a) &&
 			(!a || !do_half_of_votes_agree(offsets, voted, a, b));
 
@@ -269,7 +269,7 @@ get_offset_of_pair(const void *context, size_t a, size_t b)
 	struct offset proven = offsets_get_proven_offset(solution->offsets, a, b);
 	struct offset from_votes = get_voted_offset(solution->voted, a, b);
 
-	if (offset_excludes_zero(proven) && !offset_excludes_zero(from_votes) && offset_gap(proven, from_votes))
+	if (offset_excludes_zero(proven) && !offset_excludes_zero(from_votes) && offset_gap_between(proven, from_votes))
 		return OFFSET_UNKNOWN;
 	return proven;
 }

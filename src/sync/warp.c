@@ -142,7 +142,7 @@ take_turn(struct warp_table *table, size_t core, struct warp_reader reader, void
 }
 
 static uint64_t
-get_last_core(const struct warp_table *table)
+get_core_of_last_turn(const struct warp_table *table)
 {
 	return table->kind == WARP_LOCKED ? __atomic_load_n(&table->last_core, __ATOMIC_RELAXED) :
 		unpack_core(table, __atomic_load_n(&table->last_packed, __ATOMIC_RELAXED));
@@ -154,7 +154,7 @@ let_others_go_first(const struct warp_table *table, size_t core, void (*pause)(v
 {
 	for (unsigned i = 0; i < POLITE_PAUSES && !barrier_is_stopped(&table->barrier); i++) {
 		pause();
-		if (get_last_core(table) != core)
+		if (get_core_of_last_turn(table) != core)
 			return;
 	}
 }

@@ -36,7 +36,7 @@ judge_mark_cores_that_step_back(struct report *report, uint64_t allowed)
 
 /* Returns " on core 1", " on cores 1, 2 and 5", " on 12 cores (core 3 among them)" or " on all 4 cores". */
 static struct phrase
-cores_with_steps_phrase(const struct report *report, size_t count)
+describe_cores_that_step_back(const struct report *report, size_t count)
 {
 	struct phrase cores = { "" };
 	size_t named = 0;
@@ -97,7 +97,7 @@ judge_add_step_back_findings(struct report *report)
 	finding = rules_add_finding(report, "clock-backward", "tsc", REPORT_NO_CORE,
 				    "tsc stepped back %lu time%s%s in %lu reads, at worst by %lu ticks.%s",
 				    seen.backward, seen.backward == 1 ? "" : "s",
-				    cores_with_steps_phrase(report, stepping).bytes, seen.reads,
+				    describe_cores_that_step_back(report, stepping).bytes, seen.reads,
 				    seen.worst_ticks, rest.bytes);
 	rules_set_count(finding, seen.backward);
 	if (report->core_count > 1)

@@ -247,7 +247,7 @@ is_core_in_majority(const struct pass_analysis *pass, size_t rank)
  * differ from cores measured after it.
  */
 static const struct offsets *
-get_offsets_of_next_pass(const struct pass_analysis *pass)
+get_offsets_of_other_pass(const struct pass_analysis *pass)
 {
 	const struct report_skew *skew = pass->skew;
 
@@ -262,15 +262,15 @@ get_offsets_of_next_pass(const struct pass_analysis *pass)
  * core is right, and all others seem to differ.
  */
 static bool
-does_next_pass_confirm_offsets(const struct pass_analysis *pass)
+does_other_pass_confirm_offsets(const struct pass_analysis *pass)
 {
 	const struct report_skew *skew = pass->skew;
-	const struct offsets *next = get_offsets_of_next_pass(pass);
+	const struct offsets *other = get_offsets_of_other_pass(pass);
 
 	if (!skew->last.measured || skew->any_moved)
 		return false;
 	for (size_t i = 1; i < pass->result->offsets.cores; i++)
-		if (offset_gap(offsets_get_offset(&pass->result->offsets, 0, i), offsets_get_offset(next, 0, i)))
+		if (offset_gap_between(offsets_get_offset(&pass->result->offsets, 0, i), offsets_get_offset(other, 0, i)))
 			return false;
 	return true;
 }
@@ -281,14 +281,14 @@ does_next_pass_confirm_offsets(const struct pass_analysis *pass)
  * of all pairs, and for the boot core.
  */
 static bool
-does_next_pass_prove_offset(const struct pass_analysis *pass, size_t rank)
+does_other_pass_prove_offset(const struct pass_analysis *pass, size_t rank)
 {
-	const struct offsets *next = get_offsets_of_next_pass(pass);
+	const struct offsets *other = get_offsets_of_other_pass(pass);
 
 	if (pass->result->offsets.kind != PAIR_SCHEDULE_STAR || rank == 0)
 		return true;
 	for (size_t i = 1; i < pass->result->offsets.cores; i++) {
-		struct offset offset = offset_ticks_to_ns(pass, offsets_get_proven_offset(next, i, rank));
+		struct offset offset = offset_ticks_to_ns(pass, offsets_get_proven_offset(other, i, rank));
 
 		if (is_core_in_majority(pass, i) && offset_min_abs(offset) > pass->offset_limit_ns)
 			return true;
@@ -317,7 +317,7 @@ bool
 pass_is_core_off_majority(const struct pass_analysis *pass, size_t rank)
 {
 	return pass->result->outlier[rank] && !pass_core_of_rank(pass, rank)->drifts && !pass->star_open &&
-	       does_next_pass_prove_offset(pass, rank) &&
+	       does_other_pass_prove_offset(pass, rank) &&
 	       offset_min_abs(pass_offset_ns(pass, pass_find_core_furthest_from(pass, rank), rank)) > pass->offset_limit_ns;
 }
 
@@ -459,7 +459,8 @@ does_core_drift_against_majority(const struct pass_analysis *pass, size_t rank)
  * against each other.
  */
 static bool
-is_member_closer_than_core(const struct pass_analysis *pass, size_t representative, size_t member, size_t rank)
+is_pair_closer_together_than_to_core(const struct pass_analysis *pass, size_t representative, size_t member,
+				     size_t rank)
 {
 	const struct offsets *offsets = &pass->result->offsets;
 	uint64_t spread = representative == member ? 0 :
@@ -472,17 +473,18 @@ is_member_closer_than_core(const struct pass_analysis *pass, size_t representati
 
 /*
  * Returns true if RANK is proven to be outside of a group of more than half of all cores. The group consists of one
- * core as its representative, and of the cores that is_member_closer_than_core() finds nearer to it than to RANK.
+ * core as its representative, and of the cores that is_pair_closer_together_than_to_core() finds nearer to it than to
+ * RANK.
  */
 static bool
-is_core_apart_from_majority(const struct pass_analysis *pass, size_t rank)
+is_core_proven_outside_majority(const struct pass_analysis *pass, size_t rank)
 {
 	for (size_t representative = 0; representative < pass->result->offsets.cores; representative++) {
 		size_t members = 0;
 
 		for (size_t i = 0; i < pass->result->offsets.cores; i++)
 			members += i != rank && representative != rank && is_core_in_majority(pass, i) &&
-				   is_member_closer_than_core(pass, representative, i, rank);
+				   is_pair_closer_together_than_to_core(pass, representative, i, rank);
 		if (2 * members > pass->result->offsets.cores)
 			return true;
 	}
@@ -490,14 +492,14 @@ is_core_apart_from_majority(const struct pass_analysis *pass, size_t rank)
 }
 
 static bool
-is_each_deviating_core_apart(const struct pass_analysis *pass)
+are_all_cores_off_proven_outside(const struct pass_analysis *pass)
 {
 	size_t off = 0;
 
 	for (size_t i = 0; i < pass->result->offsets.cores; i++) {
 		if (!pass_is_core_off_majority(pass, i))
 			continue;
-		if (!is_core_apart_from_majority(pass, i))
+		if (!is_core_proven_outside_majority(pass, i))
 			return false;
 		off++;
 	}
@@ -520,7 +522,7 @@ is_majority_split_by_drift(const struct pass_analysis *pass)
 		split += moves;
 		united += is_core_in_majority(pass, i) && !moves;
 	}
-	return split && 2 * united <= pass->result->offsets.cores && !is_each_deviating_core_apart(pass);
+	return split && 2 * united <= pass->result->offsets.cores && !are_all_cores_off_proven_outside(pass);
 }
 
 void
@@ -539,7 +541,7 @@ analyse_offsets(struct report *report, struct pass_analysis *first, struct pass_
 	for (size_t i = 0; i < report->core_count; i++)
 		report->cores[i].off_majority = false;
 	for (struct pass_analysis *pass = first; pass; pass = pass == first ? last : NULL) {
-		pass->star_open = pass->result->offsets.kind == PAIR_SCHEDULE_STAR && !does_next_pass_confirm_offsets(pass);
+		pass->star_open = pass->result->offsets.kind == PAIR_SCHEDULE_STAR && !does_other_pass_confirm_offsets(pass);
 		pass->no_majority = pass->result->summary.no_majority || is_majority_split_by_drift(pass);
 		mark_cores_off_majority(pass);
 	}

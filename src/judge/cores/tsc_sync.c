@@ -29,7 +29,7 @@ set_figure_to_offset_size(struct finding *finding, struct offset offset)
  * finding ends with the number of the other faulty cores; the ends of the other findings are "".
  */
 static struct phrase
-remaining_cores_phrase(size_t count, size_t off)
+describe_other_faulty_cores(size_t count, size_t off)
 {
 	if (count < NAMED_MAX || off <= count)
 		return (struct phrase){ "" };
@@ -40,7 +40,7 @@ remaining_cores_phrase(size_t count, size_t off)
 
 /* Returns the probable cause of an offset against OTHER, a core of the majority. */
 static struct phrase
-offset_cause_phrase(const struct pass_analysis *pass, size_t other)
+describe_cause_of_offset(const struct pass_analysis *pass, size_t other)
 {
 	if (pass->no_majority)
 		return phrase("%s", UNDECIDED_WORDS);
@@ -137,7 +137,7 @@ add_group_finding(const struct pass_analysis *pass, const struct group *group)
 	else
 		return false;
 	add_offset_finding(pass, REPORT_NO_CORE, subject.bytes, group->distance, group->other, group->moment,
-			   offset_cause_phrase(pass, group->other).bytes);
+			   describe_cause_of_offset(pass, group->other).bytes);
 	return true;
 }
 
@@ -160,7 +160,7 @@ add_core_finding(const struct pass_analysis *pass, size_t rank, size_t other, bo
 }
 
 static void
-add_findings_for_cores_off(const struct pass_analysis *pass, size_t off)
+add_findings_for_cores_off_majority(const struct pass_analysis *pass, size_t off)
 {
 	size_t count = 0;
 
@@ -174,7 +174,8 @@ add_findings_for_cores_off(const struct pass_analysis *pass, size_t off)
 		if (pass->no_majority && (pass_core_of_rank(pass, i)->steps_back || pass_core_of_rank(pass, other)->steps_back))
 			continue;
 		add_core_finding(pass, i, other, pass->no_majority,
-				 phrase("%s%s", offset_cause_phrase(pass, other).bytes, remaining_cores_phrase(++count, off).bytes).bytes);
+				 phrase("%s%s", describe_cause_of_offset(pass, other).bytes,
+					describe_other_faulty_cores(++count, off).bytes).bytes);
 	}
 }
 
@@ -185,7 +186,7 @@ judge_offsets(const struct pass_analysis *pass)
 	struct group off = find_cores_off_majority(pass);
 
 	if (!add_group_finding(pass, &off))
-		add_findings_for_cores_off(pass, off.count);
+		add_findings_for_cores_off_majority(pass, off.count);
 	if (worst_pair.b)
 		add_core_finding(pass, worst_pair.b, worst_pair.a, true, UNDECIDED_WORDS);
 }
@@ -201,7 +202,7 @@ add_findings_for_cores_that_moved(const struct pass_analysis *first, const struc
 			continue;
 		off++;
 		add_core_finding(last, i, pass_find_core_furthest_from(last, i), false,
-				 offset_cause_phrase(last, pass_find_core_furthest_from(last, i)).bytes);
+				 describe_cause_of_offset(last, pass_find_core_furthest_from(last, i)).bytes);
 	}
 }
 
@@ -212,7 +213,7 @@ add_findings_for_cores_that_moved(const struct pass_analysis *first, const struc
  * time. Only a middle pass can show whether it did so at once (a step) or steadily (drift).
  */
 static const char *
-drift_cause_sentence(const struct pass_analysis *pass, enum motion motion)
+describe_cause_of_drift(const struct pass_analysis *pass, enum motion motion)
 {
 	bool stepped = motion == MOTION_STEP_EARLY || motion == MOTION_STEP_LATE;
 
@@ -226,7 +227,7 @@ drift_cause_sentence(const struct pass_analysis *pass, enum motion motion)
 }
 
 static struct phrase
-motion_phrase(const struct pass_analysis *pass, enum motion motion, struct moment moment)
+describe_core_motion(const struct pass_analysis *pass, enum motion motion, struct moment moment)
 {
 	static const char *const words[] = {
 		[MOTION_UNKNOWN] = "steadily or by a step", [MOTION_STEADY] = "steadily", [MOTION_UNEVEN] = "unevenly",
@@ -270,7 +271,7 @@ add_drift_finding(const struct pass_analysis *pass, size_t rank, struct phrase r
 				    "Core %u's TSC ran %lu to %lu ppb %s than most %s, %s: %s.%s", core,
 				    offset_min_abs(drift), offset_max_abs(drift),
 				    drift.high > 0 ? "faster" : "slower", phrase_when(pass->report, moment).bytes,
-				    motion_phrase(pass, motion, stepped).bytes, drift_cause_sentence(pass, motion), rest.bytes);
+				    describe_core_motion(pass, motion, stepped).bytes, describe_cause_of_drift(pass, motion), rest.bytes);
 	set_figure_to_offset_size(finding, drift);
 }
 
@@ -282,7 +283,7 @@ judge_drifts(const struct pass_analysis *pass)
 
 	for (size_t i = 0; i < pass->result->offsets.cores && count < NAMED_MAX; i++)
 		if (pass_core_of_rank(pass, i)->drifts)
-			add_drift_finding(pass, i, remaining_cores_phrase(++count, pass->drifting));
+			add_drift_finding(pass, i, describe_other_faulty_cores(++count, pass->drifting));
 	if (worst_pair.b)
 		add_pair_drift_finding(pass, worst_pair);
 }
@@ -484,7 +485,7 @@ find_cores_of_contradiction(const struct pass_analysis *pass)
 }
 
 static struct phrase
-contradictions_phrase(const struct pass_analysis *pass, const struct contradiction *worst)
+describe_offset_contradictions(const struct pass_analysis *pass, const struct contradiction *worst)
 {
 	const struct offsets_summary *summary = &pass->result->summary;
 	bool many = summary->contradictions != 1;
@@ -513,7 +514,7 @@ add_contradiction_finding(const struct pass_analysis *pass)
 	if (pass->result->summary.contradictions <= rules_get_limit_by_id(pass->report, "tsc-contradiction"))
 		return false;
 	worst = find_cores_of_contradiction(pass);
-	clause = contradictions_phrase(pass, &worst);
+	clause = describe_offset_contradictions(pass, &worst);
 	if (cause && (worst.a->steps_back || worst.b->steps_back || worst.c->steps_back)) {
 		rules_add_text_to_finding(cause, " Likely for this reason, %s (tsc-contradiction).", clause.bytes);
 		return true;

@@ -80,7 +80,7 @@ put_clock_linux_takes_instead(const struct report *report, const struct report_c
 	if (report->advice.count != 1 || !taken || text_equal(taken, entry->clock.id))
 		return;
 	text_printf(reason, "; Linux takes %s instead%s: see below", taken,
-		    text_equal(entry->clock.id, "tsc") && recommend_why_tsc_unstable(report).bytes[0] ?
+		    text_equal(entry->clock.id, "tsc") && recommend_explain_unstable_tsc(report).bytes[0] ?
 		    ", as it marks the TSC unstable" : "");
 }
 
@@ -140,7 +140,7 @@ does_linux_switch_clock_off(const struct report *report, const struct report_clo
 }
 
 uint64_t
-recommend_read_cost_ps(const struct report *report, const char *id)
+recommend_get_read_cost_ps(const struct report *report, const char *id)
 {
 	const struct report_clock *entry = report_find_clock(report, id);
 
@@ -150,7 +150,8 @@ recommend_read_cost_ps(const struct report *report, const char *id)
 static void
 add_advice_for_healthy_clock(struct report *report, const struct report_clock *entry)
 {
-	uint64_t read_ps = recommend_read_cost_ps(report, entry->clock.id), tsc_ps = recommend_read_cost_ps(report, "tsc");
+	uint64_t read_ps = recommend_get_read_cost_ps(report, entry->clock.id);
+	uint64_t tsc_ps = recommend_get_read_cost_ps(report, "tsc");
 	uint64_t times = tsc_ps ? scale_mul_div_nearest(read_ps, 1, tsc_ps) : 0;
 	const char *warning = find_failed_rule(report, entry, VERDICT_WARN);
 	struct text reason = add_advice_row(&report->advice, entry->clock.id, false);
@@ -173,7 +174,7 @@ add_advice_for_healthy_clock(struct report *report, const struct report_clock *e
 
 /* Returns RULE and the cores that its findings name: "tsc-offset (cores 8, 10 and 12)". */
 static struct phrase
-failed_rule_phrase(const struct report *report, const char *rule)
+describe_failed_rule(const struct report *report, const char *rule)
 {
 	struct phrase cores = { "" };
 	size_t count = 0, named = 0;
@@ -217,13 +218,13 @@ add_advice_against_failed_clock(struct report *report, const struct report_clock
 	if (!rule)
 		return;
 	reason = add_advice_row(&report->advice, entry->clock.id, true);
-	text_printf(&reason, "%s: %s", failed_rule_phrase(report, rule).bytes, rules_find(rule)->sentence);
+	text_printf(&reason, "%s: %s", describe_failed_rule(report, rule).bytes, rules_find(rule)->sentence);
 	if (text_equal(rule, "rate-wrong") && text_equal(entry->clock.id, "tsc"))
 		text_put(&reason, " A kernel that measures the TSC's rate may still use the TSC.");
 	for (size_t i = 0; i < report->finding_count; i++)
 		if (is_first_finding_of_another_rule(report, entry, i, rule))
 			text_printf(&reason, "%s%s", more++ ? ", " : " Also ",
-				    failed_rule_phrase(report, report->findings[i].rule).bytes);
+				    describe_failed_rule(report, report->findings[i].rule).bytes);
 	text_put(&reason, more ? "." : "");
 }
 

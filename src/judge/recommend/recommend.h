@@ -10,13 +10,13 @@
 void recommend_predict_clocksources(struct report *report);
 
 /* Returns Linux's reasons to mark the TSC of this machine unstable, or "" if it does not. */
-struct phrase recommend_why_tsc_unstable(const struct report *report);
+struct phrase recommend_explain_unstable_tsc(const struct report *report);
 
 /* Returns the id of the clock that Linux takes; NULL if it is not known. */
 const char *recommend_find_clock_of_linux(const struct report *report);
 
 /* Returns the cost of a read of the clock ID for a program, in ps; 0 if it is not known. */
-uint64_t recommend_read_cost_ps(const struct report *report, const char *id);
+uint64_t recommend_get_read_cost_ps(const struct report *report, const char *id);
 
 /* Fills report->answer. Call it after the other functions here, because it summarises their results. */
 void recommend_write_answer(struct report *report);

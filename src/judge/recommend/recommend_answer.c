@@ -38,7 +38,7 @@ set_best_clock_of_answer(struct report *report)
 		if (row->avoid || !entry || entry->clock.caveat)
 			continue;
 		report->answer.clock = row->clock;
-		report->answer.read_ps = recommend_read_cost_ps(report, row->clock);
+		report->answer.read_ps = recommend_get_read_cost_ps(report, row->clock);
 	}
 }
 
@@ -53,7 +53,7 @@ static void
 put_recommended_clock(struct text *text, const struct report *report)
 {
 	const struct report_answer *answer = &report->answer;
-	uint64_t linux_ps = answer->linux_takes ? recommend_read_cost_ps(report, answer->linux_takes) : 0;
+	uint64_t linux_ps = answer->linux_takes ? recommend_get_read_cost_ps(report, answer->linux_takes) : 0;
 
 	if (!answer->clock) {
 		text_put(text, report->advice.count ? "No clock is fit for timing." : "No clock was measured.");
@@ -73,7 +73,7 @@ put_recommended_clock(struct text *text, const struct report *report)
 	if (linux_ps)
 		text_printf(text, " (%s)", number_from_ps(linux_ps).text);
 	if (answer->clock)
-		text_put(text, text_equal(answer->clock, "tsc") && recommend_why_tsc_unstable(report).bytes[0] ?
+		text_put(text, text_equal(answer->clock, "tsc") && recommend_explain_unstable_tsc(report).bytes[0] ?
 			 ": it marks the TSC unstable" : ", by its ratings");
 	text_put_char(text, '.');
 }

@@ -14,7 +14,7 @@ find_calibration_loop(const struct report *report, const char *id)
 }
 
 static struct phrase
-worst_error_phrase(const struct report_calibration *row)
+describe_worst_error(const struct report_calibration *row)
 {
 	return phrase("%s ppm", number_ppm_from_ppb(row->worst.value < 0 ? -row->worst.value : row->worst.value).text);
 }
@@ -34,7 +34,7 @@ recommend_describe_calibrations(struct report *report)
 	if (used && used->worst.known) {
 		runs = used->runs - used->refused;
 		text_printf(&text, "Linux's calibration loop for the TSC, run here, is wrong by up to %s in %lu run%s%s.",
-			    worst_error_phrase(used).bytes, runs, runs == 1 ? "" : "s", used == quick ? "" : ", by the slower loop");
+			    describe_worst_error(used).bytes, runs, runs == 1 ? "" : "s", used == quick ? "" : ", by the slower loop");
 	}
 	if (!quick || !quick->refused)
 		return;
@@ -43,5 +43,5 @@ recommend_describe_calibrations(struct report *report)
 	text_printf(&text, "%sThe quick loop gives no rate in %lu of %lu runs: %s.", text.length ? " " : "", quick->refused,
 		    quick->runs, reasons.bytes);
 	if (used == quick && slow && slow->worst.known)
-		text_printf(&text, " Linux then uses the slower loop, which is wrong by up to %s.", worst_error_phrase(slow).bytes);
+		text_printf(&text, " Linux then uses the slower loop, which is wrong by up to %s.", describe_worst_error(slow).bytes);
 }

@@ -31,7 +31,7 @@ linux_clocksource_name(const char *id)
 }
 
 struct phrase
-recommend_why_tsc_unstable(const struct report *report)
+recommend_explain_unstable_tsc(const struct report *report)
 {
 	static const char *const watched_rules[] = { "clock-stuck", "clock-backward", "clock-jumped", "rate-changed" };
 	struct phrase why = { "" };
@@ -81,7 +81,7 @@ find_best_rated_clock(const struct report *report, const struct clock *not)
 
 		if (clock == not || (clock->state != CLOCK_PRESENT && !clock->falls_back) || !linux_clocksource_name(clock->id) ||
 		    !is_used_by_linux(report, clock) ||
-		    (text_equal(clock->id, "tsc") && recommend_why_tsc_unstable(report).bytes[0]))
+		    (text_equal(clock->id, "tsc") && recommend_explain_unstable_tsc(report).bytes[0]))
 			continue;
 		if (!found || get_linux_rating(clock) > get_linux_rating(found))
 			found = clock;
@@ -106,7 +106,7 @@ add_row_of_chosen_clock(struct report *report, const char *system, const char *c
  * clock of the hypervisor, the clause explains why. Otherwise it may explain why Linux may later stop using the TSC.
  */
 static const char *
-why_linux_prefers_first(const struct report *report, const struct clock *first, const struct clock *next)
+explain_linux_preference(const struct report *report, const struct clock *first, const struct clock *next)
 {
 	bool above = report_has_clock(report, "tsc") && first->by_tsc && get_linux_rating(first) > TSC_RATING;
 	bool below = text_equal(first->id, "tsc") && next && next->by_tsc;
@@ -146,7 +146,7 @@ predict_clock_of_linux(struct report *report)
 {
 	const struct clock *first = find_best_rated_clock(report, NULL);
 	const struct clock *next = first ? find_best_rated_clock(report, first) : NULL;
-	struct phrase unstable = recommend_why_tsc_unstable(report);
+	struct phrase unstable = recommend_explain_unstable_tsc(report);
 	struct text text;
 
 	if (!first)
@@ -165,7 +165,7 @@ predict_clock_of_linux(struct report *report)
 	put_higher_rated_missing_clocks(&text, report, first);
 	if (unstable.bytes[0] && report_has_clock(report, "tsc"))
 		text_printf(&text, "; Linux marks the TSC unstable: %s", unstable.bytes);
-	text_printf(&text, "%s.", why_linux_prefers_first(report, first, next));
+	text_printf(&text, "%s.", explain_linux_preference(report, first, next));
 }
 
 /*
@@ -176,7 +176,8 @@ static void
 predict_clock_of_windows(struct report *report)
 {
 	const struct paravirtual_interface *hyperv = paravirtual_find(&report->paravirtual, PARAVIRTUAL_HYPERV);
-	bool tsc = report_has_clock(report, "tsc") && report->tsc_is_invariant && !recommend_why_tsc_unstable(report).bytes[0];
+	bool tsc = report_has_clock(report, "tsc") && report->tsc_is_invariant &&
+		   !recommend_explain_unstable_tsc(report).bytes[0];
 	const char *const order[] = { "hv_page", "hv_ref", tsc ? "tsc" : "hpet", "hpet", "acpi_pm" };
 	const char *id = NULL;
 	struct text text;
@@ -208,7 +209,7 @@ has_tsc_adjust(const struct report *report)
 
 /* Returns why PostgreSQL does not read the TSC itself; NULL if it does. */
 static const char *
-why_postgresql_does_not_read_tsc(const struct report *report, const char *linux_takes)
+explain_why_postgresql_avoids_tsc(const struct report *report, const char *linux_takes)
 {
 	if (!report_has_clock(report, "tsc") || !report->tsc_is_invariant)
 		return "the TSC is not reported as invariant";
@@ -245,8 +246,8 @@ static void
 predict_clock_of_postgresql(struct report *report)
 {
 	const char *linux_takes = recommend_find_clock_of_linux(report);
-	const char *why_not = why_postgresql_does_not_read_tsc(report, linux_takes);
-	uint64_t read_ps = recommend_read_cost_ps(report, "tsc");
+	const char *why_not = explain_why_postgresql_avoids_tsc(report, linux_takes);
+	uint64_t read_ps = recommend_get_read_cost_ps(report, "tsc");
 	struct text text;
 
 	if (why_not && !linux_takes)

@@ -112,7 +112,7 @@ put_lateness(const struct report *report, struct text *reason, const struct repo
  * with the highest CPUID leaves: arch/x86/kernel/cpu/hypervisor.c.
  */
 static const char *
-hypervisor_timer_sentence(const struct report *report)
+describe_hypervisor_timer(const struct report *report)
 {
 	const struct paravirtual *all = &report->paravirtual;
 
@@ -156,7 +156,7 @@ predict_lapic_timer(struct report *report, struct text *reason, bool deadline)
 		text_put(reason, ", and it runs in deep sleep, too.");
 	else
 		put_timer_that_wakes_core(report, reason);
-	text_put(reason, hypervisor_timer_sentence(report));
+	text_put(reason, describe_hypervisor_timer(report));
 	put_lateness(report, reason, find_timer_test(report, source));
 }
 
@@ -173,7 +173,7 @@ predict_shared_timer(struct report *report, struct text *reason)
 	report->tick.source = hpet ? "hpet0" : "pit0";
 	text_printf(reason, "Linux's %s, because the local APIC's timer can't be used: all cores share it.",
 		    hpet ? "hpet, rated 50" : "pit, rated 0");
-	text_put(reason, hypervisor_timer_sentence(report));
+	text_put(reason, describe_hypervisor_timer(report));
 	if (is_timer_tested(report, report->tick.source))
 		put_lateness(report, reason, find_timer_test(report, report->tick.source));
 }

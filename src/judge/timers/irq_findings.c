@@ -137,23 +137,23 @@ can_host_explain_lateness(const struct report *report, const struct irq_totals *
 /* ---- the number of interrupts ---- */
 
 static bool
-are_most_interrupts_excused(uint64_t excused, uint64_t all)
+did_preemption_excuse_most(uint64_t excused, uint64_t all)
 {
 	return 2 * excused > all;
 }
 
 /* Returns a clause on excused deadlines, for the end of a sentence. */
 static struct phrase
-excused_interrupts_phrase(uint64_t excused, uint64_t all)
+describe_excused_by_preemption(uint64_t excused, uint64_t all)
 {
 	if (!excused)
 		return phrase(".");
 	return phrase("; %lu more do not count, because the core was preempted%s.", excused,
-		      are_most_interrupts_excused(excused, all) ? ", too many to decide" : "");
+		      did_preemption_excuse_most(excused, all) ? ", too many to decide" : "");
 }
 
 static void
-mark_unchecked_because_all_excused(struct behaviour *row, uint64_t shots)
+mark_unchecked_because_preempted(struct behaviour *row, uint64_t shots)
 {
 	behaviour_mark_unchecked(row, UNCHECKED_OTHER, "the core was preempted when each of %lu one-shots was due.", shots);
 }
@@ -195,11 +195,11 @@ judge_missing_interrupts(struct report *report, const struct irq_totals *totals)
 		behaviour_set_text(row, "%lu of %lu one-shots never came; the timer's status does not show that they were due.",
 				   totals->shots.empty, totals->shots.count);
 	else if (!known)
-		mark_unchecked_because_all_excused(row, totals->shots.count);
+		mark_unchecked_because_preempted(row, totals->shots.count);
 	else {
-		row->open = are_most_interrupts_excused(totals->shots.unknown, totals->shots.count);
+		row->open = did_preemption_excuse_most(totals->shots.unknown, totals->shots.count);
 		behaviour_set_text(row, "none of %lu one-shot%s is missing%s", known, known == 1 ? "" : "s",
-				   excused_interrupts_phrase(totals->shots.unknown, totals->shots.count).bytes);
+				   describe_excused_by_preemption(totals->shots.unknown, totals->shots.count).bytes);
 	}
 	return row->failed;
 }
@@ -219,17 +219,17 @@ judge_early_interrupts(struct report *report, const struct irq_totals *totals)
 	if (!row)
 		return;
 	if (!seen) {
-		mark_unchecked_because_all_excused(row, totals->shots.count);
+		mark_unchecked_because_preempted(row, totals->shots.count);
 		return;
 	}
 	if (text_begins_with(totals->source, "pit"))
 		by.low -= PIT_CLOCKS_2_NS;
 	if (!by.known || by.low <= 0) {
 		behaviour_set_figure(row, 0, 0, 0);
-		row->open = are_most_interrupts_excused(totals->shots.excused, totals->shots.count);
+		row->open = did_preemption_excuse_most(totals->shots.excused, totals->shots.count);
 		behaviour_set_text(row, "none of %lu one-shot%s came earlier than the measurement error allows%s",
 				   seen, seen == 1 ? "" : "s",
-				   excused_interrupts_phrase(totals->shots.excused, totals->shots.count).bytes);
+				   describe_excused_by_preemption(totals->shots.excused, totals->shots.count).bytes);
 		return;
 	}
 	behaviour_set_figure(row, by.value, by.low, by.high);
@@ -254,7 +254,7 @@ may_gaps_explain_lost_ticks(const struct irq_totals *totals)
 
 /* Returns the end of the sentence on periods without a tick. ROW is the result of the rule irq-lost. */
 static struct phrase
-lost_ticks_phrase(const struct report *report, const struct irq_totals *totals, const struct behaviour *row)
+describe_lost_ticks(const struct report *report, const struct irq_totals *totals, const struct behaviour *row)
 {
 	if (!row->checked)
 		return phrase(": not judged in an emulator, because waiting for its host can delay or drop ticks.");
@@ -266,7 +266,7 @@ lost_ticks_phrase(const struct report *report, const struct irq_totals *totals, 
 	if (totals->periods.lost && report_is_machine_emulated(report))
 		return phrase("; other ticks are late by less than 1/8 period, so waiting for the host does not "
 			"explain the loss.");
-	return excused_interrupts_phrase(totals->periods.excused, totals->periods.count);
+	return describe_excused_by_preemption(totals->periods.excused, totals->periods.count);
 }
 
 static void
@@ -286,7 +286,7 @@ judge_lost_ticks(struct report *report, const struct irq_totals *totals, bool mi
 		       !(totals->periods.lost && (misses ||
 			 can_host_explain_lost_or_doubled_ticks(report, totals, true, totals->periods.losses)));
 	row->open = row->checked && (totals->periods.lost ? totals->periods.uneven || may_gaps_explain_lost_ticks(totals) :
-				     are_most_interrupts_excused(totals->periods.excused, totals->periods.count));
+				     did_preemption_excuse_most(totals->periods.excused, totals->periods.count));
 	behaviour_set_figure(row, lost, lost, lost);
 	if (!seen) {
 		behaviour_set_text(row, "the core was preempted in each of %lu periods.", totals->periods.count);
@@ -297,7 +297,7 @@ judge_lost_ticks(struct report *report, const struct irq_totals *totals, bool mi
 	} else {
 		row->unchecked = row->checked ? UNCHECKED_OTHER : UNCHECKED_GUEST;
 		behaviour_set_text(row, "%lu of %lu periods had no tick%s", totals->periods.lost, seen,
-				   lost_ticks_phrase(report, totals, row).bytes);
+				   describe_lost_ticks(report, totals, row).bytes);
 	}
 }
 
@@ -326,7 +326,7 @@ judge_doubled_interrupts(struct report *report, const struct irq_totals *totals)
 					  seen != 0);
 	row->open = row->checked && !totals->storms &&
 		    (totals->doubled ? totals->periods.uneven && totals->doubled == totals->periods.doubled :
-				       are_most_interrupts_excused(excused, all));
+				       did_preemption_excuse_most(excused, all));
 	behaviour_set_figure(row, (int64_t)totals->doubled, (int64_t)totals->doubled, (int64_t)totals->doubled);
 	if (totals->storms)
 		behaviour_set_text(row, "the timer's interrupts did not stop after one deadline.");
@@ -344,7 +344,7 @@ judge_doubled_interrupts(struct report *report, const struct irq_totals *totals)
 				   totals->doubled, seen);
 	else
 		behaviour_set_text(row, "%lu of %lu deadlines had two interrupts%s", totals->doubled, seen,
-				   excused_interrupts_phrase(excused, all).bytes);
+				   describe_excused_by_preemption(excused, all).bytes);
 }
 
 /* ---- rates and lateness ---- */
@@ -470,5 +470,5 @@ judge_timer_tests(struct report *report)
 		judge_late_interrupts(report, &totals);
 		judge_interrupts_of_expired_deadlines(report, &totals);
 	}
-	irq_count_cores_that_breach(report);
+	irq_count_cores_that_breach_rules(report);
 }

@@ -155,7 +155,7 @@ proven_earliness_ns(const struct report_interval *row)
  * it does not break RULE.
  */
 static uint64_t
-size_of_breach(const struct report *report, const char *rule, const struct report_interval *row)
+size_of_rule_breach(const struct report *report, const char *rule, const struct report_interval *row)
 {
 	uint64_t limit = rules_get_limit_by_id(report, rule);
 
@@ -176,11 +176,11 @@ size_of_breach(const struct report *report, const char *rule, const struct repor
 }
 
 /*
- * Sets BREACHES to the sum of size_of_breach() over all tests of BEHAVIOUR's source on the core of row I. Returns
+ * Sets BREACHES to the sum of size_of_rule_breach() over all tests of BEHAVIOUR's source on the core of row I. Returns
  * false unless row I is the first of these tests, so that each core counts once.
  */
 static bool
-sum_breaches_at_first_row_of_core(const struct report *report, const struct behaviour *behaviour, size_t i,
+sum_breaches_if_first_row_of_core(const struct report *report, const struct behaviour *behaviour, size_t i,
 				  uint64_t *breaches)
 {
 	const struct report_interval *rows = report->intervals;
@@ -191,13 +191,13 @@ sum_breaches_at_first_row_of_core(const struct report *report, const struct beha
 			continue;
 		if (other < i)
 			return false;
-		*breaches += size_of_breach(report, behaviour->rule, &rows[other]);
+		*breaches += size_of_rule_breach(report, behaviour->rule, &rows[other]);
 	}
 	return text_equal(rows[i].source, behaviour->clock);
 }
 
 void
-irq_count_cores_that_breach(struct report *report)
+irq_count_cores_that_breach_rules(struct report *report)
 {
 	for (size_t n = 0; n < report->behaviours.count; n++) {
 		struct behaviour *row = &report->behaviours.rows[n];
@@ -206,7 +206,7 @@ irq_count_cores_that_breach(struct report *report)
 		if (!text_begins_with(row->rule, "irq-"))
 			continue;
 		for (size_t i = 0; i < report->interval_count; i++) {
-			if (!sum_breaches_at_first_row_of_core(report, row, i, &breaches))
+			if (!sum_breaches_if_first_row_of_core(report, row, i, &breaches))
 				continue;
 			row->cores_asked++;
 			row->cores += breaches != 0;

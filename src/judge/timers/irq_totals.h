@@ -58,6 +58,6 @@ bool irq_is_source_polled(const struct irq_totals *totals);
  * Sets in the rows of judge_timer_tests() how many cores were tested, how many broke the rule, and the core that broke
  * it most.
  */
-void irq_count_cores_that_breach(struct report *report);
+void irq_count_cores_that_breach_rules(struct report *report);
 
 #endif

@@ -132,7 +132,7 @@ observed_time_of_core_ns(const struct survey *survey, size_t core)
 }
 
 /*
- * Observes the core until it has been observed for survey_measuring_time_per_core_ns(), or in a soak for this round's
+ * Observes the core until it has been observed for survey_time_budget_per_core_ns(), or in a soak for this round's
  * part of that time. Stops early at END_TSC, but not before the first chunk. Also stops if the core does not answer,
  * or if its TSC stops. Records at most EVENTS_LEFT gaps one by one.
  */
@@ -141,7 +141,7 @@ observe_core_for_its_share(struct survey *survey, size_t core, size_t living, si
 {
 	const struct report *report = survey->report;
 	struct survey_watch *watch = &survey->memory.watches[core];
-	uint64_t share_ns = survey_measuring_time_per_core_ns(report, living);
+	uint64_t share_ns = survey_time_budget_per_core_ns(report, living);
 	uint64_t before_ns = observed_time_of_core_ns(survey, core);
 	struct gaps *gaps = survey->memory.gaps;
 	struct observe_job job = {
@@ -162,7 +162,7 @@ observe_core_for_its_share(struct survey *survey, size_t core, size_t living, si
 	watch->sum.core = (uint32_t)core;
 	watch->sum.threshold_ticks = job.plan.threshold_ticks;
 	while (observed_time_of_core_ns(survey, core) + SHORT_NS <
-		       survey_time_until_end_of_round_ns(survey, survey_measuring_time_per_core_ns(report, living)) &&
+		       survey_share_until_end_of_round_ns(survey, survey_time_budget_per_core_ns(report, living)) &&
 	       (observed_time_of_core_ns(survey, core) == before_ns || !survey_is_core_pass_over(survey, end_tsc)) &&
 	       read_clocks_if_due(survey)) {
 		uint64_t begin_tsc = survey->hooks.tsc_ordered();
@@ -210,6 +210,6 @@ survey_observe_gaps(struct survey *survey)
 		}
 		watched++;
 		observe_core_for_its_share(survey, core, living, share_events, end_tsc);
-		survey->plan.done_ns += survey_time_in_round_ns(survey, survey_measuring_time_per_core_ns(report, living));
+		survey->plan.done_ns += survey_share_of_round_ns(survey, survey_time_budget_per_core_ns(report, living));
 	}
 }

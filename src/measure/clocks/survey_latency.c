@@ -34,7 +34,7 @@
 #define CORE_BOUND_NS    (2 * SURVEY_NS_PER_S)
 
 static uint64_t
-stall_limit_ticks(const struct survey *survey, const struct clock *clock)
+tsc_ticks_until_stuck(const struct survey *survey, const struct clock *clock)
 {
 	uint64_t ticks = survey_tsc_ticks_in_clock_periods(survey, clock, STALL_PERIODS);
 	uint64_t ticks_min = scale_ns_to_ticks(&survey->scale, STALL_NS_MIN);
@@ -114,9 +114,9 @@ static void
 measure_clock_on_boot_core(struct survey *survey, struct report_clock *entry)
 {
 	const struct clock *clock = &entry->clock;
-	struct monotonic_bounds bounds = { stall_limit_ticks(survey, clock), survey_max_comparable_ticks(survey, clock),
+	struct monotonic_bounds bounds = { tsc_ticks_until_stuck(survey, clock), survey_max_comparable_ticks(survey, clock),
 					   0, 0 };
-	uint64_t slice_ns = survey_time_in_round_ns(survey, survey_measurement_duration_ns(survey->report));
+	uint64_t slice_ns = survey_share_of_round_ns(survey, survey_measurement_budget_ns(survey->report));
 	uint64_t batches = (slice_ns / SURVEY_NS_PER_MS + 1) * BATCHES_PER_MS;
 	uint64_t start, now, moved, took, shown_ns = survey->plan.done_ns;
 	unsigned cuts = survey->steps.cuts;
@@ -147,14 +147,14 @@ measure_clock_on_boot_core(struct survey *survey, struct report_clock *entry)
 		if (now > survey->steps.now.begin_tsc && scale_ns(&survey->scale, now - survey->steps.now.begin_tsc) > STEP_NS)
 			survey_read_and_compare_clocks(survey);
 		/* calculated again, because the duration becomes shorter when the user asks for the end of the run */
-		slice_ns = survey_time_in_round_ns(survey, survey_measurement_duration_ns(survey->report));
+		slice_ns = survey_share_of_round_ns(survey, survey_measurement_budget_ns(survey->report));
 	}
 	survey_read_and_compare_clocks(survey);
 	entry->disturbed += survey->steps.cuts - cuts;
 	/* After a discontinuity, the TSC cannot show how long the clock did not move. */
 	if (!survey->tsc.is_stopped && survey->steps.cuts == cuts)
 		mark_stuck_if_stopped(survey, entry, start, moved, now);
-	survey->plan.done_ns = shown_ns + survey_time_in_round_ns(survey, survey_measurement_duration_ns(survey->report));
+	survey->plan.done_ns = shown_ns + survey_share_of_round_ns(survey, survey_measurement_budget_ns(survey->report));
 }
 
 struct boot_core_job {
@@ -324,7 +324,7 @@ survey_measure_latencies_on_cores(struct survey *survey)
 		report->cores[0].latency[i] = survey_summarize_latency(survey, report->clocks[i].latency);
 	}
 	for (size_t core = 1; core < smp->count && !is_over && !survey_end_run_if_due(survey); core++) {
-		uint64_t share_ns = survey_clock_read_time_per_core_ns(report, living) / (clocks ? clocks : 1);
+		uint64_t share_ns = survey_clock_read_budget_per_core_ns(report, living) / (clocks ? clocks : 1);
 
 		if (!smp->alive(smp->context, core))
 			continue;

@@ -109,7 +109,7 @@ resolution_of_counter(const struct survey *survey, const struct survey_track *tr
 }
 
 static size_t
-copy_corners(const struct rate_corner *corners, size_t count, bool upper, struct record_corner *items)
+copy_corners_to_record(const struct rate_corner *corners, size_t count, bool upper, struct record_corner *items)
 {
 	for (size_t i = 0; i < count; i++)
 		items[i] = (struct record_corner){ (uint64_t)corners[i].tsc, (uint64_t)corners[i].ticks, upper };
@@ -129,9 +129,9 @@ survey_record_batch_end(struct survey *survey, const struct survey_track *track,
 		.gcd_ticks = resolution.gcd_ticks, .smallest_ticks = resolution.smallest_ticks,
 	};
 	struct record_corner items[2 * RATE_CORNERS_MAX];
-	size_t count = copy_corners(end->corners.lower, end->corners.lower_count, false, items);
+	size_t count = copy_corners_to_record(end->corners.lower, end->corners.lower_count, false, items);
 
-	count += copy_corners(end->corners.upper, end->corners.upper_count, true, items + count);
+	count += copy_corners_to_record(end->corners.upper, end->corners.upper_count, true, items + count);
 	record_put(&survey->record, RECORD_BATCH, &batch, items, count);
 }
 

@@ -31,7 +31,7 @@ survey_pair_pass_begin(struct survey_pair_pass *pass, struct survey *survey, enu
 		.bound_ns = survey_max_pingpong_ns(survey->report, kind, offsets->cores),
 		.end_tsc = survey_core_pass_end_tsc(survey),
 		.plan_ns = survey_planned_pair_pass_ns(survey->report, offsets->cores),
-		.late_ns = survey_host_delay_of_pair_pass_ns(survey),
+		.late_ns = survey_expected_host_delay_of_pair_pass_ns(survey),
 	};
 	concurrency_init(&pass->concurrency, kind == PAIR_SCHEDULE_STAR ? 1 : offsets->cores / 2);
 	offsets->kind = kind;

@@ -97,7 +97,7 @@ store_deadline_of_counter(struct timer_test *test, enum record_interrupts_what w
 {
 	struct record_interrupts *arming = &test->arming;
 	/* The driver assumes that a reading lags by less than one tick, so only the remaining lag is subtracted. */
-	uint64_t early = test_counter_lag_ticks(test) - 1;
+	uint64_t early = timer_test_max_counter_lag_ticks(test) - 1;
 
 	*arming = (struct record_interrupts){ .what = (uint16_t)what, .asked = 1, .armed_before = now_tsc(test) };
 	arming->ticks = test->timer->driver->get_ticks_left(test->timer);

@@ -74,7 +74,7 @@ timer_test_watch_for_interrupts(struct timer_test *test, uint64_t from, uint64_t
 }
 
 uint64_t
-test_counter_lag_ticks(const struct timer_test *test)
+timer_test_max_counter_lag_ticks(const struct timer_test *test)
 {
 	const struct report_clock *entry = NULL;
 
@@ -89,7 +89,7 @@ record_timer_description(struct timer_test *test)
 {
 	const struct timer *timer = test->timer;
 	struct record_timer *facts = &test->facts;
-	uint64_t lag_ticks = test_counter_lag_ticks(test);
+	uint64_t lag_ticks = timer_test_max_counter_lag_ticks(test);
 	struct text source;
 
 	facts->timer = (uint16_t)(test->row - test->survey->report->intervals);

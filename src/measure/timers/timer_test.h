@@ -49,7 +49,7 @@ struct timer_test {
  * Returns the largest lag, in ticks, of a reading of the source's counter behind its exact value. The clock that uses
  * this counter shows the lag. Returns 1 if no clock uses the counter.
  */
-uint64_t test_counter_lag_ticks(const struct timer_test *test);
+uint64_t timer_test_max_counter_lag_ticks(const struct timer_test *test);
 
 /* Discards recorded interrupts, and programs the source with TICKS. */
 void timer_test_arm_source(struct timer_test *test, enum record_interrupts_what what, uint64_t ticks);

@@ -22,7 +22,7 @@ has_report_mark(struct html_page page)
 size_t
 html_length(struct html_page page)
 {
-	return page.length + base64_size(page.charts_length);
+	return page.length + base64_encoded_size(page.charts_length);
 }
 
 void

@@ -21,7 +21,7 @@ set_looks(const uint64_t *begins, size_t count)
 static struct rate_ends
 from_to(size_t from, size_t to)
 {
-	return rate_readings_select_batches(&readings, &readings.batches[from].sample, &readings.batches[to].sample);
+	return rate_readings_get_batches_between(&readings, &readings.batches[from].sample, &readings.batches[to].sample);
 }
 
 TEST(a_rate_uses_all_looks_between_its_ends_and_no_others)

@@ -9,10 +9,10 @@ encoded(const char *from, size_t length)
 {
 	struct text text;
 
-	text_init(&text, bytes, base64_size(length));
+	text_init(&text, bytes, base64_encoded_size(length));
 	base64_put(&text, from, length);
 	assert_false(text.truncated);
-	assert_int_equal(text.length + 1, base64_size(length));
+	assert_int_equal(text.length + 1, base64_encoded_size(length));
 	return bytes;
 }
 
