@@ -223,7 +223,7 @@ set_tsc_rate_and_deadline(void *context, struct rate hz, uint64_t deadline_ns)
 }
 
 static void
-start_phase(void *context, const struct run *run, const struct run_phase *phase)
+handle_phase_start(void *context, const struct run *run, const struct run_phase *phase)
 {
 	struct machine *machine = context;
 	uint64_t begin_tsc = hw_tsc();
@@ -284,7 +284,7 @@ prepare_machine_for_run(struct machine *machine, const struct plan *plan, struct
 		.read_signals = read_disruption_markers,
 		.set_tsc_rate = set_tsc_rate_and_deadline,
 		.set_tick_stopped = set_firmware_tick_stopped,
-		.phase_starts = start_phase,
+		.phase_starts = handle_phase_start,
 		.smi_count = cpu->counts_smis ? cpu_read_smi_count : NULL,
 	};
 	machine->stolen_counter = steal_time_open_counter(cpu, &machine->platform.paravirtual, guard_run,

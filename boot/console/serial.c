@@ -37,7 +37,7 @@ send_on_all_lines(struct serial *serial, const char *bytes, size_t size)
  * the number of BYTES that were appended.
  */
 static size_t
-fill_chunk(char chunk[CHUNK], size_t *used, const char *bytes, size_t length)
+append_to_chunk_with_crlf(char chunk[CHUNK], size_t *used, const char *bytes, size_t length)
 {
 	size_t appended = 0;
 
@@ -56,7 +56,7 @@ serial_print(struct serial *serial, const char *text)
 
 	while (length) {
 		char chunk[CHUNK] = "";
-		size_t used = 0, taken = fill_chunk(chunk, &used, text, length);
+		size_t used = 0, taken = append_to_chunk_with_crlf(chunk, &used, text, length);
 
 		send_on_all_lines(serial, chunk, used);
 		text += taken;
@@ -106,7 +106,7 @@ send_block_chunk(struct serial *serial)
 	size_t length = serial->piece == BODY ? block->length : text_length(bytes), used = 0;
 	char chunk[CHUNK] = "";
 
-	serial->at += fill_chunk(chunk, &used, bytes + serial->at, length - serial->at);
+	serial->at += append_to_chunk_with_crlf(chunk, &used, bytes + serial->at, length - serial->at);
 	send_on_all_lines(serial, chunk, used);
 	if (serial->at < length)
 		return;

@@ -164,14 +164,14 @@ cores_allocate_memory(struct cores *cores, size_t listed, size_t wanted, uint32_
  * interrupts masked.
  */
 static void
-report_unlisted_core(struct cores *cores)
+report_core_missing_in_madt(struct cores *cores)
 {
 	struct text text;
 
 	if (!__atomic_load_n(&cores->setup->unlisted, __ATOMIC_ACQUIRE))
 		return;
 	text_init(&text, cores->reason, sizeof(cores->reason)); /* overwrites cores_allocate_memory()'s sentence */
-	startup_print_unlisted_id(&text, &cores->unlisted_id);
+	startup_print_unlisted_apic_id(&text, &cores->unlisted_id);
 }
 
 size_t
@@ -190,7 +190,7 @@ cores_find_by_broadcast(uint32_t *ids, size_t space)
 
 	size_t arrived = __atomic_load_n(&cores.setup->unlisted, __ATOMIC_ACQUIRE);
 
-	return startup_gather_apic_ids(ids, arrived < space ? arrived : space);
+	return startup_compact_apic_ids(ids, arrived < space ? arrived : space);
 }
 
 bool
@@ -235,7 +235,7 @@ cores_start(struct cores *cores, const struct acpi_madt *madt, uint32_t own_apic
 	size_t alive = startup_start_cores(&cores->startup);
 
 	cores->firmware_lost_cores = true;
-	report_unlisted_core(cores);
+	report_core_missing_in_madt(cores);
 	for (size_t i = 1; i < cores->startup.count; i++)
 		cores_copy_slot_state_to_record(cores, i);
 	return alive > 0;

@@ -46,7 +46,7 @@ fetch_table(const struct acpi_memory *memory, uint64_t address)
  * the first valid table of each type is used. Returns false if nothing can be read at ADDRESS.
  */
 static bool
-read_table(const struct acpi_memory *memory, uint64_t address, struct acpi_facts *facts)
+read_facts_from_table(const struct acpi_memory *memory, uint64_t address, struct acpi_facts *facts)
 {
 	struct acpi_table table = fetch_table(memory, address);
 
@@ -84,7 +84,7 @@ read_listed_tables(const struct acpi_memory *memory, const struct root *root,
 						   root->entry_size);
 
 		/* some firmware lists tables at address 0, which are ignored */
-		if (address != 0 && !read_table(memory, address, facts))
+		if (address != 0 && !read_facts_from_table(memory, address, facts))
 			unreadable++;
 	}
 	if (unreadable > 0)
@@ -180,7 +180,7 @@ is_rsdp_valid(const struct acpi_table *rsdp, struct acpi_facts *facts)
 }
 
 static void
-clear_facts(struct acpi_facts *facts)
+clear_acpi_facts(struct acpi_facts *facts)
 {
 	uint32_t *apic_ids = facts->madt.apic_ids;
 	size_t core_max = facts->madt.core_max;
@@ -208,7 +208,7 @@ acpi_read_facts(const struct acpi_memory *memory, uint64_t rsdp_address, struct 
 	struct root xsdt = { "XSDT", 0, sizeof(uint64_t) };
 	struct root rsdt = { "RSDT", 0, sizeof(uint32_t) };
 
-	clear_facts(facts);
+	clear_acpi_facts(facts);
 	if (rsdp_address == 0) {
 		acpi_add_problem(facts, "RSDP: the firmware does not give its address; no ACPI table is used");
 		return;

@@ -69,7 +69,7 @@ is_rate_stable(uint64_t hz, uint64_t before_hz)
 
 /* Returns the TSC's rate in Hz, or 0 if ten quotients in a row never agreed. */
 static uint64_t
-measure_hz_until_stable(const struct calibrating *c, struct calibration_result *result)
+measure_tsc_hz_until_stable(const struct calibrating *c, struct calibration_result *result)
 {
 	uint64_t clock = hw_tsc(), tsc = hw_tscp(), hz = 0, before_hz = 0;
 	unsigned stable = 0, estimates = 0;
@@ -95,7 +95,7 @@ measure_hz_until_stable(const struct calibrating *c, struct calibration_result *
 static void
 postgresql_calibrate(const struct calibrating *c, struct calibration_result *result)
 {
-	uint64_t interrupts = hw_interrupts_mask(), hz = measure_hz_until_stable(c, result);
+	uint64_t interrupts = hw_interrupts_mask(), hz = measure_tsc_hz_until_stable(c, result);
 
 	hw_interrupts_restore(interrupts);
 	if (hz)

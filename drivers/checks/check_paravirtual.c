@@ -103,7 +103,7 @@ hv_page_check_stated_rate(const struct checking *checking, struct behaviour *row
 
 /* Returns true if the page is invalid in each read for LASTING_NS. An update makes the page invalid only briefly. */
 static bool
-page_stays_invalid(const struct checking *checking)
+hv_page_stays_invalid(const struct checking *checking)
 {
 	struct wait wait = wait_begin(checking->scale, LASTING_NS);
 	struct hv_tsc_page taken = { 0 };
@@ -125,7 +125,8 @@ hv_page_check_msr_fallbacks(const struct checking *checking, struct behaviour *r
 		behaviour_set_text(row, "This clock has no page to check.");
 		return;
 	}
-	check_set_outcome(row, checking->rows->state != CLOCK_PRESENT || (fallbacks && page_stays_invalid(checking)));
+	check_set_outcome(row, checking->rows->state != CLOCK_PRESENT ||
+			  (fallbacks && hv_page_stays_invalid(checking)));
 	if (!fallbacks)
 		behaviour_set_text(row, "The page's sequence number was never 0.");
 	else if (checking->rows->state == CLOCK_PRESENT)

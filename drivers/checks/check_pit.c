@@ -42,7 +42,7 @@ gcd(uint64_t a, uint64_t b)
 }
 
 static struct sample
-take_sample(const struct checking *checking)
+take_pit_sample(const struct checking *checking)
 {
 	struct sample sample;
 
@@ -51,10 +51,10 @@ take_sample(const struct checking *checking)
 }
 
 static struct sample
-take_sample_without_interrupts(const struct checking *checking)
+take_pit_sample_without_interrupts(const struct checking *checking)
 {
 	uint64_t interrupts = hw_interrupts_mask();
-	struct sample sample = take_sample(checking);
+	struct sample sample = take_pit_sample(checking);
 
 	hw_interrupts_restore(interrupts);
 	return sample;
@@ -78,14 +78,14 @@ wait_varying_time(const struct checking *checking, unsigned reading)
 }
 
 static void
-check_count_step(const struct checking *checking, struct behaviour *row)
+check_smallest_count_step(const struct checking *checking, struct behaviour *row)
 {
-	uint64_t first_ticks = take_sample_without_interrupts(checking).ticks, step = 0;
+	uint64_t first_ticks = take_pit_sample_without_interrupts(checking).ticks, step = 0;
 
 	for (unsigned i = 0; i < STEP_READS; i++) {
 		wait_varying_time(checking, i);
 		step = gcd(step, get_elapsed_ticks(checking, first_ticks,
-						   take_sample_without_interrupts(checking).ticks));
+						   take_pit_sample_without_interrupts(checking).ticks));
 	}
 	if (step == 0) {
 		behaviour_set_text(row, "The counter did not change in %u readings.", STEP_READS);
@@ -140,7 +140,7 @@ static enum latch
 test_latch(const struct checking *checking, bool latch_twice)
 {
 	uint64_t interrupts = hw_interrupts_mask();
-	struct latched l = { .before = take_sample(checking) };
+	struct latched l = { .before = take_pit_sample(checking) };
 	struct wait wait;
 
 	hw_out8(PIT_CONTROL, CONTROL_LATCH);
@@ -155,7 +155,7 @@ test_latch(const struct checking *checking, bool latch_twice)
 	if (latch_twice)
 		hw_out8(PIT_CONTROL, CONTROL_LATCH);
 	l.ticks = pit_read_latched();
-	l.after = take_sample(checking);
+	l.after = take_pit_sample(checking);
 	hw_interrupts_restore(interrupts);
 	return classify_latch(checking, &l);
 }
@@ -235,7 +235,7 @@ void
 pit_check(const struct checking *checking, struct behaviours *behaviours)
 {
 	static const struct check checks[] = {
-		{ "pit-step", 10 * WAIT_NS_PER_MS, check_count_step },
+		{ "pit-step", 10 * WAIT_NS_PER_MS, check_smallest_count_step },
 		{ "pit-latch", 10 * WAIT_NS_PER_MS, check_latch },
 		{ "pit-status", PIT_LOADED_NS, check_readback_status },
 		{ "pit-out", PIT_OUT_NS, pit_check_out },

@@ -64,7 +64,7 @@ struct update_watch {
 };
 
 static struct update_poll
-poll_registers_once(const struct device *device, uint64_t good_ticks)
+poll_update_registers_once(const struct device *device, uint64_t good_ticks)
 {
 	struct update_poll poll = { .begin = check_read_tsc(device) };
 
@@ -184,7 +184,7 @@ watch_updates(struct update_watch *w, struct periodic_flag *flag)
 
 	do {
 		uint64_t interrupts = hw_interrupts_mask();
-		struct update_poll poll = poll_registers_once(checking->device, good_ticks);
+		struct update_poll poll = poll_update_registers_once(checking->device, good_ticks);
 
 		if (flag)
 			periodic_flag_poll(checking, flag);

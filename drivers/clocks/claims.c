@@ -92,7 +92,7 @@ read_msr(const struct reading *reading, uint32_t msr, uint64_t *value)
 }
 
 static uint64_t
-get_base_mhz(const struct reading *reading)
+read_base_mhz(const struct reading *reading)
 {
 	return reading->cpu->basic_leaf_max >= LEAF_FREQUENCY ?
 		read_cpuid_leaf(reading, LEAF_FREQUENCY).eax & FREQUENCY_EAX_MHZ : 0;
@@ -108,7 +108,7 @@ add_rate_claims_without_crystal(const struct reading *reading, const struct hw_c
 {
 	struct hw_cpuid features = reading->features;
 	uint32_t model = FEATURES_EAX_MODEL_MORE(features) << 4 | FEATURES_EAX_MODEL(features);
-	uint64_t mhz = get_base_mhz(reading);
+	uint64_t mhz = read_base_mhz(reading);
 
 	if (FEATURES_EAX_FAMILY(features) == FAMILY_6 && model == MODEL_ATOM_C3000 &&
 	    text_equal(reading->cpu->vendor, "GenuineIntel")) {
@@ -161,7 +161,7 @@ add_leaf_16_rate_claim(const struct reading *reading)
 {
 	if (reading->cpu->basic_leaf_max >= LEAF_FREQUENCY)
 		set_rate_in_hz(claims_add(reading->claims, CLAIM_LEAF_16, CLAIM_OF_TSC, "CPUID 16h"),
-			       get_base_mhz(reading) * HZ_PER_MHZ, BASE_WITHIN_HZ);
+			       read_base_mhz(reading) * HZ_PER_MHZ, BASE_WITHIN_HZ);
 }
 
 /*
@@ -268,7 +268,7 @@ add_platform_info_rate_claim(const struct reading *reading)
  * family 1Ah on it is 5 MHz times bits 11:0.
  */
 static uint64_t
-get_p0_hz(uint32_t family, uint64_t value)
+decode_amd_p0_hz(uint32_t family, uint64_t value)
 {
 	uint64_t divisor = value >> 8 & 0x3f;
 
@@ -291,7 +291,7 @@ add_amd_rate_claim(const struct reading *reading)
 	claim = claims_add(reading->claims, CLAIM_AMD_P0, CLAIM_OF_TSC, "MSR C0010064h");
 	read_claim_msr(reading, claim, MSR_AMD_P0, &value);
 	if (!claim->reason[0])
-		set_nominal_rate(claim, get_p0_hz(family, value));
+		set_nominal_rate(claim, decode_amd_p0_hz(family, value));
 	if (!reading->cpu->memory_encrypted || !read_msr(reading, MSR_SEV_STATUS, &value) ||
 	    !(value & SEV_SECURE_TSC))
 		return;

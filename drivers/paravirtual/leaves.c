@@ -46,7 +46,7 @@ static const struct {
 };
 
 static void
-list_features(struct paravirtual_interface *interface, const struct word *words)
+add_feature_names(struct paravirtual_interface *interface, const struct word *words)
 {
 	struct text text;
 
@@ -144,7 +144,7 @@ read_kvm_features(struct paravirtual_interface *interface)
 {
 	if (interface->leaf_max >= interface->base + LEAF_INTERFACE)
 		interface->features = hw_cpuid(interface->base + LEAF_INTERFACE, 0).eax;
-	list_features(interface, kvm_words);
+	add_feature_names(interface, kvm_words);
 	read_khz_leaf(interface);
 }
 
@@ -166,7 +166,7 @@ read_hyperv_features(struct paravirtual_interface *interface, fault_guard *guard
 	interface->features = r.eax;
 	if (!(r.edx & HV_FREQUENCY_MSRS_AVAILABLE))
 		interface->features &= ~HV_ACCESS_FREQUENCY_MSRS;
-	list_features(interface, hv_words);
+	add_feature_names(interface, hv_words);
 	interface->features_edx = r.edx;
 	interface->missing = find_missing_hyperv_feature(r.eax, r.edx);
 	interface->timer_faults = interface->features & HV_ACCESS_TIMERS && r.edx & HV_DIRECT_TIMERS_AVAILABLE && guarded &&

@@ -169,7 +169,7 @@ startup_clear_apic_ids(uint32_t *ids, size_t space)
 }
 
 size_t
-startup_gather_apic_ids(uint32_t *ids, size_t count)
+startup_compact_apic_ids(uint32_t *ids, size_t count)
 {
 	size_t written = 0;
 
@@ -183,7 +183,7 @@ startup_gather_apic_ids(uint32_t *ids, size_t count)
 }
 
 void
-startup_print_unlisted_id(struct text *text, const uint32_t *first_id)
+startup_print_unlisted_apic_id(struct text *text, const uint32_t *first_id)
 {
 	uint32_t id = __atomic_load_n(first_id, __ATOMIC_ACQUIRE);
 

@@ -93,16 +93,17 @@ void startup_start_by_broadcast(const struct startup *startup, const uint32_t *a
 /*
  * Started cores write their APIC ids to IDS. Each core first reserves an entry, so an entry may be reserved but not
  * written. The function startup_clear_apic_ids() marks all entries as not written. The function
- * startup_gather_apic_ids() moves the written ids among the first COUNT entries to the front, and returns their number.
+ * startup_compact_apic_ids() moves the written ids among the first COUNT entries to the front, and returns their
+ * number.
  */
 void startup_clear_apic_ids(uint32_t *ids, size_t space);
-size_t startup_gather_apic_ids(uint32_t *ids, size_t count);
+size_t startup_compact_apic_ids(uint32_t *ids, size_t count);
 
 /*
  * Appends a sentence about started cores whose id the MADT does not list. The sentence includes *FIRST_ID if the first
  * such core has written its id.
  */
-void startup_print_unlisted_id(struct text *text, const uint32_t *first_id);
+void startup_print_unlisted_apic_id(struct text *text, const uint32_t *first_id);
 
 /*
  * Stops, by INIT, the cores in slots FIRST to END - 1 whose state is BEFORE, and sets their state to AFTER. Then waits

@@ -22,7 +22,7 @@ pics_reach_this_core(void)
 }
 
 bool
-pic_check_route(const struct platform *platform, struct timer *timer, uint32_t irq)
+pic_check_irq_route(const struct platform *platform, struct timer *timer, uint32_t irq)
 {
 	timer->route = (struct timer_route){ .kind = "pic", .pin = irq };
 	if (platform->acpi.madt.found && !platform->acpi.madt.has_pics)

@@ -17,7 +17,7 @@
  * or if one of their inputs is not masked. Does the same if LINT0 of this core's LAPIC is masked or not in mode
  * ExtINT, because the PICs then cannot interrupt this core.
  */
-bool pic_check_route(const struct platform *platform, struct timer *timer, uint32_t irq);
+bool pic_check_irq_route(const struct platform *platform, struct timer *timer, uint32_t irq);
 
 /*
  * Initializes both PICs and unmasks only IRQ, which is 0 or 8. IRQ raises VECTOR, which must be a multiple of 8. The

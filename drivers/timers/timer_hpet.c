@@ -37,7 +37,7 @@ enum { SAVED_CONFIGURATION, SAVED_COMPARATOR, SAVED_FSB, SAVED_GENERAL };
 enum { BY_IOAPIC, BY_FSB, BY_LEGACY }; /* values of driver->route_kind, which selects the route of the interrupts */
 
 static uint64_t
-get_registers_address(const struct timer *timer)
+get_timer_registers_address(const struct timer *timer)
 {
 	return timer->address + HPET_TIMER(timer->driver->unit);
 }
@@ -45,7 +45,7 @@ get_registers_address(const struct timer *timer)
 static uint64_t
 get_comparator_address(const struct timer *timer)
 {
-	return get_registers_address(timer) + 8;
+	return get_timer_registers_address(timer) + 8;
 }
 
 static bool
@@ -69,14 +69,15 @@ choose_interrupt_route(const struct platform *platform, struct timer *timer)
 	switch (timer->driver->route_kind) {
 	case BY_FSB:
 		timer->route.kind = "fsb";
-		return hw_read32(get_registers_address(timer)) & FSB_CAP ||
+		return hw_read32(get_timer_registers_address(timer)) & FSB_CAP ||
 		       timer_set_unusable(timer, CLOCK_ABSENT, "The HPET can't send its interrupts as messages (FSB delivery).");
 	case BY_LEGACY:
 		if (!(hw_read32(timer->address + HPET_ID) & LEGACY_CAP))
 			return timer_set_unusable(timer, CLOCK_ABSENT, "The HPET can't replace the PIT (no legacy replacement route).");
 		return timer_pic_is_masked(timer) && find_free_ioapic_pin(platform, timer, 1u << LEGACY_PIN);
 	default: /* IA-PC HPET 2.3.8, high half: TN_INT_ROUTE_CAP, a bit mask of the pins that the timer can use */
-		return find_free_ioapic_pin(platform, timer, hw_read32(get_registers_address(timer) + 4) & ~ISA_PINS);
+		return find_free_ioapic_pin(platform, timer,
+					    hw_read32(get_timer_registers_address(timer) + 4) & ~ISA_PINS);
 	}
 }
 
@@ -104,7 +105,7 @@ hpet_timer_open(const struct platform *platform, struct timer *timer)
 	timer->unlisted = timer->driver->unit >= HPET_TIMERS(hw_read32(timer->address + HPET_ID));
 	if (timer->unlisted)
 		return;
-	if (configuration & LEGACY_CNF || hw_read32(get_registers_address(timer)) & HPET_TN_INT_ENB) {
+	if (configuration & LEGACY_CNF || hw_read32(get_timer_registers_address(timer)) & HPET_TN_INT_ENB) {
 		timer_set_unusable(timer, CLOCK_DISABLED, "In use by the firmware: not tested.");
 		return;
 	}
@@ -112,7 +113,7 @@ hpet_timer_open(const struct platform *platform, struct timer *timer)
 	timer->ticks_max = TICKS_MAX;
 	timer->clock = "hpet";
 	timer->count_mask = UINT32_MAX;
-	timer->no_periods = !(hw_read32(get_registers_address(timer)) & PER_INT_CAP);
+	timer->no_periods = !(hw_read32(get_timer_registers_address(timer)) & PER_INT_CAP);
 	timer->counter_address = timer->address + HPET_COUNTER;
 	if (choose_interrupt_route(platform, timer))
 		timer->state = CLOCK_PRESENT;
@@ -121,7 +122,7 @@ hpet_timer_open(const struct platform *platform, struct timer *timer)
 static void
 hpet_timer_disarm(struct timer *timer)
 {
-	uint64_t at = get_registers_address(timer);
+	uint64_t at = get_timer_registers_address(timer);
 
 	hw_write32(at, hw_read32(at) & ~(HPET_TN_INT_ENB | TYPE_CNF));
 }
@@ -148,7 +149,7 @@ restore_msi_route(const struct timer *timer)
 static void
 hpet_timer_set_up(struct timer *timer, uint32_t vector)
 {
-	uint64_t at = get_registers_address(timer);
+	uint64_t at = get_timer_registers_address(timer);
 	uint32_t configuration = hw_read32(at);
 	struct lapic lapic;
 
@@ -181,7 +182,7 @@ hpet_timer_set_up(struct timer *timer, uint32_t vector)
 static uint64_t
 hpet_timer_arm(struct timer *timer, uint64_t ticks, bool periodic)
 {
-	uint64_t at = get_registers_address(timer);
+	uint64_t at = get_timer_registers_address(timer);
 	uint32_t configuration = hw_read32(at) & ~(HPET_TN_INT_ENB | TYPE_CNF), due;
 
 	if (periodic)
@@ -197,7 +198,7 @@ hpet_timer_arm(struct timer *timer, uint64_t ticks, bool periodic)
 static void
 hpet_timer_enable_interrupt(struct timer *timer)
 {
-	uint64_t at = get_registers_address(timer);
+	uint64_t at = get_timer_registers_address(timer);
 
 	hw_write32(at, hw_read32(at) | HPET_TN_INT_ENB);
 }
@@ -224,7 +225,7 @@ hpet_timer_restore(struct timer *timer)
 		hw_write32(timer->address + HPET_CONFIGURATION, (uint32_t)timer->saved[SAVED_GENERAL]);
 	hw_write32(get_comparator_address(timer), (uint32_t)timer->saved[SAVED_COMPARATOR]);
 	hw_write32(get_comparator_address(timer) + 4, (uint32_t)(timer->saved[SAVED_COMPARATOR] >> 32));
-	hw_write32(get_registers_address(timer), (uint32_t)timer->saved[SAVED_CONFIGURATION]);
+	hw_write32(get_timer_registers_address(timer), (uint32_t)timer->saved[SAVED_CONFIGURATION]);
 	if (timer->driver->route_kind == BY_FSB)
 		restore_msi_route(timer);
 	else

@@ -44,7 +44,7 @@ find_rtc_ports(struct timer *timer)
 }
 
 static void
-check_availability(const struct platform *platform, struct timer *timer)
+check_rtc_alarm_availability(const struct platform *platform, struct timer *timer)
 {
 	struct ioapic_line line = ioapic_get_line(&platform->acpi.madt, IRQ);
 	struct device device = make_rtc_device(timer);
@@ -77,7 +77,7 @@ rtc_timer_open(const struct platform *platform, struct timer *timer)
 	}
 	interrupts = hw_interrupts_mask();
 	find_rtc_ports(timer);
-	check_availability(platform, timer);
+	check_rtc_alarm_availability(platform, timer);
 	hw_interrupts_restore(interrupts);
 }
 

@@ -51,7 +51,7 @@ timer_find_interrupt_line(const struct platform *platform, struct timer *timer, 
 
 	timer->line_bits = line.bits;
 	if (timer->driver->by_pic)
-		return pic_check_route(platform, timer, line.irq);
+		return pic_check_irq_route(platform, timer, line.irq);
 	timer->route = (struct timer_route){ .kind = "ioapic", .pin = line.pin };
 	if (lapic_open(&lapic) || lapic_read_id(&lapic) > IOAPIC_ID_MAX)
 		return timer_set_unusable(timer, CLOCK_DISABLED,

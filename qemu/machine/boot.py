@@ -179,11 +179,11 @@ def judge_run(run, guest):
         return EXIT_NOT_DONE, transcript.error.rstrip(".") or f"baretick ended with an error: {transcript.last_line}"
     if word is None and guest.ending == "exit" and guest.status != 0:
         return EXIT_NOT_DONE, f"QEMU {format_qemu_exit_status(guest.status)}{format_last_error(run, guest)}"
-    if not transcript.is_complete and transcript.error:
+    if not transcript.is_report_complete and transcript.error:
         return EXIT_NOT_DONE, transcript.error.rstrip(".")
     if word == "pass" and run.list and "TEXT" in transcript.blocks:
         return EXIT_PASS, None
-    if not transcript.is_complete:
+    if not transcript.is_report_complete:
         missing = "report" if transcript.report is None else "text"
         how = f"baretick ended with {word}" if word else explain_signal_that_ended_qemu(guest) or "the machine was switched off"
         return EXIT_NOT_DONE, f"{how}, but its {missing} did not come over the serial line"

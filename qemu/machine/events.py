@@ -182,7 +182,7 @@ class Events:
         self._until = None   # end of the current wait, in time.monotonic(): the end of the step, or the time limit for the answer
         self._label = 0
 
-    def get_wait_time(self, longest):
+    def get_time_until_next_event(self, longest):
         """Return the number of seconds until run_due_event_step() must be called again. It is at most LONGEST."""
         times = [self._until] if self._event else filter(None, map(self._get_start_time, self._left))
         return max(0.0, min([longest, *(end - time.monotonic() for end in times)]))

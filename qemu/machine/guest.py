@@ -85,7 +85,7 @@ class Guest:
         asked = time.monotonic()
         self._hang_check = HangCheck() if check_hang else None
         while self.ending is None:
-            for key, _ in self._selector.select(self._events.get_wait_time(TICK_S)):
+            for key, _ in self._selector.select(self._events.get_time_until_next_event(TICK_S)):
                 if not key.data():
                     self._unregister_source(key.fileobj)
             now = time.monotonic()

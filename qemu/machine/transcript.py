@@ -83,7 +83,7 @@ class Transcript:
         return len(self.phase_starts) > 1 and not self.blocks and not self._block and not self.is_output_over
 
     @property
-    def is_complete(self):
+    def is_report_complete(self):
         return self.report is not None and "TEXT" in self.blocks
 
     @property
@@ -91,7 +91,7 @@ class Transcript:
         """True if no more output will come: the report is complete, the application has printed why there is no report, or a
         key has cut a block off.
         """
-        return self.is_complete or bool(self.error) or self.left_early
+        return self.is_report_complete or bool(self.error) or self.left_early
 
     def parse_bytes(self, data):
         self.size += len(data)

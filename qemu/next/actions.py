@@ -143,7 +143,7 @@ def prepare_next_start(system, path, words, by=loaders.Firmware.name, restart=Fa
         if SHIM in loaded and by != loaders.Firmware.name:
             raise Refused(f"Secure Boot is on, and {path} is signed for a shim: {loader.title} starts only what is signed with a key of "
                           "the firmware")
-        volume.check_space(folder, sum(map(len, loaded.values())))
+        volume.check_free_space(folder, sum(map(len, loaded.values())))
         own = os.path.join(folder, volume.OWN)
         if os.path.exists(own) and not _has_saved_state(own):
             raise Refused(f"{volume.OWN} on {partition.path} is not nextboot's: move it away first")

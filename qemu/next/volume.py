@@ -140,7 +140,7 @@ def mount_partition(system, partition):
             system.run_command("umount", folder)
 
 
-def check_space(folder, size):
+def check_free_space(folder, size):
     """Raise Refused if the partition is read-only, or has no space for SIZE bytes of new files and three reports."""
     about = os.statvfs(folder)
     if about.f_flag & os.ST_RDONLY:

@@ -146,7 +146,7 @@ def _judge_again(data, record, rejudged):
     """
     old = _get_record_digest(data)
     try:
-        new = rejudge.make_report(rejudged.program, record)
+        new = rejudge.make_report_from_record(rejudged.program, record)
         if _get_record_digest(new) != old:
             raise rejudge.Damaged("It is not the record of the report next to it.")
     except rejudge.Damaged as error:

@@ -40,7 +40,7 @@ def find_record_of_report(path):
         return None
 
 
-def make_report(program, record):
+def make_report_from_record(program, record):
     """Return the JSON report that PROGRAM makes from the file RECORD."""
     with tempfile.TemporaryDirectory(prefix="baretick-") as folder:
         try:

@@ -137,14 +137,14 @@ class Comparison:
         within = was.get("p50_within_ns") or []
         at_most = within[1] if len(within) == 2 else was.get("p50_ns")
         if self._is_slower(at_most, is_now.get("min_ns")):
-            return self._format_sentence("has a median latency of {} ns, it was {} ns", is_now.get("p50_ns"), was["p50_ns"])
+            return self._format_change_sentence("has a median latency of {} ns, it was {} ns", is_now.get("p50_ns"), was["p50_ns"])
         return None
 
     def _compare_read_loop_times(self, before, now):
         was, is_now = before.get("latency") or {}, now.get("latency") or {}
         undisturbed = (is_now.get("clean") or {}).get("hit") == 0
         if self._is_slower(was.get("loop_ns"), is_now.get("loop_ns" if undisturbed else "min_ns")):
-            return self._format_sentence("has a loop time of {} ns, it was {} ns", is_now.get("loop_ns"), was["loop_ns"])
+            return self._format_change_sentence("has a loop time of {} ns, it was {} ns", is_now.get("loop_ns"), was["loop_ns"])
         return None
 
     def _is_slower(self, was_at_most, is_at_least):
@@ -156,12 +156,12 @@ class Comparison:
     def _compare_resolutions(self, before, now):
         for key, unit in ("resolution_ns", "ns"), ("step_ticks", "ticks"):
             if self._exceeds_factor(before.get(key), now.get(key)):
-                return self._format_sentence("has a resolution of {} " + unit + ", it was {} " + unit, now[key], before[key])
+                return self._format_change_sentence("has a resolution of {} " + unit + ", it was {} " + unit, now[key], before[key])
             if None not in (before.get(key), now.get(key)):
                 return None  # times are clearer than ticks, so ticks are compared only if a time is missing
         return None
 
-    def _format_sentence(self, words, now, before):
+    def _format_change_sentence(self, words, now, before):
         return words.format(format_number(now), format_number(before)) + f": more than {format_number(self._factor)} times that"
 
     def _compare_rates(self, before, now):
@@ -239,7 +239,7 @@ class Comparison:
             if not self._judges_lateness or None in ends:
                 continue
             if self._exceeds_factor(max(was["p50"], 0) + was["error"], late["min"] - late["error"], self._entry_ns):
-                yield self._format_sentence(f"of {row['asked']['period_ns']} ns, {row.get('mode')}, is late by {{}} ns (median), "
+                yield self._format_change_sentence(f"of {row['asked']['period_ns']} ns, {row.get('mode')}, is late by {{}} ns (median), "
                                      "it was by {} ns", late.get("p50"), was["p50"])
 
     def _find_newly_wrong_claims(self):

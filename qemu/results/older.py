@@ -17,11 +17,11 @@ def convert_to_current(report, schema):
     for key, names in KEYS.items():
         now[key] = _apply_to_objects(report.get(key), lambda row, names=names: {names.get(name, name): row[name] for name in row})
     now["behaviours"] = _apply_to_objects(report.get("behaviours"), lambda row: {**row, "outcome": _rename_outcome(row.get("outcome"))})
-    now["clocks"] = _apply_verdicts_to_read_methods(report.get("clocks"))
+    now["clocks"] = _apply_clock_verdict_to_read_methods(report.get("clocks"))
     return now
 
 
-def _apply_verdicts_to_read_methods(clocks):
+def _apply_clock_verdict_to_read_methods(clocks):
     """Apply the verdict of a clock to its further read methods, if their own verdict is better. In the old schema each read
     method had its own verdict. In the new schema a fault of the counter is a fault of all its read methods.
     """

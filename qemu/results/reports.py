@@ -80,7 +80,7 @@ def check_report(report):
     elif found != schema:
         but = f", but of {json.dumps(found[:SHOWN_MAX])}" if isinstance(found, str) else ""
         raise ValueError(f"is not of schema {schema}{but}")
-    flaw = _find_mismatch(report, shape, "")
+    flaw = _find_schema_mismatch(report, shape, "")
     if flaw:
         raise ValueError(f"is not as schema {found} has it: {flaw}")
     if report.get("findings"):  # earlier releases sort findings by rule
@@ -127,7 +127,7 @@ def _make_lenient_schema(node, definitions, needed=True):
     return lenient
 
 
-def _find_mismatch(value, node, where):
+def _find_schema_mismatch(value, node, where):
     """Return the first place where VALUE does not match NODE, or None. WHERE is the place of VALUE in the report. Keys that
     the schema does not have are skipped, so the recursion is at most as deep as the schema.
     """
@@ -140,14 +140,14 @@ def _find_mismatch(value, node, where):
         if missing:
             return f"{where or 'it'} has no {missing}"
         for key, inner in node["properties"].items():
-            flaw = _find_mismatch(value[key], inner, f"{where}.{key}" if where else key) if key in value else None
+            flaw = _find_schema_mismatch(value[key], inner, f"{where}.{key}" if where else key) if key in value else None
             if flaw:
                 return flaw
     if isinstance(value, list) and node["items"]:
         if len(value) > LISTS_MAX.get(where, len(value)):
             return f"{where} has more than {LISTS_MAX[where]} items"
         for at, item in enumerate(value):
-            flaw = _find_mismatch(item, node["items"], f"{where}[{at}]")
+            flaw = _find_schema_mismatch(item, node["items"], f"{where}[{at}]")
             if flaw:
                 return flaw
     return None

@@ -241,7 +241,7 @@ def parse_run_arguments(arguments, row=False):
     """
     run = argparse.Namespace()
     try:
-        return parse_arguments_into(run, arguments, row)
+        return parse_arguments_into_run(run, arguments, row)
     except UserError as error:
         run.out = run.out or get_default_folder(run)
         error.run = run
@@ -252,7 +252,7 @@ def get_default_folder(run):
     return shorten_path(os.path.join(BUILD, "matrix" if run.matrix else "report"))
 
 
-def parse_arguments_into(run, arguments, row):
+def parse_arguments_into_run(run, arguments, row):
     words = []
     if "--" in arguments:
         at = arguments.index("--")

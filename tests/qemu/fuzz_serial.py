@@ -141,7 +141,7 @@ def one(draw, small, whole, before):
     run = types.SimpleNamespace(rules=False, list=False, event=(), timeout=3, qemu="qemu")
     status, problem = judge_run(run, guest)
     assert status in (0, 1, 2, 124) and (problem is None) == (status < 2), (status, problem)
-    assert status > 1 or said.is_complete and said.report["verdict"] in ("pass", "warn", "fail")
+    assert status > 1 or said.is_report_complete and said.report["verdict"] in ("pass", "warn", "fail")
     assert sanitize.clean_text(problem or "").isprintable()
     ok = said.report is not None and not said.faults
     report = said.report if ok else reports.make_incomplete_report(problem, "tcg", 1)

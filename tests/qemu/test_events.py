@@ -100,7 +100,7 @@ class Stand:
 def test_each_comes_when_its_moment_has_and_one_after_another():
     stand = Stand("rates")
     (first, second, never), happening = stand.events("rates=stop:1ms", "0=stop:1ms", "latency=stop:1s")
-    assert happening.get_wait_time(9) == 0
+    assert happening.get_time_until_next_event(9) == 0
     done = [stand.step(happening)]
     while first.problem or second.problem:
         before = len(stand.sent)
@@ -109,7 +109,7 @@ def test_each_comes_when_its_moment_has_and_one_after_another():
             done.append(stand.sent[-1][0])
             happening.receive_answer({"id": stand.sent[-1][1], "return": {}})
     assert done == ["stop", "cont"] * 2 and 0 < first.span[0] < first.span[1] <= second.span[0] < second.span[1]
-    assert happening.get_wait_time(9) == 9
+    assert happening.get_time_until_next_event(9) == 9
     happening.fail_unfinished_events()
     assert str(never) == "not carried out: the run ended before its phase latency began"
     assert stand.said == [f"--event {event.text}: {event}" for event in (first, second)]
@@ -121,7 +121,7 @@ def test_another_messages_answer_is_not_taken_for_its_own():
     happening.run_due_event_step()
     happening.receive_answer({"id": None, "return": {}})
     happening.receive_answer({"event": "STOP"})
-    assert [name for name, _ in stand.sent] == ["stop"] and happening.get_wait_time(99) > 9
+    assert [name for name, _ in stand.sent] == ["stop"] and happening.get_time_until_next_event(99) > 9
 
 
 def test_what_qemu_refuses_is_said_and_the_guest_goes_on():
@@ -178,7 +178,7 @@ def test_what_was_said_after_the_snapshot_was_never_said():
         said.restore_state(mark)
         said.parse_bytes(serial[at:])
         said.close()
-        assert said.is_complete and not said.faults
+        assert said.is_report_complete and not said.faults
 
 
 def test_a_phase_is_no_line_for_people(run, fake):

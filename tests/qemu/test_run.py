@@ -467,7 +467,7 @@ def test_the_transcript_is_the_same_however_the_bytes_are_cut():
             said.parse_bytes(serial[at:at + size])
         said.close()
         assert lines == ["baretick 0.1.0", "the table"]
-        assert said.is_complete and said.report["verdict"] == "pass" and not said.faults
+        assert said.is_report_complete and said.report["verdict"] == "pass" and not said.faults
 
 
 # Tests of arguments for QEMU and baretick.

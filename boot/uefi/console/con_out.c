@@ -7,7 +7,7 @@ static const EFI_GUID guid_device_path = DEVICE_PATH_PROTOCOL;
 static const EFI_GUID guid_global_variable = EFI_GLOBAL_VARIABLE;
 
 static bool
-is_uart(const EFI_DEVICE_PATH *node)
+is_uart_node(const EFI_DEVICE_PATH *node)
 {
 	return DevicePathType(node) == MESSAGING_DEVICE_PATH && DevicePathSubType(node) == MSG_UART_DP;
 }
@@ -42,7 +42,7 @@ skip_to_next_path(const struct con_out *con_out, size_t at, bool *has_uart)
 	*has_uart = false;
 	while ((node = get_path_node(con_out, at))) {
 		at += get_node_size(node);
-		*has_uart |= is_uart(node);
+		*has_uart |= is_uart_node(node);
 		if (DevicePathType(node) == END_DEVICE_PATH_TYPE)
 			return DevicePathSubType(node) == END_ENTIRE_DEVICE_PATH_SUBTYPE ? con_out->size : at;
 	}
@@ -83,9 +83,9 @@ con_out_free(struct con_out *con_out)
 
 /* Compares two nodes. UART nodes always match, because they contain the baud rate, which may have changed. */
 static bool
-nodes_match(const EFI_DEVICE_PATH *a, const EFI_DEVICE_PATH *b)
+device_path_nodes_match(const EFI_DEVICE_PATH *a, const EFI_DEVICE_PATH *b)
 {
-	if (is_uart(a) && is_uart(b))
+	if (is_uart_node(a) && is_uart_node(b))
 		return true;
 	return get_node_size(a) == get_node_size(b) && __builtin_memcmp(a, b, get_node_size(a)) == 0;
 }
@@ -95,13 +95,13 @@ nodes_match(const EFI_DEVICE_PATH *a, const EFI_DEVICE_PATH *b)
  * name a graphics card without its output. In this case ConOut has the shorter path.
  */
 static bool
-shares_path_beginning(const struct con_out *con_out, size_t at, const EFI_DEVICE_PATH *path)
+begins_with_same_nodes(const struct con_out *con_out, size_t at, const EFI_DEVICE_PATH *path)
 {
 	const EFI_DEVICE_PATH *node = get_path_node(con_out, at);
 	size_t same = 0;
 
 	while (node && DevicePathType(node) != END_DEVICE_PATH_TYPE && !IsDevicePathEndType(path)) {
-		if (!nodes_match(node, path))
+		if (!device_path_nodes_match(node, path))
 			return false;
 		same++;
 		at += get_node_size(node);
@@ -118,7 +118,7 @@ con_out_contains_device(const struct con_out *con_out, EFI_HANDLE device)
 	bool serial;
 
 	for (size_t at = 0; path && at < con_out->size; at = skip_to_next_path(con_out, at, &serial))
-		if (shares_path_beginning(con_out, at, path))
+		if (begins_with_same_nodes(con_out, at, path))
 			return true;
 	return false;
 }

@@ -98,8 +98,8 @@ server_find(struct server *server)
 }
 
 static bool
-copy_options(const struct exchange *exchange, bool answered, char *buffer, size_t size, size_t *length,
-	     struct text *said)
+copy_options_from_answer(const struct exchange *exchange, bool answered, char *buffer, size_t size, size_t *length,
+			 struct text *said)
 {
 	if (!answered) {
 		text_printf(said, "%s.", exchange->reason);
@@ -133,7 +133,7 @@ server_read_options(const struct server *server, const char *serial, char *buffe
 		return false;
 	}
 	answered = network_run_exchange(&exchange, server->mac);
-	good = copy_options(&exchange, answered, buffer, size, length, &text);
+	good = copy_options_from_answer(&exchange, answered, buffer, size, length, &text);
 	firmware_boot->FreePool(exchange.answer);
 	if (!good && !(answered && exchange.status == EXCHANGE_NOT_FOUND))
 		return false;

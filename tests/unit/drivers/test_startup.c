@@ -448,7 +448,7 @@ TEST(an_id_that_a_core_has_not_written_yet_is_not_read_as_0)
 	startup_clear_apic_ids(ids, 4);
 	ids[0] = 7;
 	ids[2] = 0; /* the core of ids[2] has written its id 0, and the core of ids[1] has not yet written its id */
-	assert_int_equal(startup_gather_apic_ids(ids, 3), 2);
+	assert_int_equal(startup_compact_apic_ids(ids, 3), 2);
 	assert_int_equal(ids[0], 7);
 	assert_int_equal(ids[1], 0);
 }
@@ -461,11 +461,11 @@ TEST(an_unlisted_core_that_has_not_written_its_id_yet_is_printed_without_one)
 
 	startup_clear_apic_ids(&id, 1);
 	text_init(&text, bytes, sizeof(bytes));
-	startup_print_unlisted_id(&text, &id);
+	startup_print_unlisted_apic_id(&text, &id);
 	assert_string_equal(bytes, "Some core started with an APIC id that the MADT does not list.");
 	id = 0;
 	text_init(&text, bytes, sizeof(bytes));
-	startup_print_unlisted_id(&text, &id);
+	startup_print_unlisted_apic_id(&text, &id);
 	assert_string_equal(bytes, "Some core started with an APIC id that the MADT does not list, the first "
 			    "with 0.");
 }
