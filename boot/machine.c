@@ -243,9 +243,9 @@ feed_watchdog_and_save_checkpoint(void *context)
 	watchdog_feed(&machine->watchdog);
 	if (!machine->boot.is_due || !machine->boot.is_due(machine->boot.context))
 		return;
-	run_set_firmware_tick(machine->measured_run, true);
+	run_start_or_stop_firmware_tick(machine->measured_run, true);
 	machine->boot.save_due(machine->boot.context);
-	run_set_firmware_tick(machine->measured_run, false);
+	run_start_or_stop_firmware_tick(machine->measured_run, false);
 	progress_extend_deadline(&machine->progress, begin_tsc);
 }
 

@@ -76,7 +76,7 @@ option_sources_parse_loader_text(struct option_sources *sources, char *text, siz
 	struct text foreign;
 
 	text_init(&foreign, shown, sizeof(shown));
-	options_remove_foreign(text, held, &foreign);
+	options_remove_foreign_words(text, held, &foreign);
 	if (foreign.length)
 		report_add_note(sources->report, "The words \"%s%s\" in %s are no options of baretick: they are not used.", shown,
 				foreign.truncated ? "..." : "", source);
@@ -98,7 +98,7 @@ option_sources_parse_fw_cfg(struct option_sources *sources, const struct cpu_fac
 bool
 option_sources_check_combination(struct option_sources *sources)
 {
-	if (sources->good && !options_check_exit_suits_cores(&sources->report->options, sources->error))
+	if (sources->good && !options_are_exit_and_cores_compatible(&sources->report->options, sources->error))
 		sources->good = false;
 	return sources->good;
 }

@@ -56,7 +56,7 @@ checkpoint_open(struct checkpoint *checkpoint, struct report *report, const stru
 	marker->cores = CORES_OFF;
 	if (marker_parse(bytes, marker_file_read(checkpoint->name, bytes, sizeof(bytes)), &found)) {
 		found.unrenamed = found.report && save_has_incomplete_folder(found.report);
-		marker->least = marker_apply_to_options(&found, report);
+		marker->least = marker_make_options_safer(&found, report);
 	}
 	checkpoint->number = save_find_next_report_number();
 	/* Checkpoints use the two folder numbers after the report's number. */

@@ -34,7 +34,7 @@ struct checkpoint {
 };
 
 /*
- * Evaluates the marker of an earlier run on this machine: see marker_apply_to_options(). Call it before the cores and
+ * Evaluates the marker of an earlier run on this machine: see marker_make_options_safer(). Call it before the cores and
  * phases are planned. Writes a marker for the start of this run. REPORT already describes the machine.
  */
 void checkpoint_open(struct checkpoint *checkpoint, struct report *report, const struct smbios_facts *smbios);

@@ -28,11 +28,11 @@ URL = re.compile(rf"http://(?:{BYTE}(?:\.{BYTE}){{3}}|(?:{PART}\.)*(?![0-9]+[:/]
 def find_similar_name(word, names):
     """Return the item of NAMES that WORD is similar to, or None. src/options/options_near.c does the same."""
     longest = {name: max(len(name), len(word)) for name in names if max(len(name), len(word)) <= NAME_MAX}
-    counts = {name: count_edits(word.lower(), name.lower()) for name in longest}
+    counts = {name: count_edits_between(word.lower(), name.lower()) for name in longest}
     return min((name for name in counts if counts[name] * 3 <= longest[name]), key=counts.get, default=None)
 
 
-def count_edits(word, name):
+def count_edits_between(word, name):
     """Return the number of single-letter changes from WORD to NAME. A change inserts, removes or replaces a letter, or swaps
     two neighbours.
     """

@@ -70,7 +70,7 @@ judge_missing_cores(struct report *report)
 					  "%lu of %zu cores %s missing; the first is core %u%s%s%s", missing[0],
 					  report->core_count, missing[0] == 1 ? "is" : "are", first[0]->apic_id,
 					  first[0]->reason[0] ? ": " : "", first[0]->reason,
-					  rules_full_stop_if_missing(first[0]->reason)),
+					  rules_get_missing_full_stop(first[0]->reason)),
 			missing[0]);
 }
 
@@ -87,7 +87,7 @@ apply_findings_to_verdicts(struct report *report)
 		for (size_t c = 0; finding->clock && c < report->clock_count; c++) {
 			struct report_clock *entry = &report->clocks[c];
 
-			if (!rules_does_finding_affect_clock(report, entry, finding->clock, finding->one_way))
+			if (!rules_does_finding_apply_to_clock(report, entry, finding->clock, finding->one_way))
 				continue;
 			if (entry->verdict == VERDICT_PASS ||
 			    (entry->verdict == VERDICT_WARN && finding->severity == VERDICT_FAIL))

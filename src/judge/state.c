@@ -147,7 +147,7 @@ add_state_finding(struct report *report, const struct report_clock *entry, const
 	}
 	finding = rules_add_finding(report, rule->id, clock->id, REPORT_NO_CORE, "%s is %s%s%s%s%s", clock->id,
 				    clock_state_word(clock->state), when.bytes, clock->reason[0] ? ": " : "", clock->reason,
-				    rules_full_stop_if_missing(clock->reason));
+				    rules_get_missing_full_stop(clock->reason));
 	if (clock->state == CLOCK_STUCK)
 		advise_on_stuck_clock(finding, clock);
 }

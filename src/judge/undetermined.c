@@ -69,7 +69,7 @@ count_undetermined_rules(const struct report *report, const struct report_clock 
 		const struct rule *rule = rules_find(row->rule);
 
 		count += rules_get_outcome(row, &report->options) == OUTCOME_NOT_DETERMINED &&
-			 rules_does_finding_affect_clock(report, entry, row->clock, rule && rule->one_way);
+			 rules_does_finding_apply_to_clock(report, entry, row->clock, rule && rule->one_way);
 	}
 	return count;
 }

@@ -46,7 +46,7 @@ origin_parse_device_path(const uint8_t *path)
 }
 
 const char *
-origin_parse_uri(const char *uri, size_t length, char address[ORIGIN_ADDRESS_SIZE])
+origin_copy_server_or_get_error(const char *uri, size_t length, char address[ORIGIN_ADDRESS_SIZE])
 {
 	const size_t skipped = sizeof(SCHEME) - 1;
 	char whole[ORIGIN_ADDRESS_SIZE + 1];
@@ -138,7 +138,7 @@ origin_does_packet_name_file(const uint8_t *packet, size_t length)
 }
 
 void
-origin_put_query(struct text *out, const uint8_t mac[ORIGIN_MAC_SIZE], const char *serial)
+origin_put_url_query(struct text *out, const uint8_t mac[ORIGIN_MAC_SIZE], const char *serial)
 {
 	text_put(out, "mac=");
 	for (size_t i = 0; i < ORIGIN_MAC_SIZE; i++)

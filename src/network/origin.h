@@ -31,7 +31,7 @@ struct origin origin_parse_device_path(const uint8_t *path);
  * Writes the server in a URI to ADDRESS, in the form http://HOST[:PORT] without a final slash. Returns NULL on
  * success. If the server cannot be used, returns the reason as part of a sentence, and sets ADDRESS to "".
  */
-const char *origin_parse_uri(const char *uri, size_t length, char address[ORIGIN_ADDRESS_SIZE]);
+const char *origin_copy_server_or_get_error(const char *uri, size_t length, char address[ORIGIN_ADDRESS_SIZE]);
 
 /*
  * Finds the server of a PXE boot in a DHCP packet of LENGTH bytes. The packet is from the DHCP server, a proxy DHCP
@@ -47,6 +47,6 @@ bool origin_does_packet_name_file(const uint8_t *packet, size_t length);
  * Writes the query part of a URL, which identifies this machine: mac=525400abcdef&serial=A%20B. If SERIAL is "",
  * there is only mac.
  */
-void origin_put_query(struct text *out, const uint8_t mac[ORIGIN_MAC_SIZE], const char *serial);
+void origin_put_url_query(struct text *out, const uint8_t mac[ORIGIN_MAC_SIZE], const char *serial);
 
 #endif

@@ -26,7 +26,7 @@ static void
 keep_nearest_name(struct near *near, const char *const *names)
 {
 	for (; names && *names; names++)
-		options_keep_if_nearer(near, *names);
+		options_keep_name_if_nearer(near, *names);
 }
 
 static void
@@ -35,7 +35,7 @@ suggest_key(struct text *error, struct word key)
 	struct near near = { .word = key };
 
 	for (const struct option *option = options_table; option->key; option++)
-		options_keep_if_nearer(&near, option->key);
+		options_keep_name_if_nearer(&near, option->key);
 	put_suggestion(error, &near);
 }
 
@@ -58,7 +58,7 @@ suggest_value(struct text *error, const struct option *option, struct word value
 	struct near near = { .word = value };
 
 	while (option->kind == OPTION_CLOCKS && value.length) {
-		near.word = options_take_part_before(&value, ',');
+		near.word = options_split_off_part_before(&value, ',');
 		if (!options_find_name(names->clocks, near.word))
 			break;
 	}
@@ -165,7 +165,7 @@ find_option_by_key(struct word *key)
 	while (option->key && (is_limit ? option->kind != OPTION_LIMIT : !options_is_word_equal(*key, option->key)))
 		option++;
 	if (is_limit)
-		options_take_part_before(key, '.');
+		options_split_off_part_before(key, '.');
 	return option;
 }
 
@@ -173,7 +173,7 @@ static bool
 read_option(struct reader *reader, struct word word)
 {
 	struct word value = word;
-	struct word key = options_take_part_before(&value, '=');
+	struct word key = options_split_off_part_before(&value, '=');
 	bool has_value = key.length < word.length;
 	const struct option *option = find_option_by_key(&key);
 
@@ -254,7 +254,7 @@ check_for_valid_characters(struct reader *reader, struct word text)
  * second quote is missing, the word extends to the end of the line.
  */
 static size_t
-word_length(const char *bytes, size_t length)
+get_first_word_length(const char *bytes, size_t length)
 {
 	bool quoted = false;
 	size_t at = 0;
@@ -268,7 +268,7 @@ word_length(const char *bytes, size_t length)
 }
 
 static size_t
-line_length(const char *bytes, size_t length)
+get_first_line_length(const char *bytes, size_t length)
 {
 	size_t at = 0;
 
@@ -286,9 +286,9 @@ options_read_next_word(struct word *rest, struct word *word)
 		const char *bytes = rest->bytes + at;
 		size_t left = rest->length - at;
 
-		length = word_length(bytes, left);
+		length = get_first_word_length(bytes, left);
 		*word = (struct word){ bytes, length };
-		at += length ? length : bytes[0] == '#' ? line_length(bytes, left) : 1;
+		at += length ? length : bytes[0] == '#' ? get_first_line_length(bytes, left) : 1;
 	}
 	*rest = (struct word){ rest->bytes + at, rest->length - at };
 	return length > 0;
@@ -339,7 +339,7 @@ options_parse(const char *text, size_t length, const char *source, const struct 
 }
 
 bool
-options_check_exit_suits_cores(const struct options *options, char *error)
+options_are_exit_and_cores_compatible(const struct options *options, char *error)
 {
 	struct text text;
 

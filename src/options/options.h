@@ -158,13 +158,13 @@ bool options_parse(const char *text, size_t length, const char *source,
  * A word whose key is a baretick option, even a misspelled one, is never moved. All other words are moved if
  * one of them is a path or is typical for Linux. They are also moved if no word of TEXT looks like an option.
  */
-void options_remove_foreign(char *text, size_t length, struct text *foreign);
+void options_remove_foreign_words(char *text, size_t length, struct text *foreign);
 
 /*
  * Returns false if two options exclude each other, and writes a sentence to ERROR. For example, exit=return needs
  * cores=mp or cores=off. Call it after all sources have been read.
  */
-bool options_check_exit_suits_cores(const struct options *options, char *error);
+bool options_are_exit_and_cores_compatible(const struct options *options, char *error);
 
 /* Writes the values that OPTION accepts: "auto, or a whole number of ... from 1 to 9". OPTION must accept a value. */
 void options_put_valid_values(struct text *out, const struct option *option, const struct options_names *names);

@@ -30,12 +30,12 @@ static const char *const linux_keys[] = {
 static bool
 is_similar_to_option_key(struct word key)
 {
-	struct near near = { .word = options_take_part_before(&key, '.') };
+	struct near near = { .word = options_split_off_part_before(&key, '.') };
 
 	while (near.word.length && near.word.bytes[0] == '-')
 		near.word = (struct word){ near.word.bytes + 1, near.word.length - 1 };
 	for (const struct option *option = options_table; option->key; option++)
-		options_keep_if_nearer(&near, option->kind == OPTION_LIMIT ? LIMIT_KEY : option->key);
+		options_keep_name_if_nearer(&near, option->kind == OPTION_LIMIT ? LIMIT_KEY : option->key);
 	return near.name;
 }
 
@@ -48,7 +48,7 @@ is_path(struct word word)
 static enum owner
 find_owner_of_foreign_option(struct word word)
 {
-	struct word value = word, module, key = options_take_part_before(&value, '=');
+	struct word value = word, module, key = options_split_off_part_before(&value, '=');
 	struct word parameter = key;
 	bool has_value = key.length < word.length;
 
@@ -57,16 +57,16 @@ find_owner_of_foreign_option(struct word word)
 	if (is_similar_to_option_key(key))
 		return OWNER_US;
 	/* a parameter of a Linux module, as in virtio_mmio.device=512@0xfeb00000:5 */
-	module = options_take_part_before(&parameter, '.');
+	module = options_split_off_part_before(&parameter, '.');
 	return is_path(word) || is_path(value) || (has_value && module.length && parameter.length) ? OWNER_OTHER
 												   : OWNER_UNKNOWN;
 }
 
 /* Returns true if WORD may be an option with a wrong key or without a key, such as "timeout=5m" or "quick". */
 static bool
-may_be_an_option(struct word word)
+may_be_mistyped_option(struct word word)
 {
-	struct word key = options_take_part_before(&word, '=');
+	struct word key = options_split_off_part_before(&word, '=');
 
 	if (key.bytes + key.length != word.bytes)
 		return true;
@@ -91,13 +91,13 @@ has_foreign_words(struct word text)
 
 		if (owner == OWNER_OTHER)
 			return true;
-		may_be_ours |= owner == OWNER_US || may_be_an_option(word);
+		may_be_ours |= owner == OWNER_US || may_be_mistyped_option(word);
 	}
 	return !may_be_ours && !is_empty;
 }
 
 void
-options_remove_foreign(char *text, size_t length, struct text *foreign)
+options_remove_foreign_words(char *text, size_t length, struct text *foreign)
 {
 	struct word rest = options_trim_text(text, length), word;
 	bool shared = has_foreign_words(rest);

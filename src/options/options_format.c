@@ -11,7 +11,7 @@ put_key_of_option(struct text *out, const char *key)
 
 /* Writes a time in the largest unit in which it is a whole number. */
 static void
-put_time(struct text *out, uint64_t ns)
+put_duration(struct text *out, uint64_t ns)
 {
 	const struct option_unit *best = options_units;
 
@@ -36,7 +36,7 @@ static void
 put_number(struct text *out, enum option_kind kind, uint64_t number)
 {
 	if (kind == OPTION_TIME)
-		put_time(out, number);
+		put_duration(out, number);
 	else if (kind == OPTION_PERCENT)
 		put_percent(out, number);
 	else

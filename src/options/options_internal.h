@@ -21,7 +21,7 @@ bool options_is_word_equal(struct word word, const char *string);
  * Removes the part of REST up to and including the first SEPARATOR, and returns this part without SEPARATOR. If there
  * is no SEPARATOR, removes and returns all of REST.
  */
-struct word options_take_part_before(struct word *rest, char separator);
+struct word options_split_off_part_before(struct word *rest, char separator);
 
 /* Returns the text in BYTES, without a UTF-8 byte order mark and without zeros at its end. */
 struct word options_trim_text(const char *bytes, size_t length);
@@ -42,7 +42,7 @@ struct near {
 };
 
 /* Stores NAME in NEAR if it is more similar to near->word than near->name is. */
-void options_keep_if_nearer(struct near *near, const char *name);
+void options_keep_name_if_nearer(struct near *near, const char *name);
 
 /*
  * Removes the digits at the start of WORD, and stores the number that they form in VALUE. Returns false if there are

@@ -23,7 +23,7 @@ minimum(unsigned one, unsigned other)
  * be shorter than OPTIONS_NAME_SIZE.
  */
 static unsigned
-count_edits(struct word word, struct word name)
+count_edits_between(struct word word, struct word name)
 {
 	/* rows[i % 3][j] is the number of edits that change the first I letters of WORD to the first J letters of NAME */
 	uint8_t rows[3][OPTIONS_NAME_SIZE];
@@ -47,14 +47,14 @@ count_edits(struct word word, struct word name)
 }
 
 void
-options_keep_if_nearer(struct near *near, const char *name)
+options_keep_name_if_nearer(struct near *near, const char *name)
 {
 	struct word other = { name, text_length(name) };
 	size_t longer = other.length > near->word.length ? other.length : near->word.length;
 
 	if (longer >= OPTIONS_NAME_SIZE)
 		return;
-	unsigned edits = count_edits(near->word, other);
+	unsigned edits = count_edits_between(near->word, other);
 
 	if (edits * PART > longer || (near->name && edits >= near->edits))
 		return;

@@ -18,7 +18,7 @@ options_is_word_equal(struct word word, const char *string)
 }
 
 struct word
-options_take_part_before(struct word *rest, char separator)
+options_split_off_part_before(struct word *rest, char separator)
 {
 	struct word taken = { rest->bytes, 0 };
 
@@ -144,7 +144,7 @@ parse_time(struct word value, uint64_t max, uint64_t *ns)
 static bool
 parse_percent(struct word value, uint64_t max, uint64_t *millionths)
 {
-	struct word whole = options_take_part_before(&value, '.');
+	struct word whole = options_split_off_part_before(&value, '.');
 	bool has_point = whole.bytes + whole.length != value.bytes;
 	size_t decimals = value.length;
 	uint64_t percent, fraction = 0;
@@ -219,7 +219,7 @@ parse_clocks_option(struct word value, const struct options_names *names, struct
 	options->clock_count = 0;
 	for (;;) {
 		size_t length = value.length;
-		struct word id = options_take_part_before(&value, ',');
+		struct word id = options_split_off_part_before(&value, ',');
 
 		if (!add_to_clocks_option(id, names, options))
 			return false;

@@ -44,7 +44,7 @@ url_parse_ipv4(const char *text, size_t length, uint8_t ipv4[4])
 	if (!length || text[length - 1] == '.')
 		return false;
 	for (size_t i = 0; i < 4; i++) {
-		struct word part = options_take_part_before(&host, '.');
+		struct word part = options_split_off_part_before(&host, '.');
 		uint64_t value;
 
 		if (!part.length || part.length > 3 || !options_read_number(&part, BYTE_MAX, &value) || part.length)
@@ -77,7 +77,7 @@ is_dns_name(struct word host)
 	if (!host.length || host.bytes[host.length - 1] == '.')
 		return false;
 	while (host.length) {
-		struct word label = options_take_part_before(&host, '.');
+		struct word label = options_split_off_part_before(&host, '.');
 
 		if (!is_dns_label(label))
 			return false;
@@ -120,7 +120,7 @@ url_parse(const char *text, size_t length, struct url *url)
 	if (length <= skipped || length >= URL_SIZE || !options_is_word_equal(start, SCHEME))
 		return false;
 	struct word path = { text + skipped, length - skipped };
-	struct word server = options_take_part_before(&path, '/');
+	struct word server = options_split_off_part_before(&path, '/');
 
 	if (server.length + skipped == length)
 		return false; /* the URL ends after the host, without a slash */
@@ -128,7 +128,7 @@ url_parse(const char *text, size_t length, struct url *url)
 		if (!is_path_character(path.bytes[i]))
 			return false;
 	struct word port = server;
-	struct word host = options_take_part_before(&port, ':');
+	struct word host = options_split_off_part_before(&port, ':');
 
 	url->path = text + skipped + server.length;
 	url->has_port = host.length < server.length;

@@ -32,7 +32,7 @@ put_fields(const struct record_shape *shape, uint8_t *to, const uint8_t *from)
  * Returns the size of an item struct. Each item struct contains a field of 8 bytes, so its size is a multiple of 8.
  */
 static size_t
-item_struct_size(const struct record_shape *shape)
+get_item_struct_size(const struct record_shape *shape)
 {
 	size_t end = 0;
 
@@ -105,7 +105,7 @@ put_entry(uint8_t *at, enum record_kind kind, const void *fixed, const void *ite
 	put_number(at + 6, row->item.bytes, 2);
 	at = put_fields(&row->fixed, at + RECORD_ENTRY_BYTES, fixed);
 	for (size_t i = 0; i < count; i++)
-		at = put_fields(&row->item, at, (const uint8_t *)items + i * item_struct_size(&row->item));
+		at = put_fields(&row->item, at, (const uint8_t *)items + i * get_item_struct_size(&row->item));
 }
 
 static void

@@ -258,7 +258,7 @@ read_varint(const uint8_t *bytes, size_t length, size_t *at, uint64_t *value)
 }
 
 static void
-add_reads_to_cell(struct latency *latency, size_t cell, uint64_t reads)
+add_reads_of_recorded_cell(struct latency *latency, size_t cell, uint64_t reads)
 {
 	size_t bucket = cell < LATENCY_EXACT_NS ? histogram_find_bucket(cell) : cell - LATENCY_EXACT_NS;
 
@@ -293,7 +293,7 @@ read_latency_entry(struct restored *restored, const struct record_entry *entry)
 		cell += distance;
 		if (cell >= FACTS_CELLS)
 			return false;
-		add_reads_to_cell(latency, cell, reads);
+		add_reads_of_recorded_cell(latency, cell, reads);
 	}
 	return true;
 }

@@ -64,7 +64,7 @@ is_tsc_itself(const struct report_clock *entry)
  * clocks for which IS_EXCLUDED returns true. On bare metal it is empty.
  */
 static struct falseticker_sources
-find_same_source_devices(const struct report *report, bool (*is_excluded)(const struct report_clock *entry))
+find_clocks_with_same_source(const struct report *report, bool (*is_excluded)(const struct report_clock *entry))
 {
 	struct falseticker_sources sources = { .same_source = 0 };
 
@@ -77,7 +77,7 @@ find_same_source_devices(const struct report *report, bool (*is_excluded)(const 
 struct falseticker_sources
 find_clock_sources_for_rates(const struct report *report, const struct rate_interval *rates)
 {
-	struct falseticker_sources sources = find_same_source_devices(report, is_tsc_or_derived_from_it);
+	struct falseticker_sources sources = find_clocks_with_same_source(report, is_tsc_or_derived_from_it);
 	bool guest = report->hypervisor[0];
 
 	for (size_t i = 0; i < report->clock_count; i++) {
@@ -97,7 +97,7 @@ find_clock_sources_for_rates(const struct report *report, const struct rate_inte
 struct falseticker_sources
 find_clock_sources_for_jumps(const struct report *report)
 {
-	struct falseticker_sources sources = find_same_source_devices(report, is_tsc_itself);
+	struct falseticker_sources sources = find_clocks_with_same_source(report, is_tsc_itself);
 
 	for (size_t i = 0; i < report->clock_count; i++) {
 		const struct report_clock *a = &report->clocks[i];

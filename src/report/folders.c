@@ -43,7 +43,7 @@ folders_make_name(char name[FOLDERS_NAME_SIZE], unsigned number, bool whole)
 }
 
 uint64_t
-folders_size_bytes(const size_t *lengths, size_t count, uint64_t block)
+folders_max_size_bytes(const size_t *lengths, size_t count, uint64_t block)
 {
 	uint64_t blocks = DIRECTORIES;
 

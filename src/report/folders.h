@@ -26,6 +26,6 @@ void folders_make_name(char name[FOLDERS_NAME_SIZE], unsigned number, bool whole
  * COUNT files with the sizes LENGTHS. Each file needs whole blocks. Each directory that is created or extended needs
  * another block.
  */
-uint64_t folders_size_bytes(const size_t *lengths, size_t count, uint64_t block);
+uint64_t folders_max_size_bytes(const size_t *lengths, size_t count, uint64_t block);
 
 #endif

@@ -77,7 +77,7 @@ phrase_time_or_span(const struct report *report, struct moment moment, const cha
 }
 
 struct phrase
-phrase_when(const struct report *report, struct moment moment)
+phrase_at_or_between(const struct report *report, struct moment moment)
 {
 	return phrase_time_or_span(report, moment, "at ", "between ", " and ");
 }

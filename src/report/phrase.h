@@ -25,7 +25,7 @@ const char *phrase_list_separator(size_t i, size_t count);
 struct phrase phrase_tsc_time(const struct report *report, uint64_t tsc);
 
 /* Returns the time interval MOMENT as "at 3.1 s", or as "between 3.1 s and 3.4 s" if it lasts 100 ms or more. */
-struct phrase phrase_when(const struct report *report, struct moment moment);
+struct phrase phrase_at_or_between(const struct report *report, struct moment moment);
 
 /* Returns the time interval MOMENT as "3.1 s", or as "3.1 s to 3.4 s" if it lasts 100 ms or more. */
 struct phrase phrase_time_span(const struct report *report, struct moment moment);

@@ -271,7 +271,7 @@ report_run_time_ns(const struct report *report, uint64_t tsc)
  * RTC is ignored, because it also counts while the guest is paused.
  */
 static uint64_t
-max_elapsed_ns(const struct report *report, const struct report_discontinuity *row)
+max_elapsed_in_discontinuity_ns(const struct report *report, const struct report_discontinuity *row)
 {
 	int64_t most_ns = 0;
 
@@ -295,7 +295,7 @@ report_max_run_time_ns(const struct report *report, uint64_t tsc)
 		const struct report_discontinuity *row = &report->discontinuities[i];
 		uint64_t from_ns = report_run_time_ns(report, row->from_tsc);
 		uint64_t at_ns = report_run_time_ns(report, row->at_tsc);
-		uint64_t counted_ns = max_elapsed_ns(report, row);
+		uint64_t counted_ns = max_elapsed_in_discontinuity_ns(report, row);
 
 		if (from_ns > at_ns && ns + counted_ns >= at_ns)
 			most_ns += from_ns - at_ns + counted_ns;

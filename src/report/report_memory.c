@@ -10,7 +10,7 @@ reserve_bytes(uintptr_t *next, size_t bytes)
 }
 
 static void
-divide_memory_of_pairs(struct offsets *offsets, uintptr_t *next, size_t pairs)
+set_pair_array_addresses(struct offsets *offsets, uintptr_t *next, size_t pairs)
 {
 	offsets->pairs = reserve_bytes(next, pairs * sizeof(*offsets->pairs));
 	offsets->moved_ticks = reserve_bytes(next, pairs * sizeof(*offsets->moved_ticks));
@@ -19,14 +19,14 @@ divide_memory_of_pairs(struct offsets *offsets, uintptr_t *next, size_t pairs)
 
 /* Sets ROWS and the arrays of SKEW to addresses from BEGIN on. Returns the address after the last array. */
 static uintptr_t
-divide_memory(struct report_core **rows, struct report_skew *skew, uintptr_t begin, size_t cores, size_t pairs)
+set_array_addresses(struct report_core **rows, struct report_skew *skew, uintptr_t begin, size_t cores, size_t pairs)
 {
 	uintptr_t next = begin;
 
 	*rows = reserve_bytes(&next, cores * sizeof(**rows));
 	skew->core_of = reserve_bytes(&next, cores * sizeof(*skew->core_of));
 	for (size_t i = 0; i < REPORT_PASSES; i++) {
-		divide_memory_of_pairs(&skew->passes[i].offsets, &next, pairs);
+		set_pair_array_addresses(&skew->passes[i].offsets, &next, pairs);
 		skew->passes[i].outlier = reserve_bytes(&next, cores * sizeof(*skew->passes[i].outlier));
 	}
 	skew->drifts = reserve_bytes(&next, pairs * sizeof(*skew->drifts));
@@ -43,7 +43,7 @@ report_memory_bytes(size_t cores, size_t pairs)
 	struct report_skew skew;
 	struct report_core *rows;
 
-	return divide_memory(&rows, &skew, 0, cores, pairs);
+	return set_array_addresses(&rows, &skew, 0, cores, pairs);
 }
 
 void
@@ -52,7 +52,7 @@ report_divide_memory(struct report *report, void *memory, size_t cores, size_t p
 	report->skew.memory = memory;
 	report->skew.cores_max = cores;
 	report->skew.pairs_max = pairs;
-	divide_memory(&report->cores, &report->skew, (uintptr_t)memory, cores, pairs);
+	set_array_addresses(&report->cores, &report->skew, (uintptr_t)memory, cores, pairs);
 	for (size_t i = 0; i < cores; i++) {
 		struct report_core *row = &report->cores[i];
 

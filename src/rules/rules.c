@@ -45,8 +45,8 @@ rules_get_severity(const struct rule *rule, const struct report *report)
 }
 
 bool
-rules_does_finding_affect_clock(const struct report *report, const struct report_clock *entry, const char *named,
-				bool one_way)
+rules_does_finding_apply_to_clock(const struct report *report, const struct report_clock *entry, const char *named,
+				  bool one_way)
 {
 	const struct report_clock *main;
 
@@ -85,7 +85,7 @@ rules_count_outcomes(const struct report *report, const char *clock, enum outcom
 }
 
 static void
-note_lost_finding(struct report *report)
+add_note_on_lost_finding(struct report *report)
 {
 	static const char sentence[] = "There were more findings than the report has space for.";
 
@@ -116,7 +116,7 @@ rules_add_finding(struct report *report, const char *rule_id, const char *clock,
 	if (severity == VERDICT_FAIL || report->verdict == VERDICT_PASS)
 		report->verdict = severity;
 	if (report->finding_count >= REPORT_FINDINGS_MAX) {
-		note_lost_finding(report);
+		add_note_on_lost_finding(report);
 		return NULL;
 	}
 	finding = &report->findings[report->finding_count++];
@@ -207,7 +207,7 @@ rules_does_finding_name_core(const struct finding *finding, uint32_t apic_id)
 }
 
 const char *
-rules_full_stop_if_missing(const char *sentence)
+rules_get_missing_full_stop(const char *sentence)
 {
 	size_t length = text_length(sentence);
 

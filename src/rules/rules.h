@@ -53,8 +53,8 @@ enum verdict rules_get_severity(const struct rule *rule, const struct report *re
  * ENTRY are the same clock. Unless ONE_WAY is true, it also applies if NAMED and ENTRY read the same counter. An RTC's
  * seconds and its periodic flag have different nominal frequencies, so they count as different counters.
  */
-bool rules_does_finding_affect_clock(const struct report *report, const struct report_clock *entry, const char *named,
-				     bool one_way);
+bool rules_does_finding_apply_to_clock(const struct report *report, const struct report_clock *entry, const char *named,
+				       bool one_way);
 
 /* Returns the outcome of the check ROW, by comparing it with the limit of its rule. */
 enum outcome rules_get_outcome(const struct behaviour *row, const struct options *options);
@@ -107,6 +107,6 @@ bool rules_does_finding_name_core(const struct finding *finding, uint32_t apic_i
 bool rules_has_check_failed(const struct report *report, const struct behaviour *row);
 
 /* Returns "." if SENTENCE needs a full stop, or "" if it already ends with one. */
-const char *rules_full_stop_if_missing(const char *sentence);
+const char *rules_get_missing_full_stop(const char *sentence);
 
 #endif

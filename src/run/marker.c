@@ -105,7 +105,7 @@ marker_parse(const char *bytes, size_t length, struct marker *marker)
 }
 
 static void
-note_unfinished_run(const struct marker *found, struct report *report)
+add_note_on_unfinished_run(const struct marker *found, struct report *report)
 {
 	char bytes[REPORT_SENTENCE], folder[FOLDERS_NAME_SIZE];
 	struct text text;
@@ -122,14 +122,14 @@ note_unfinished_run(const struct marker *found, struct report *report)
 }
 
 enum options_cores
-marker_apply_to_options(const struct marker *found, struct report *report)
+marker_make_options_safer(const struct marker *found, struct report *report)
 {
 	struct options *options = &report->options;
 	enum options_cores least = found->least;
 	bool unfinished = found->phase[0] != '\0';
 
 	if (unfinished)
-		note_unfinished_run(found, report);
+		add_note_on_unfinished_run(found, report);
 	if (unfinished && text_equal(found->phase, MARKER_TIMERS)) {
 		report->options.irq = IRQ_OFF;
 		report_add_note(report, "Therefore this run tests no timer interrupts (irq=off); the next one will.");

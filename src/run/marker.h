@@ -43,6 +43,6 @@ bool marker_parse(const char *bytes, size_t length, struct marker *marker);
  * running, report.options.cores is set to a safer method, unless the user gave the option cores=. Adds notes on that
  * run to the report. Returns the value of LEAST for the marker of this run.
  */
-enum options_cores marker_apply_to_options(const struct marker *found, struct report *report);
+enum options_cores marker_make_options_safer(const struct marker *found, struct report *report);
 
 #endif

@@ -24,7 +24,7 @@
 
 /* Adds a note to the report if a register differs from its value before the run. */
 static void
-note_changed_registers(struct run *run)
+add_note_on_changed_register(struct run *run)
 {
 	const struct as_found *before = &run->before;
 	struct as_found after;
@@ -142,12 +142,12 @@ check_firmware_timer(struct run *run)
 {
 	if (!run->firmware_called_back)
 		return;
-	run_set_firmware_tick(run, true);
+	run_start_or_stop_firmware_tick(run, true);
 	if (!does_firmware_timer_call_back(run, scale_ns_to_ticks(&run->survey.scale, FIRMWARE_TICK_NS)))
 		report_add_note(&run->report,
 				"After the timer tests the firmware's timer did not call back within %lu ms: keys and "
 				"time-outs may not work until a reset.", FIRMWARE_TICK_NS / NS_PER_MS);
-	run_set_firmware_tick(run, false);
+	run_start_or_stop_firmware_tick(run, false);
 }
 
 static void
@@ -313,11 +313,11 @@ run_all_phases(struct run *run)
 	const struct run_machine *machine = run->machine;
 
 	for (const struct run_phase *phase = run_phases; phase->id; phase++) {
-		run_set_firmware_tick(run, true);
+		run_start_or_stop_firmware_tick(run, true);
 		if (machine->phase_starts)
 			machine->phase_starts(machine->context, run, phase);
 		run->needs_tick = run_does_phase_need_firmware_tick(run, phase);
-		run_set_firmware_tick(run, false);
+		run_start_or_stop_firmware_tick(run, false);
 		struct phase_call call = { run, phase };
 
 		run_phase_guarded(&call, call_phase, phase->repeatable);
@@ -389,7 +389,7 @@ run_set_up(struct run *run, const struct run_machine *machine, void *memory, siz
  * missing in one of the two readings is ignored.
  */
 static void
-compare_disruption_signals(struct run *run, const struct signals *before)
+mark_changed_disruption_signals(struct run *run, const struct signals *before)
 {
 	struct signals *after = &run->report.signals;
 
@@ -415,7 +415,7 @@ run_measure(struct run *run)
 		run->machine->read_signals(run->machine->context, true, &signals);
 	run_all_phases(run);
 	if (run->machine->read_signals)
-		compare_disruption_signals(run, &signals);
+		mark_changed_disruption_signals(run, &signals);
 	interference->smi_known = smi_count != NULL;
 	interference->smi_count = smi_count ? smi_count() - before : 0;
 }
@@ -456,15 +456,15 @@ run_restore_boot_core(struct run *run)
 {
 	if (!run->machine)
 		return;
-	run_set_firmware_tick(run, true);
+	run_start_or_stop_firmware_tick(run, true);
 	run_close_clocks(run);
 }
 
 void
 run_close_clocks_and_judge(struct run *run)
 {
-	run_set_firmware_tick(run, true);
+	run_start_or_stop_firmware_tick(run, true);
 	run_close_clocks(run);
-	note_changed_registers(run);
+	add_note_on_changed_register(run);
 	calculate_report_from_record(run, &run->survey.record, &run->report);
 }

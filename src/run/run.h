@@ -131,7 +131,7 @@ void run_measure(struct run *run); /* runs all phases in run_phases[] */
  * Otherwise stops it, unless the current phase needs it. Does nothing if no clock of the run is the source of the
  * tick.
  */
-void run_set_firmware_tick(struct run *run, bool needed);
+void run_start_or_stop_firmware_tick(struct run *run, bool needed);
 
 /*
  * Copies the report of an unfinished run to REPORT, marks the copy as incomplete in PHASE, and calculates its results

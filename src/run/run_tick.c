@@ -34,7 +34,7 @@ mark_clocks_stopped_by_ticks(struct report *report)
 }
 
 void
-run_set_firmware_tick(struct run *run, bool needed)
+run_start_or_stop_firmware_tick(struct run *run, bool needed)
 {
 	const struct run_machine *machine = run->machine;
 

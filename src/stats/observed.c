@@ -22,7 +22,7 @@ has_list_reached_cutoff(const struct observed_list *list)
 }
 
 static bool
-get_next_exact_row(struct observed_list *list, struct observed *row)
+get_next_row_before_cutoff(struct observed_list *list, struct observed *row)
 {
 	while (list->next_ns < LATENCY_EXACT_NS && !has_list_reached_cutoff(list)) {
 		uint64_t ns = list->next_ns++;
@@ -42,7 +42,7 @@ observed_get_next_row(struct observed_list *list, struct observed *row)
 {
 	const struct latency *latency = list->latency;
 
-	if (!latency->count || get_next_exact_row(list, row))
+	if (!latency->count || get_next_row_before_cutoff(list, row))
 		return latency->count != 0;
 	if (list->running == latency->count)
 		return false;

@@ -86,7 +86,7 @@ series_add_reads(struct series *series, size_t clock, const struct scale *scale,
  * the TSC, because the TSC's resolution is not added yet.
  */
 static struct offset
-narrower_offset(struct offset a, struct offset b)
+get_narrower_offset(struct offset a, struct offset b)
 {
 	if (!offset_is_known(a) || !offset_is_known(b))
 		return offset_is_known(b) ? b : a;
@@ -99,7 +99,7 @@ series_add_offset(struct series *series, size_t core, struct offset offset)
 	struct series_row *row = series_get_open_row(series);
 
 	if (row)
-		row->offsets[core] = narrower_offset(row->offsets[core], offset);
+		row->offsets[core] = get_narrower_offset(row->offsets[core], offset);
 }
 
 static void
@@ -129,7 +129,7 @@ percentile_ns(const struct series_reads *reads, uint32_t per_hundred_thousand)
 
 /* Returns true if B's first reading is A's last reading, so that a rate can be measured over both rows. */
 static bool
-are_readings_continuous(const struct series_clock *a, const struct series_clock *b)
+do_rows_share_reading(const struct series_clock *a, const struct series_clock *b)
 {
 	return a->last.end && b->last.end && a->last.end == b->first.end;
 }
@@ -138,7 +138,7 @@ are_readings_continuous(const struct series_clock *a, const struct series_clock 
 static void
 merge_clock_of_rows(struct series_clock *a, const struct series_clock *b)
 {
-	a->last = are_readings_continuous(a, b) ? b->last : (struct sample){ 0, 0, 0 };
+	a->last = do_rows_share_reading(a, b) ? b->last : (struct sample){ 0, 0, 0 };
 	if (b->count && (!a->count || b->min_ns < a->min_ns))
 		a->min_ns = b->min_ns;
 	a->p50_ns = b->p50_ns > a->p50_ns ? b->p50_ns : a->p50_ns;
@@ -162,7 +162,7 @@ merge_rows(const struct series *series, struct series_row *to, const struct seri
 		merge_clock_of_rows(&to->clocks[i], &b->clocks[i]);
 	}
 	for (size_t i = 0; i < series->cores; i++)
-		to->offsets[i] = narrower_offset(a->offsets[i], b->offsets[i]);
+		to->offsets[i] = get_narrower_offset(a->offsets[i], b->offsets[i]);
 }
 
 static void

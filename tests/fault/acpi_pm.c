@@ -32,7 +32,7 @@
 extern const struct driver acpi_pm_driver;
 /* defined in uefi/missing.c and bare/missing.c */
 /* lets a function of the firmware copy a byte from FROM to TO, so that a bad address faults in the firmware's code */
-extern void missing_copy_byte_by_firmware(void *to, const void *from);
+extern void missing_call_firmware_to_copy_byte(void *to, const void *from);
 extern void missing_refuse_low_memory(void);                          /* leaves no free memory below 1 MiB */
 
 #define NO_CORE       77u /* an APIC id that no test machine has */
@@ -57,7 +57,7 @@ cause_fault(void)
 		((void (*)(void))(uintptr_t)on_stack)();
 		break;
 	case 'f':
-		missing_copy_byte_by_firmware(kind, (void *)(uintptr_t)UNMAPPED);
+		missing_call_firmware_to_copy_byte(kind, (void *)(uintptr_t)UNMAPPED);
 		break;
 	case 'n':
 		for (;;)

@@ -98,7 +98,7 @@ write_line(SERIAL_IO_INTERFACE *this, UINTN *size, void *bytes)
 
 /* Writes a device path's node to TO. Returns the address of the next node. */
 static uint8_t *
-put_node(uint8_t *to, uint8_t type, uint8_t subtype, const void *data, size_t size)
+put_path_node(uint8_t *to, uint8_t type, uint8_t subtype, const void *data, size_t size)
 {
 	to[0] = type;
 	to[1] = subtype;
@@ -118,9 +118,9 @@ put_device_path(uint8_t *to, unsigned card, bool serial, uint8_t baud)
 	const uint8_t root[8] = { 0xd0, 0x41, 0x03, 0x0a }, pci[2] = { 0, (uint8_t)card };
 	const uint8_t uart[15] = { 0, 0, 0, 0, baud };
 
-	to = put_node(to, 2, 1, root, sizeof(root));
-	to = put_node(to, 1, 1, pci, sizeof(pci));
-	return serial ? put_node(to, 3, 14, uart, sizeof(uart)) : to;
+	to = put_path_node(to, 2, 1, root, sizeof(root));
+	to = put_path_node(to, 1, 1, pci, sizeof(pci));
+	return serial ? put_path_node(to, 3, 14, uart, sizeof(uart)) : to;
 }
 
 static EFI_HANDLE
@@ -131,7 +131,7 @@ make_handle(unsigned card, bool serial, bool on_console)
 	EFI_HANDLE handle = firmware_sim_handle();
 	uint8_t *to;
 
-	put_node(put_device_path(paths[path_count], card, serial, 1), 0x7f, 0xff, "", 0);
+	put_path_node(put_device_path(paths[path_count], card, serial, 1), 0x7f, 0xff, "", 0);
 	firmware_sim_install_protocol(handle, &guid_path, paths[path_count++]);
 	if (!on_console)
 		return handle;
@@ -140,8 +140,8 @@ make_handle(unsigned card, bool serial, bool on_console)
 		con_out[con_out_size - 3] = 1;
 	to = put_device_path(con_out + con_out_size, card, serial, 2);
 	if (serial)
-		to = put_node(to, 3, 10, terminal, sizeof(terminal));
-	to = put_node(to, 0x7f, 0xff, "", 0);
+		to = put_path_node(to, 3, 10, terminal, sizeof(terminal));
+	to = put_path_node(to, 0x7f, 0xff, "", 0);
 	con_out_size = (size_t)(to - con_out);
 	return handle;
 }
@@ -188,14 +188,14 @@ get_variable(CHAR16 *name, EFI_GUID *guid, UINT32 *attributes, UINTN *size, void
 }
 
 size_t
-console_sim_shorten_con_out(size_t by)
+console_sim_shorten_con_out_variable(size_t by)
 {
 	con_out_size -= by;
 	return con_out_size;
 }
 
 void
-console_sim_remove_con_out(void)
+console_sim_remove_con_out_variable(void)
 {
 	has_variable = false;
 }

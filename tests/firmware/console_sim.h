@@ -34,10 +34,10 @@ EFI_HANDLE console_sim_display(struct display_sim *display, unsigned card, bool 
 EFI_HANDLE console_sim_line(struct line_sim *line, unsigned card, bool on_console);
 
 /* Cuts BY bytes off the end of the variable ConOut. Returns its remaining size in bytes. */
-size_t console_sim_shorten_con_out(size_t by);
+size_t console_sim_shorten_con_out_variable(size_t by);
 
 /* Removes the variable ConOut. */
-void console_sim_remove_con_out(void);
+void console_sim_remove_con_out_variable(void);
 
 /*
  * Presses KEY as soon as the keyboard was polled AFTER times since the previous key. A test can press at most 4 keys.

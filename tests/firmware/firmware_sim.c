@@ -28,7 +28,7 @@ static size_t variables_count;
 static uintptr_t handles_count;
 
 static bool
-installed_has_guid(size_t i, const EFI_GUID *guid)
+does_protocol_have_guid(size_t i, const EFI_GUID *guid)
 {
 	return memcmp(&installed[i].guid, guid, sizeof(*guid)) == 0;
 }
@@ -37,7 +37,7 @@ static EFI_STATUS EFIAPI
 handle_protocol(EFI_HANDLE handle, EFI_GUID *guid, void **interface)
 {
 	for (size_t i = 0; i < installed_count; i++)
-		if (installed[i].handle == handle && installed_has_guid(i, guid)) {
+		if (installed[i].handle == handle && does_protocol_have_guid(i, guid)) {
 			*interface = installed[i].interface;
 			return EFI_SUCCESS;
 		}
@@ -49,7 +49,7 @@ locate_protocol(EFI_GUID *guid, void *registration, void **interface)
 {
 	(void)registration;
 	for (size_t i = 0; i < installed_count; i++)
-		if (installed_has_guid(i, guid)) {
+		if (does_protocol_have_guid(i, guid)) {
 			*interface = installed[i].interface;
 			return EFI_SUCCESS;
 		}
@@ -64,7 +64,7 @@ locate_handle_buffer(EFI_LOCATE_SEARCH_TYPE type, EFI_GUID *guid, void *key, UIN
 	*buffer = calloc(INTERFACES_MAX, sizeof(**buffer));
 	*count = 0;
 	for (size_t i = 0; i < installed_count; i++)
-		if (installed_has_guid(i, guid))
+		if (does_protocol_have_guid(i, guid))
 			(*buffer)[(*count)++] = installed[i].handle;
 	if (*count)
 		return EFI_SUCCESS;

@@ -82,7 +82,7 @@ check_uri(const char *uri, size_t length)
 	size_t size;
 
 	memset(address, 'x', sizeof(address));
-	why = origin_parse_uri(uri, length, address);
+	why = origin_copy_server_or_get_error(uri, length, address);
 	size = strnlen(address, sizeof(address));
 	if (size == sizeof(address))
 		return "an address without an end";
@@ -131,7 +131,7 @@ check_device_path(const uint8_t *bytes, size_t length)
 
 /* Checks that the query sent to a server contains no byte that would end its line or one of its parameters. */
 static const char *
-check_query(const uint8_t *bytes, size_t length)
+check_url_query(const uint8_t *bytes, size_t length)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~%&=";
 	char serial[65] = "", query[512];
@@ -140,7 +140,7 @@ check_query(const uint8_t *bytes, size_t length)
 
 	memcpy(serial, bytes, length < sizeof(serial) - 1 ? length : sizeof(serial) - 1);
 	text_init(&text, query, sizeof(query));
-	origin_put_query(&text, mac, serial);
+	origin_put_url_query(&text, mac, serial);
 	if (text.truncated || strspn(query, plain) != text.length)
 		return "a query that is none";
 	return NULL;
@@ -175,7 +175,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		broken = check_device_path(bytes, length);
 	}
 	if (!broken)
-		broken = check_query(bytes, length);
+		broken = check_url_query(bytes, length);
 	free(bytes);
 	if (!broken)
 		return 0;

@@ -33,7 +33,7 @@ check_accepted_options(const struct options *options)
 		     options_exit_word(options->exit));
 	for (size_t i = 0; i < options->limit_count; i++)
 		require_true(rules_find(options->limits[i].rule) && options->limits[i].value <= INT64_MAX);
-	options_check_exit_suits_cores(options, error);
+	options_are_exit_and_cores_compatible(options, error);
 }
 
 static void
@@ -57,7 +57,7 @@ check_removal_of_foreign_words(const uint8_t *data, size_t size)
 	require_true(rest);
 	memcpy(rest, data, size);
 	text_init(&foreign, moved, sizeof(moved));
-	options_remove_foreign(rest, size, &foreign);
+	options_remove_foreign_words(rest, size, &foreign);
 	for (size_t i = 0; i < size; i++)
 		require_true(rest[i] == (char)data[i] || (rest[i] == ' ' && foreign.length));
 	free(rest);

@@ -48,7 +48,7 @@ run_on_core(void *context, size_t core, smp_job *job, void *argument, uint64_t b
 }
 
 static bool
-has_duration_expired(void *context)
+is_run_past_deadline(void *context)
 {
 	const struct bench *bench = context;
 
@@ -196,7 +196,7 @@ bench_open(struct bench *bench, size_t cores)
 			.tsc_ordered = hw_tsc_lfence,
 			.pause = hw_pause,
 			.core_facts = cpu_read_core_facts,
-			.expired = has_duration_expired,
+			.expired = is_run_past_deadline,
 			.progress = check_progress,
 			.measured = ignore_measured_clock,
 		},

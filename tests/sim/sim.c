@@ -297,7 +297,7 @@ find_region(uint64_t address, uint64_t length)
 }
 
 static const struct sim_region *
-access_memory(uint64_t address, unsigned width_bytes)
+find_accessed_region(uint64_t address, unsigned width_bytes)
 {
 	const struct sim_region *region = find_region(address, width_bytes);
 
@@ -312,7 +312,7 @@ access_memory(uint64_t address, unsigned width_bytes)
 static uint64_t
 read_memory(uint64_t address, unsigned width_bytes)
 {
-	const struct sim_region *region = access_memory(address, width_bytes);
+	const struct sim_region *region = find_accessed_region(address, width_bytes);
 
 	spend_access_time(SIM_READ, address);
 	if (sim_pm_is_at(address, true))
@@ -323,7 +323,7 @@ read_memory(uint64_t address, unsigned width_bytes)
 static void
 write_memory(uint64_t address, uint64_t value, unsigned width_bytes)
 {
-	const struct sim_region *region = access_memory(address, width_bytes);
+	const struct sim_region *region = find_accessed_region(address, width_bytes);
 
 	spend_access_time(SIM_WRITE, address);
 	if (region->write)

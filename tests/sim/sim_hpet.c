@@ -60,7 +60,7 @@ is_timer_register(uint64_t offset, unsigned which, size_t *n)
 
 /* Counts writes after which the counter runs with a timer's interrupt enabled. Real hardware would interrupt then. */
 static void
-count_write_if_armed(void)
+count_write_if_timer_could_interrupt(void)
 {
 	bool armed = false;
 
@@ -148,7 +148,7 @@ sim_hpet_write(uint64_t address, uint64_t value, unsigned width_bytes)
 		sim_interrupts_write_comparator(n, value);
 	else if (is_timer_register(offset, TN_MESSAGE, &n) && sim.interrupts.plugged)
 		write_fsb_message(n, upper, value);
-	count_write_if_armed();
+	count_write_if_timer_could_interrupt();
 }
 
 void
@@ -184,7 +184,7 @@ sim_pm_is_at(uint64_t address, bool is_memory)
  * that rise do not read 1 yet.
  */
 static uint64_t
-apply_glitch(uint64_t ticks)
+apply_ripple_error(uint64_t ticks)
 {
 	uint64_t now_ps = sim.now_ps, before;
 
@@ -202,5 +202,5 @@ sim_pm_read(void)
 	sim_advance_ps(sim.pm.counter.extra_ps);
 	uint64_t ticks = sim_counter_get_ticks(&sim.pm.counter);
 
-	return (uint32_t)(sim.pm.glitch_ps ? apply_glitch(ticks) : ticks) | sim.pm.high_bits;
+	return (uint32_t)(sim.pm.glitch_ps ? apply_ripple_error(ticks) : ticks) | sim.pm.high_bits;
 }

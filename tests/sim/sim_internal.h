@@ -38,8 +38,8 @@ uint32_t sim_interrupts_get_lapic_count(void);
 void sim_interrupts_write_deadline(uint64_t value);
 uint64_t sim_interrupts_read_deadline(void);
 /* writes VALUE to the count of Hyper-V's synthetic timer if COUNT is true, otherwise to its configuration */
-void sim_interrupts_write_hv_timer(bool count, uint64_t value);
-uint64_t sim_interrupts_read_hv_timer(bool count);
+void sim_interrupts_write_hv_timer_msr(bool count, uint64_t value);
+uint64_t sim_interrupts_read_hv_timer_msr(bool count);
 void sim_interrupts_send_self_ipi(uint32_t vector); /* sends the interrupt VECTOR from the core to itself */
 void sim_interrupts_handle_hpet_configuration(size_t n, uint64_t before, uint64_t now);
 void sim_interrupts_write_comparator(size_t n, uint64_t value);
@@ -58,8 +58,8 @@ uint64_t sim_rtc_get_crystal_ticks(void);
 /* returns the period of the periodic interrupt in clocks of the crystal; 0 if this interrupt is off */
 uint64_t sim_rtc_get_period(void);
 uint64_t sim_rtc_get_second(void);
-bool sim_rtc_alarm_is_each_second(void);
-bool sim_rtc_try_raise_line(void); /* raises the RTC's interrupt line; returns false if the line was already raised */
+bool sim_rtc_is_alarm_each_second(void);
+bool sim_rtc_try_raise_irq(void); /* raises the RTC's interrupt line; returns false if the line was already raised */
 
 void sim_cpu_reset(void); /* resets CPUID and MSRs */
 

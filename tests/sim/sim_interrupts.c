@@ -18,7 +18,7 @@
 static struct sim_interrupts *const all = &sim.interrupts;
 
 static enum sim_source
-get_source(const struct sim_timer *timer)
+get_timer_source(const struct sim_timer *timer)
 {
 	return (enum sim_source)(timer - all->timers);
 }
@@ -34,7 +34,7 @@ draw_random(void)
 }
 
 static bool
-is_due_at(enum sim_source source, uint64_t due, uint64_t at_ps)
+is_source_due_at(enum sim_source source, uint64_t due, uint64_t at_ps)
 {
 	uint64_t now_ps = sim.now_ps;
 	bool is_due;
@@ -47,13 +47,13 @@ is_due_at(enum sim_source source, uint64_t due, uint64_t at_ps)
 
 /* Returns the first time from FROM_PS on at which the source's counter has reached DUE, or SIM_NEVER. */
 static uint64_t
-find_due_time(enum sim_source source, uint64_t due, uint64_t from_ps)
+find_due_time_ps(enum sim_source source, uint64_t due, uint64_t from_ps)
 {
 	uint64_t low_ps = from_ps, high_ps = from_ps;
 
-	if (is_due_at(source, due, from_ps))
+	if (is_source_due_at(source, due, from_ps))
 		return from_ps;
-	for (uint64_t ahead_ps = SEARCH_FIRST_PS; !is_due_at(source, due, high_ps); ahead_ps *= 2) {
+	for (uint64_t ahead_ps = SEARCH_FIRST_PS; !is_source_due_at(source, due, high_ps); ahead_ps *= 2) {
 		if (ahead_ps > SEARCH_MAX_PS)
 			return SIM_NEVER;
 		low_ps = high_ps;
@@ -62,7 +62,7 @@ find_due_time(enum sim_source source, uint64_t due, uint64_t from_ps)
 	while (high_ps - low_ps > 1) {
 		uint64_t middle_ps = low_ps + (high_ps - low_ps) / 2;
 
-		if (is_due_at(source, due, middle_ps))
+		if (is_source_due_at(source, due, middle_ps))
 			high_ps = middle_ps;
 		else
 			low_ps = middle_ps;
@@ -80,7 +80,7 @@ set_due_time(struct sim_timer *timer, uint64_t from_ps)
 	uint64_t due = (uint64_t)((timer->due_e6 + MILLION - 1) / MILLION);
 	bool is_late = timer->late_ps && (!timer->late_one_in || draw_random() % timer->late_one_in == 0);
 
-	timer->due_ps = timer->stands ? SIM_NEVER : find_due_time(get_source(timer), due, from_ps);
+	timer->due_ps = timer->stands ? SIM_NEVER : find_due_time_ps(get_timer_source(timer), due, from_ps);
 	timer->leaves_ps = timer->due_ps;
 	if (timer->due_ps == SIM_NEVER)
 		return;
@@ -121,9 +121,9 @@ static void
 arm_next_period(struct sim_timer *timer, bool delayed)
 {
 	timer->armed = timer->period_e6 != 0;
-	sim_source_advance_comparator(get_source(timer));
+	sim_source_advance_comparator(get_timer_source(timer));
 	if (delayed)
-		timer->due_e6 = (unsigned __int128)sim_source_get_count(get_source(timer)) * MILLION;
+		timer->due_e6 = (unsigned __int128)sim_source_get_count(get_timer_source(timer)) * MILLION;
 	timer->due_e6 += timer->period_e6;
 	if (timer->armed)
 		set_due_time(timer, delayed ? sim.now_ps : timer->due_ps);
@@ -161,8 +161,8 @@ send_interrupt(struct sim_timer *timer)
 	timer->came++;
 	dropped = is_interrupt_dropped(timer);
 	timer->dropped += dropped;
-	reaches = !dropped && (sim_source_try_raise_line(get_source(timer)) || timer->policy == SIM_CATCH_UP) &&
-		  sim_source_get_vector(get_source(timer));
+	reaches = !dropped && (sim_source_try_raise_irq(get_timer_source(timer)) || timer->policy == SIM_CATCH_UP) &&
+		  sim_source_get_vector(get_timer_source(timer));
 	if (reaches)
 		make_interrupt_pending(timer);
 	if (timer->storms) {
@@ -179,10 +179,11 @@ send_interrupt(struct sim_timer *timer)
 }
 
 static void
-report_taken_interrupt(const struct sim_timer *timer, uint64_t read_ps)
+call_taken_hook(const struct sim_timer *timer, uint64_t read_ps)
 {
 	if (timer && all->taken)
-		all->taken(&(struct sim_taken){ get_source(timer), timer->period_e6 != 0, timer->last_due_ps, read_ps });
+		all->taken(&(struct sim_taken){ get_timer_source(timer), timer->period_e6 != 0, timer->last_due_ps,
+						read_ps });
 }
 
 /*
@@ -208,7 +209,7 @@ record_interrupt(uint32_t vector, const struct sim_timer *timer)
 		read_ps = sim.now_ps;
 	}
 	event.tsc = hw_tsc_lfence();
-	report_taken_interrupt(timer, read_ps ? read_ps : sim.now_ps);
+	call_taken_hook(timer, read_ps ? read_ps : sim.now_ps);
 	if (slot->taken < slot->space)
 		slot->events[slot->taken] = event;
 	else
@@ -222,7 +223,7 @@ record_interrupt(uint32_t vector, const struct sim_timer *timer)
 static void
 deliver_interrupt(struct sim_timer *timer)
 {
-	enum sim_source source = get_source(timer);
+	enum sim_source source = get_timer_source(timer);
 	uint32_t vector = sim_source_get_vector(source);
 
 	timer->pending--;

@@ -148,7 +148,7 @@ read_msr(uint32_t msr, uint64_t *value)
 	else if (msr == MSR_KVM_STEAL_TIME)
 		*value = sim_paravirtual.kvm_steal_msrs[sim.core];
 	else if (msr == MSR_HV_TIMER_CONFIG || msr == MSR_HV_TIMER_COUNT)
-		*value = sim_interrupts_read_hv_timer(msr == MSR_HV_TIMER_COUNT);
+		*value = sim_interrupts_read_hv_timer_msr(msr == MSR_HV_TIMER_COUNT);
 	else if (msr == MSR_HV_REFERENCE)
 		*value = sim.now_ps / PS_PER_TICK + (uint64_t)sim_paravirtual.msr_ahead_ticks;
 	else
@@ -163,7 +163,7 @@ write_msr(uint32_t msr, uint64_t value)
 	if (msr == MSR_HV_REFERENCE_TSC)
 		write_hyperv_page(value);
 	if (msr == MSR_HV_TIMER_CONFIG || msr == MSR_HV_TIMER_COUNT) {
-		sim_interrupts_write_hv_timer(msr == MSR_HV_TIMER_COUNT, value);
+		sim_interrupts_write_hv_timer_msr(msr == MSR_HV_TIMER_COUNT, value);
 		return true;
 	}
 	if (msr == MSR_KVM_STEAL_TIME) {
@@ -313,7 +313,7 @@ sim_paravirtual_get_event_vector(void)
 }
 
 void
-sim_paravirtual_set_timer_event(void)
+sim_paravirtual_raise_timer_event(void)
 {
 	*get_xen_shared_field(PENDING) |= UINT64_C(1) << TIMER_PORT;
 	*get_xen_shared_field(EVENT_WORDS) |= 1;

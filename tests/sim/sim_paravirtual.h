@@ -103,7 +103,7 @@ void sim_paravirtual_offer_xen_events(void);
 
 /* Returns the interrupt vector of the event of Xen's timer, or 0 if Xen sends no interrupts. */
 uint32_t sim_paravirtual_get_event_vector(void);
-void sim_paravirtual_set_timer_event(void); /* sets the bits of the timer's event in the shared page, as Xen does */
+void sim_paravirtual_raise_timer_event(void); /* sets the bits of the timer's event in the shared page, as Xen does */
 
 /* Adds PS to the time that the host took from the running core. The caller must also advance world time. */
 void sim_paravirtual_add_stolen_time(uint64_t ps);

@@ -47,7 +47,7 @@ sim_pic_out(uint16_t port, uint8_t value)
 }
 
 static bool
-is_input_open(bool slave, unsigned input)
+can_input_interrupt(bool slave, unsigned input)
 {
 	const struct sim_pic *pic = &all->pics[slave];
 
@@ -61,10 +61,10 @@ sim_pic_get_vector(uint32_t irq)
 
 	if ((sim.lapic.registers[SIM_LINT0] & (SIM_LINT0_EXTINT | SIM_LINT0_MASKED)) != SIM_LINT0_EXTINT)
 		return 0;
-	if (slave && (!is_input_open(false, CASCADE) || all->pics[0].cascade != 1u << CASCADE ||
+	if (slave && (!can_input_interrupt(false, CASCADE) || all->pics[0].cascade != 1u << CASCADE ||
 		      all->pics[1].cascade != CASCADE))
 		return 0;
-	return is_input_open(slave, irq % INPUTS) ? all->pics[slave].base + irq % INPUTS : 0;
+	return can_input_interrupt(slave, irq % INPUTS) ? all->pics[slave].base + irq % INPUTS : 0;
 }
 
 void

@@ -26,7 +26,7 @@ sim_pit_reset(void)
 }
 
 static unsigned
-get_mode(const struct sim_pit_channel *channel)
+get_channel_mode(const struct sim_pit_channel *channel)
 {
 	unsigned mode = (channel->control >> 1) & 7u;
 
@@ -56,7 +56,7 @@ sim_pit_get_count(unsigned number)
 	uint64_t cycles = count_cycles_since_load(channel);
 
 	cycles -= cycles % sim.pit.step;
-	switch (get_mode(channel)) {
+	switch (get_channel_mode(channel)) {
 	case 2:
 		return (uint16_t)(channel->reload - cycles * (sim.pit.mode_2_as_3 ? 2 : 1) % channel->reload);
 	case 3:
@@ -67,12 +67,12 @@ sim_pit_get_count(unsigned number)
 }
 
 static bool
-get_output(const struct sim_pit_channel *channel)
+get_channel_output(const struct sim_pit_channel *channel)
 {
 	uint64_t cycles = count_cycles_since_load(channel);
 	uint64_t late = sim_count_clock_cycles(0, sim.pit.out_late_ps, sim.pit.hz);
 
-	switch (get_mode(channel)) {
+	switch (get_channel_mode(channel)) {
 	case 2:
 		return !channel->gate || cycles % channel->reload != channel->reload - 1;
 	case 3:
@@ -90,7 +90,7 @@ sim_pit_get_status(unsigned number)
 
 	bool null_count = channel->null_count && !sim.pit.null_count_never;
 
-	return (uint8_t)((get_output(channel) << 7 | null_count << 6 | (channel->control & 0x3f)) ^
+	return (uint8_t)((get_channel_output(channel) << 7 | null_count << 6 | (channel->control & 0x3f)) ^
 			 sim.pit.status_flipped);
 }
 
@@ -169,7 +169,7 @@ load_count(struct sim_pit_channel *channel, uint16_t count)
 	if (channel != &sim.pit.channels[0] || !sim.interrupts.plugged)
 		return;
 	channel->loaded_ps = get_last_pulse_ps();
-	sim_interrupts_handle_pit_load(get_mode(channel), channel->reload);
+	sim_interrupts_handle_pit_load(get_channel_mode(channel), channel->reload);
 }
 
 static void
@@ -217,7 +217,7 @@ set_gate(struct sim_pit_channel *channel, bool gate)
 {
 	if (gate == channel->gate)
 		return;
-	if (gate && (get_mode(channel) == 2 || get_mode(channel) == 3))
+	if (gate && (get_channel_mode(channel) == 2 || get_channel_mode(channel) == 3))
 		channel->held_cycles = 0;
 	else if (!gate)
 		channel->held_cycles = count_cycles_since_load(channel);
@@ -228,7 +228,7 @@ set_gate(struct sim_pit_channel *channel, bool gate)
 static bool
 get_output_at_port_61(void)
 {
-	return (get_output(&sim.pit.channels[2]) || sim.pit.out_never_low) && !sim.pit.out_never_high;
+	return (get_channel_output(&sim.pit.channels[2]) || sim.pit.out_never_low) && !sim.pit.out_never_high;
 }
 
 uint8_t

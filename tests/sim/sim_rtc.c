@@ -54,7 +54,7 @@ is_rtc_halted(void)
 }
 
 static uint64_t
-get_second(void)
+get_rtc_second(void)
 {
 	uint64_t until_ps = get_rtc_time_ps() < sim.rtc.halted_at_ps ? get_rtc_time_ps() : sim.rtc.halted_at_ps;
 
@@ -64,7 +64,7 @@ get_second(void)
 uint64_t
 sim_rtc_get_second(void)
 {
-	return get_second();
+	return get_rtc_second();
 }
 
 uint64_t
@@ -85,13 +85,13 @@ sim_rtc_get_period(void)
 }
 
 bool
-sim_rtc_alarm_is_each_second(void)
+sim_rtc_is_alarm_each_second(void)
 {
 	return (sim.rtc.alarm[0] & sim.rtc.alarm[1] & sim.rtc.alarm[2] & ALARM_ANY) == ALARM_ANY;
 }
 
 bool
-sim_rtc_try_raise_line(void)
+sim_rtc_try_raise_irq(void)
 {
 	bool was_up = sim.rtc.line;
 
@@ -131,13 +131,13 @@ are_flags_stuck(void)
 static uint8_t
 read_flags(void)
 {
-	uint64_t edges = sim_rtc_count_pf_edges(), second = get_second();
+	uint64_t edges = sim_rtc_count_pf_edges(), second = get_rtc_second();
 	uint8_t flags = 0;
 
 	if (edges > sim.rtc.pf_edges_read && (!sim.rtc.pf_needs_pie || (sim.rtc.b & B_PIE)))
 		flags |= C_PF;
 	if (second > sim.rtc.second_read)
-		flags |= C_UF | (sim_rtc_alarm_is_each_second() ? C_AF : 0);
+		flags |= C_UF | (sim_rtc_is_alarm_each_second() ? C_AF : 0);
 	if (flags & sim.rtc.b & (C_PF | C_UF | C_AF))
 		flags |= C_IRQF;
 	if (are_flags_stuck())
@@ -152,7 +152,7 @@ read_flags(void)
 static uint8_t
 read_seconds(void)
 {
-	uint64_t seconds = (sim.rtc.seconds + get_second()) % 60;
+	uint64_t seconds = (sim.rtc.seconds + get_rtc_second()) % 60;
 
 	if (sim.rtc.seconds_invalid)
 		return 0x7f;

@@ -233,7 +233,7 @@ sim_interrupts_handle_rtc_enable(uint8_t before, uint8_t now)
 			sim_source_disarm(enables[i].source);
 		} else if (!(before & enables[i].bit)) {
 			period = enables[i].source == SIM_RTC_PERIODIC ? SIM_RTC_PARTS * sim_rtc_get_period() : 1;
-			if (!period || (enables[i].source == SIM_RTC_ALARM && !sim_rtc_alarm_is_each_second()))
+			if (!period || (enables[i].source == SIM_RTC_ALARM && !sim_rtc_is_alarm_each_second()))
 				continue;
 			sim_source_arm(enables[i].source,
 				       (sim_source_get_count(enables[i].source) / period + 1) * period, period);
@@ -246,7 +246,7 @@ sim_interrupts_handle_rtc_enable(uint8_t before, uint8_t now)
  * starts the timer. A one-shot clears its enable bit when it expires.
  */
 uint64_t
-sim_interrupts_read_hv_timer(bool count)
+sim_interrupts_read_hv_timer_msr(bool count)
 {
 	const struct sim_timer *timer = &all->hv;
 	bool over = !(all->hv_config & HV_PERIODIC) && (sim.now_ps >= timer->due_ps || sim.now_ps >= timer->leaves_ps);
@@ -255,7 +255,7 @@ sim_interrupts_read_hv_timer(bool count)
 }
 
 void
-sim_interrupts_write_hv_timer(bool count, uint64_t value)
+sim_interrupts_write_hv_timer_msr(bool count, uint64_t value)
 {
 	uint64_t period;
 
@@ -344,7 +344,7 @@ sim_source_get_count(enum sim_source source)
  * 0.
  */
 static uint32_t
-get_line_vector(uint32_t pin, uint32_t irq, uint32_t pin_change)
+get_vector_of_irq_line(uint32_t pin, uint32_t irq, uint32_t pin_change)
 {
 	uint32_t vector = sim_ioapic_get_vector(pin ^ pin_change);
 
@@ -365,7 +365,7 @@ sim_source_handle_delivery(enum sim_source source)
 	else if (source >= SIM_RTC_PERIODIC && source <= SIM_RTC_ALARM && is_delivered_by_pic(RTC_PIN, RTC_IRQ))
 		sim_pic_set_in_service(RTC_IRQ);
 	else if (source == SIM_XEN_TIMER)
-		sim_paravirtual_set_timer_event();
+		sim_paravirtual_raise_timer_event();
 }
 
 uint32_t
@@ -378,11 +378,11 @@ sim_source_get_vector(enum sim_source source)
 	case SIM_DEADLINE:
 		return get_lvt_timer() & LVT_MASKED ? 0 : get_lvt_timer() & 0xff;
 	case SIM_PIT_0:
-		return get_line_vector(PIT_PIN, PIT_IRQ, pin_change);
+		return get_vector_of_irq_line(PIT_PIN, PIT_IRQ, pin_change);
 	case SIM_RTC_PERIODIC:
 	case SIM_RTC_UPDATE:
 	case SIM_RTC_ALARM:
-		return get_line_vector(RTC_PIN, RTC_IRQ, pin_change);
+		return get_vector_of_irq_line(RTC_PIN, RTC_IRQ, pin_change);
 	case SIM_PM_STATUS:
 		return sim_ioapic_get_vector(SCI_PIN ^ pin_change);
 	case SIM_HV_TIMER:
@@ -402,11 +402,11 @@ sim_source_advance_comparator(enum sim_source source)
 }
 
 bool
-sim_source_try_raise_line(enum sim_source source)
+sim_source_try_raise_irq(enum sim_source source)
 {
 	if (source != SIM_RTC_PERIODIC && source != SIM_RTC_UPDATE && source != SIM_RTC_ALARM)
 		return true;
-	return sim_rtc_try_raise_line();
+	return sim_rtc_try_raise_irq();
 }
 
 bool

@@ -18,7 +18,7 @@ void sim_source_handle_delivery(enum sim_source source); /* must be called when 
  * Must be called when the source's deadline comes. Returns false if the source's line was already raised, so that no
  * new interrupt follows.
  */
-bool sim_source_try_raise_line(enum sim_source source);
+bool sim_source_try_raise_irq(enum sim_source source);
 /* adds the period to a periodic HPET comparator; must be called after each deadline, even if the interrupt is lost */
 void sim_source_advance_comparator(enum sim_source source);
 

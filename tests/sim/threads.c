@@ -76,7 +76,7 @@ finish_job(void)
 }
 
 static void
-end_dead_core(void)
+mark_core_dead_and_stop(void)
 {
 	if (state.in_turns) {
 		state.cores[self].is_dead = true;
@@ -99,7 +99,7 @@ threads_read_tsc(void)
 	uint64_t world;
 
 	if (reads == core->dies_reading)
-		end_dead_core();
+		mark_core_dead_and_stop();
 	world = __atomic_add_fetch(&state.world, 1 + core->late_ticks, __ATOMIC_ACQ_REL);
 	if (core->stops_at && world > core->stops_at)
 		world = core->stops_at;
@@ -225,7 +225,7 @@ record_batch_size(size_t asked)
 
 /* Runs a core's job on the core's own stack, and then jumps to the scheduler. */
 static void
-run_job_and_leave(void)
+run_job_and_return_to_scheduler(void)
 {
 	state.cores[self].job(state.cores[self].argument, self);
 	finish_job();
@@ -239,7 +239,7 @@ prepare_core(struct core *core, smp_job *job, void *argument)
 	core->start.uc_stack.ss_sp = core->stack;
 	core->start.uc_stack.ss_size = TURN_STACK_BYTES;
 	core->start.uc_link = NULL;
-	makecontext(&core->start, run_job_and_leave, 0);
+	makecontext(&core->start, run_job_and_return_to_scheduler, 0);
 	core->has_begun = false;
 	core->job = job;
 	core->argument = argument;
@@ -277,7 +277,7 @@ run_cores_in_turns(const uint32_t *cores, size_t count)
 }
 
 static size_t
-run_in_turns(const uint32_t *cores, size_t count, smp_job *job, void *argument)
+run_job_on_cores_in_turns(const uint32_t *cores, size_t count, smp_job *job, void *argument)
 {
 	bool was_asked[THREADS_MAX] = { false };
 	size_t finished = 0, asked = 0;
@@ -309,7 +309,7 @@ run_on_cores(void *context, const uint32_t *cores, size_t count, smp_job *job, v
 	/* The limit is ignored: in simulated time no core is late, and a core that does not return has died. */
 	(void)bound_ns;
 	if (state.in_turns)
-		return run_in_turns(cores, count, job, argument);
+		return run_job_on_cores_in_turns(cores, count, job, argument);
 	pthread_mutex_lock(&state.mutex);
 	for (size_t i = 0; i < count; i++) {
 		struct core *core = &state.cores[cores[i]];

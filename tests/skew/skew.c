@@ -109,7 +109,7 @@ find_core_settings(const char *words, int64_t core, struct svm_tsc *tsc)
 }
 
 static void
-end_machine_for_wrong_words(void)
+end_machine_for_wrong_settings(void)
 {
 	end_machine(EXIT_WRONG);
 }
@@ -126,14 +126,14 @@ __wrap_core_main(struct core_slot *slot)
 			end_machine(EXIT_WRONG);
 		if (!svm_is_supported())
 			end_machine(EXIT_NO_SVM);
-		svm_become_guest(&pages[slot->number], tsc, end_machine_for_wrong_words);
+		svm_become_guest(&pages[slot->number], tsc, end_machine_for_wrong_settings);
 	}
 	__real_core_main(slot);
 }
 
 /* Reads the next word LEAF:EAX:EBX:ECX:EDX of WORDS, and moves WORDS past it. */
 static struct svm_leaf
-read_leaf_word(const char **words)
+parse_cpuid_leaf(const char **words)
 {
 	struct svm_leaf leaf = { .leaf = (uint32_t)read_number(words) };
 
@@ -145,7 +145,7 @@ read_leaf_word(const char **words)
 }
 
 void
-skew_set_leaves(void)
+skew_set_cpuid_leaves(void)
 {
 	char words[WORDS_SIZE];
 	const char *next = words;
@@ -155,13 +155,13 @@ skew_set_leaves(void)
 	while (*next) {
 		if (pages[0].leaf_count == SVM_LEAVES_MAX)
 			end_machine(EXIT_WRONG);
-		pages[0].leaves[pages[0].leaf_count++] = read_leaf_word(&next);
+		pages[0].leaves[pages[0].leaf_count++] = parse_cpuid_leaf(&next);
 	}
 	if (!pages[0].leaf_count)
 		return;
 	if (!svm_is_supported())
 		end_machine(EXIT_NO_SVM);
 	interrupts = hw_interrupts_mask();
-	svm_become_guest(&pages[0], (struct svm_tsc){ .offset_ticks = 0 }, end_machine_for_wrong_words);
+	svm_become_guest(&pages[0], (struct svm_tsc){ .offset_ticks = 0 }, end_machine_for_wrong_settings);
 	hw_interrupts_restore(interrupts);
 }

@@ -3,6 +3,6 @@
 #define BARETICK_TEST_SKEW_H
 
 /* Makes the caller a guest with changed CPUID values, if QEMU's fw_cfg item `opt/baretick/leaves` exists. */
-void skew_set_leaves(void);
+void skew_set_cpuid_leaves(void);
 
 #endif

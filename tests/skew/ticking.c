@@ -107,7 +107,7 @@ start_ticking(EFI_BOOT_SERVICES *boot, struct timer_arch *timer)
 }
 
 static EFI_STATUS
-run_with_ticking(EFI_HANDLE image, EFI_SYSTEM_TABLE *system, entry *real)
+run_image_with_ticking(EFI_HANDLE image, EFI_SYSTEM_TABLE *system, entry *real)
 {
 	EFI_BOOT_SERVICES *boot = system->BootServices;
 	struct timer_arch *timer = NULL;
@@ -115,7 +115,7 @@ run_with_ticking(EFI_HANDLE image, EFI_SYSTEM_TABLE *system, entry *real)
 	EFI_STATUS status;
 	size_t length = 0;
 
-	skew_set_leaves();
+	skew_set_cpuid_leaves();
 	if (!fw_cfg_read_file(ITEM, word, sizeof(word), &length))
 		return real(image, system);
 	boot->LocateProtocol(&guid_timer_arch, NULL, (VOID **)&timer);
@@ -131,11 +131,11 @@ run_with_ticking(EFI_HANDLE image, EFI_SYSTEM_TABLE *system, entry *real)
 EFI_STATUS
 __wrap__entry(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)
 {
-	return run_with_ticking(image, system, __real__entry);
+	return run_image_with_ticking(image, system, __real__entry);
 }
 
 EFI_STATUS
 __wrap_efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)
 {
-	return run_with_ticking(image, system, __real_efi_main);
+	return run_image_with_ticking(image, system, __real_efi_main);
 }

@@ -84,7 +84,7 @@ access_start_phase(const char *phase)
 }
 
 void
-access_set_slow(bool slow)
+access_make_accesses_slow(bool slow)
 {
 	state.slow = slow;
 }
@@ -146,7 +146,7 @@ is_second_edge_near(void)
  * part of this access before its effect. The part after its effect is saved for the next call.
  */
 static uint64_t
-draw_time_to_effect_ps(uint64_t ps)
+draw_time_to_access_effect_ps(uint64_t ps)
 {
 	uint64_t *owed_ps = &state.cores[sim.core].owed_ps, owed = *owed_ps;
 
@@ -213,7 +213,7 @@ get_access_cost_ps(enum sim_access access, uint64_t where)
 		state.cores[sim.core].waited_ps = 0;
 	state.cores[sim.core].read_tsc = device == TSC;
 	ps += device == TSC ? state.tsc_ps : device < CLOCKS ? state.device_ps : 0;
-	ps = draw_time_to_effect_ps(ps);
+	ps = draw_time_to_access_effect_ps(ps);
 	if (state.slow && device != TSC && (device != RTC || !is_second_edge_near()))
 		ps += SLOW_PS;
 	if (machine.preempt_every && draw_below(machine.preempt_every) == 0)

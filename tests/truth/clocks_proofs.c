@@ -12,7 +12,7 @@
 #define HEALTHY_PPB (50 * PPM)
 
 long double
-clocks_limit_ppb(const char *rule)
+clocks_get_limit_ppb(const char *rule)
 {
 	return (long double)rules_find(rule)->limit * PPM;
 }
@@ -24,7 +24,7 @@ clocks_limit_ppb(const char *rule)
 bool
 clocks_is_rate_wrong(int clock, const char *rule)
 {
-	long double limit = clocks_limit_ppb(rule);
+	long double limit = clocks_get_limit_ppb(rule);
 
 	return fabsl(machine_get_rate_error_ppb(clock)) > (limit > 4 * HEALTHY_PPB ? limit - 2 * HEALTHY_PPB : limit);
 }
@@ -47,7 +47,7 @@ clocks_has_fault(int clock)
  * clocks count too, because the report cannot show which clocks share an oscillator.
  */
 bool
-clocks_are_most_right(void)
+clocks_is_majority_right(void)
 {
 	unsigned right = 0, all = 0, seen = 0, right_clocks = 0, clocks = 0;
 
@@ -94,10 +94,10 @@ may_share_oscillator(const struct report *report, int a, int b)
 }
 
 static bool
-is_difference_beyond_limit(const struct report *report, int a, int b)
+are_rates_too_different(const struct report *report, int a, int b)
 {
 	const struct interval_ppb *ppb = find_rate_difference(report, a, b);
-	long double limit = clocks_limit_ppb("rate-off");
+	long double limit = clocks_get_limit_ppb("rate-off");
 
 	return ppb && (ppb->low > limit || ppb->high < -limit);
 }
@@ -131,11 +131,12 @@ is_rate_narrow_enough(const struct report *report, int clock)
 	bool knows = false;
 
 	for (int a = 0; a < CLOCKS; a++) {
-		knows |= clocks_has_exact_rate(a) && is_difference_beyond_limit(report, clock, a);
+		knows |= clocks_has_exact_rate(a) && are_rates_too_different(report, clock, a);
 		for (int b = 0; b < CLOCKS; b++)
-			if (clocks_has_exact_rate(a) && clocks_has_exact_rate(b) && is_difference_beyond_limit(report, a, b) &&
-			    !is_difference_beyond_limit(report, clock, a) &&
-			    !is_difference_beyond_limit(report, clock, b))
+			if (clocks_has_exact_rate(a) && clocks_has_exact_rate(b) &&
+			    are_rates_too_different(report, a, b) &&
+			    !are_rates_too_different(report, clock, a) &&
+			    !are_rates_too_different(report, clock, b))
 				return false;
 	}
 	return knows && clocks_has_exact_rate(clock);
@@ -146,7 +147,7 @@ is_rate_narrow_enough(const struct report *report, int clock)
  * wrong rate, and the right clocks come from more oscillators than the wrong clocks.
  */
 bool
-clocks_are_most_narrow_rates_right(const struct report *report)
+clocks_is_majority_of_narrow_rates_right(const struct report *report)
 {
 	int right[CLOCKS], wrong[CLOCKS];
 	size_t rights = 0, wrongs = 0;
@@ -175,7 +176,7 @@ clocks_count_proofs_of_fault(const struct report *report, int clock)
 
 	for (int other = 0; other < CLOCKS; other++)
 		if (!clocks_has_fault(other) && clocks_has_exact_rate(other) &&
-		    is_difference_beyond_limit(report, clock, other))
+		    are_rates_too_different(report, clock, other))
 			proofs[count++] = other;
 	return count_sources_of_clocks(report, proofs, count);
 }

@@ -152,7 +152,7 @@ run_on_cores(void *context, const uint32_t *cores, size_t count, smp_job *job, v
  * NULL. The survey's stage is 0 in a rehearsal (a trial of the first pairs), which makes the same calls as a pass.
  */
 static struct span *
-get_pass_span(const struct bench *bench, enum when *when)
+get_span_of_running_pass(const struct bench *bench, enum when *when)
 {
 	static const enum when whens[] = {
 		[0] = WHEN_NEVER, [RECORD_PASS_FIRST] = WHEN_FIRST, [RECORD_PASS_MIDDLE] = WHEN_BETWEEN,
@@ -180,7 +180,7 @@ read_tsc(void)
  * stops for the event's duration, because the event affects all cores at the same world time.
  */
 static void
-advance_core_to(uint64_t at_ps, uint64_t *begin_ps)
+advance_core_to_time(uint64_t at_ps, uint64_t *begin_ps)
 {
 	if (sim.now_ps < at_ps)
 		sim.now_ps = at_ps;
@@ -196,7 +196,7 @@ static uint64_t
 draw_arrival(uint32_t core, uint64_t start_ps, uint64_t *begin_ps)
 {
 	all.self = sim.core = core;
-	advance_core_to(start_ps, begin_ps);
+	advance_core_to_time(start_ps, begin_ps);
 	sim_advance_ps(draw_below(sim.cost_ps[SIM_TSC_LFENCE] + sim.cost_ps[SIM_PAUSE] + 1));
 	return read_tsc();
 }
@@ -253,7 +253,7 @@ run_batch_of_pass(void *context, const uint32_t *cores, size_t count, smp_job *j
 	static uint64_t batches[WHEN_LAST + 1];
 	const struct bench *bench = context;
 	enum when when;
-	struct span *span = get_pass_span(bench, &when);
+	struct span *span = get_span_of_running_pass(bench, &when);
 	size_t finished;
 
 	if (span && !span->from_ps) {

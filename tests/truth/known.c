@@ -108,7 +108,7 @@ machine_core_has_fault(size_t core)
 }
 
 bool
-machine_tsc_steps_back(size_t core)
+machine_does_tsc_step_back(size_t core)
 {
 	return machine_core_has_fault(core) || (machine.core[core].steps_at_ps != SIM_NEVER && machine.core[core].step < 0) ||
 	       (machine.event == EVENT_BACK && machine.at_ps != SIM_NEVER);
@@ -121,28 +121,28 @@ is_core_stable(size_t core)
 }
 
 static bool
-have_equal_tscs(size_t a, size_t b)
+do_cores_have_equal_tscs(size_t a, size_t b)
 {
 	return machine.core[a].microhz == machine.core[b].microhz && machine.core[a].offset == machine.core[b].offset &&
 	       is_core_stable(a) && is_core_stable(b);
 }
 
 size_t
-machine_get_tsc_class(size_t core)
+machine_find_core_with_equal_tsc(size_t core)
 {
 	for (size_t i = 0; i < core; i++)
-		if (have_equal_tscs(i, core))
+		if (do_cores_have_equal_tscs(i, core))
 			return i;
 	return core;
 }
 
 size_t
-machine_count_majority(size_t *class)
+machine_count_majority_cores(size_t *class)
 {
 	size_t counts[CORES_MAX] = { 0 };
 
 	for (size_t i = 0; i < machine.cores; i++)
-		counts[machine_get_tsc_class(i)]++;
+		counts[machine_find_core_with_equal_tsc(i)]++;
 	for (size_t i = 0; i < machine.cores; i++)
 		if (counts[i] * 2 > machine.cores) {
 			*class = i;

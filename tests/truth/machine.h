@@ -187,15 +187,15 @@ bool machine_has_broken_clock(int clock);
  * TSC was set back. In both cases a reading may be lower than the previous reading.
  */
 bool machine_core_has_fault(size_t core);
-bool machine_tsc_steps_back(size_t core);
+bool machine_does_tsc_step_back(size_t core);
 
 /* Returns the lowest core number in CORE's class. A class has the cores whose TSCs always agree with each other. */
-size_t machine_get_tsc_class(size_t core);
+size_t machine_find_core_with_equal_tsc(size_t core);
 /*
  * Returns the number of cores in the largest class, and stores the class's lowest core number in CLASS. Returns 0 if
  * the class has at most half of the cores.
  */
-size_t machine_count_majority(size_t *class);
+size_t machine_count_majority_cores(size_t *class);
 
 /* Functions of cores.c: the machine's cores, which run at the same time. */
 void cores_use_in_bench(struct bench *bench);
@@ -210,6 +210,6 @@ void access_reset(void); /* must be called after sim_reset() */
 void access_start_phase(const char *phase);
 uint64_t access_draw_jitter_ps(uint64_t ps); /* returns a random time from 0 to PS, and rarely a much longer time */
 /* makes continuous readings of a clock slower, so that a run makes fewer readings */
-void access_set_slow(bool slow);
+void access_make_accesses_slow(bool slow);
 
 #endif

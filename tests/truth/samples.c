@@ -45,9 +45,9 @@ record_samples(void *context, struct sample *samples, size_t count)
 {
 	struct recorder *recorder = context;
 
-	access_set_slow((in_rates || recorder == &recorders[RTC]) && count == PACED);
+	access_make_accesses_slow((in_rates || recorder == &recorders[RTC]) && count == PACED);
 	recorder->sample(recorder->device, samples, count);
-	access_set_slow(false);
+	access_make_accesses_slow(false);
 	for (size_t i = 0; in_rates && count != PACED && i < count; i++)
 		keep_sample(recorder, &samples[i]);
 }

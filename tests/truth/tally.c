@@ -124,7 +124,7 @@ tally_check(enum check check, bool right, const char *format, ...)
 }
 
 void
-tally_count_unreported(const char *why, long double size)
+tally_count_unreported_fault(const char *why, long double size)
 {
 	size_t i = 0;
 
@@ -153,7 +153,7 @@ compare_values(const void *a, const void *b)
 }
 
 static long double
-get_median(enum width width)
+get_median_width(enum width width)
 {
 	qsort(values[width], table.value_count[width], sizeof(values[0][0]), compare_values);
 	return values[width][table.value_count[width] / 2];
@@ -164,8 +164,9 @@ print_widths(void)
 {
 	for (enum width width = 0; width < WIDTH_HPET_BEST; width++)
 		if (table.value_count[width])
-			printf("  %-50s %10.1Lf, %.3Lf times the best (%zu)\n", width_names[width], get_median(width),
-			       get_median(width + WIDTH_HPET_BEST), table.value_count[width]);
+			printf("  %-50s %10.1Lf, %.3Lf times the best (%zu)\n", width_names[width],
+			       get_median_width(width), get_median_width(width + WIDTH_HPET_BEST),
+			       table.value_count[width]);
 }
 
 uint64_t

@@ -35,7 +35,7 @@ bool tally_check(enum check check, bool right, const char *format, ...) __attrib
  * Counts a fault that has no finding, and need not have one. WHY gives the reason. SIZE is the fault as a multiple of
  * the limit or of the resolution.
  */
-void tally_count_unreported(const char *why, long double size);
+void tally_count_unreported_fault(const char *why, long double size);
 
 void tally_record_width(enum width width, long double value);
 

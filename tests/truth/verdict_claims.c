@@ -41,7 +41,7 @@ find_leaf(const char *text)
  * to this leaf. Fails if the report uses none of the drawn leaves.
  */
 static void
-set_claim_to_leaf_of_report(const struct report *report)
+set_claimed_rate_to_leaf_in_report(const struct report *report)
 {
 	const struct rate *claimed = &report_find_clock(report, "tsc")->clock.claimed;
 	bool is_known = !claimed->den;
@@ -104,7 +104,8 @@ check_verdict_on_leaf(const struct report *report, const struct leaf *leaf)
 	if (off >= OBVIOUS_PPB)
 		tally_check(CHECK_CLOCK_SILENT, is_named, "%s is off by %.0Lf ppm", leaf->by, off / PPM);
 	else if (!is_named)
-		tally_count_unreported("a leaf off by less than 2000 ppm", off / clocks_limit_ppb("tsc-claim"));
+		tally_count_unreported_fault("a leaf off by less than 2000 ppm",
+					     off / clocks_get_limit_ppb("tsc-claim"));
 }
 
 void
@@ -114,7 +115,7 @@ verdict_check_claims(const struct bench *bench)
 
 	if (!machine.leaf_count)
 		return;
-	set_claim_to_leaf_of_report(report);
+	set_claimed_rate_to_leaf_in_report(report);
 	for (size_t i = 0; i < report->finding_count; i++)
 		check_finding(report, &report->findings[i]);
 	for (size_t i = 0; i < machine.leaf_count; i++)

@@ -144,7 +144,7 @@ is_group_finding_true(const struct finding *finding)
 					   machine.core[0].steps_at_ps != SIM_NEVER))
 		return have_groups_diverged(group, others) && is_rate_change_true(finding, group);
 	return strcmp(finding->rule, "rate-disagree") == 0 &&
-	       are_clocks_faster(group, others, finding, clocks_limit_ppb(finding->rule));
+	       are_clocks_faster(group, others, finding, clocks_get_limit_ppb(finding->rule));
 }
 
 /* Returns how far the machine's event put the clock ahead of the other clocks, in ns. */
@@ -237,7 +237,7 @@ is_claim_finding_true(const struct report *report, const struct finding *finding
 	if (machine.at_ps != SIM_NEVER)
 		return is_open && have_groups_diverged(1u << TSC, 1u << by);
 	apart = ((PPB + machine_get_rate_error_ppb(TSC)) / (PPB + machine_get_rate_error_ppb(by)) - 1) * 1e6L;
-	return fabsl(apart) * PPM > clocks_limit_ppb(finding->rule) && finding->low - 1 <= apart &&
+	return fabsl(apart) * PPM > clocks_get_limit_ppb(finding->rule) && finding->low - 1 <= apart &&
 	       apart <= finding->high + 1 &&
 	       (is_open || !clocks_has_fault(by));
 }
@@ -257,15 +257,15 @@ check_finding(const struct report *report, const struct finding *finding)
 	if (strcmp(finding->rule, "clock-backward") == 0 && (finding->core != REPORT_NO_CORE || finding->core_count))
 		return; /* verdict_core_names.c checks these findings */
 	if (strcmp(finding->rule, "tsc-claim") == 0 && machine.at_ps == SIM_NEVER &&
-	    !clocks_are_most_narrow_rates_right(report))
-		tally_count_unreported("a claim blamed by most of those that know, which are off alike", 0);
+	    !clocks_is_majority_of_narrow_rates_right(report))
+		tally_count_unreported_fault("a claim blamed by most of those that know, which are off alike", 0);
 	else if (strcmp(finding->rule, "tsc-claim") == 0)
 		tally_check(CHECK_SENTENCE, is_claim_finding_true(report, finding), "%s: %s", finding->rule, finding->text);
 	else if (!finding->clock)
 		tally_check(CHECK_SENTENCE, is_group_finding_true(finding), "%s: %s", finding->rule, finding->text);
 	else if (machine.at_ps == SIM_NEVER && !has_fault(clock, finding->rule) &&
-		 !clocks_are_most_narrow_rates_right(report))
-		tally_count_unreported("a clock named by most of those that know, which are off alike", 0);
+		 !clocks_is_majority_of_narrow_rates_right(report))
+		tally_count_unreported_fault("a clock named by most of those that know, which are off alike", 0);
 	else
 		tally_check(CHECK_CLOCK_NAMED, has_fault(clock, finding->rule) &&
 			    is_rate_change_true(finding, 1u << clock), "%s: %s",
@@ -330,42 +330,43 @@ is_rtc_rate_noted(const struct report *report)
 static void
 check_fault_is_reported(const struct report *report, int clock)
 {
-	long double size = fabsl(machine_get_rate_error_ppb(clock)) / clocks_limit_ppb("rate-off");
-	bool can_be_named = clocks_are_most_right() && clocks_are_most_narrow_rates_right(report) &&
+	long double size = fabsl(machine_get_rate_error_ppb(clock)) / clocks_get_limit_ppb("rate-off");
+	bool can_be_named = clocks_is_majority_right() && clocks_is_majority_of_narrow_rates_right(report) &&
 			    clocks_count_proofs_of_fault(report, clock) > 1;
 
 	if (can_be_named && clock == RTC && machine.is_guest && is_rtc_rate_noted(report))
-		tally_count_unreported("a guest's RTC that a note gives as off in one stretch", size);
+		tally_count_unreported_fault("a guest's RTC that a note gives as off in one stretch", size);
 	else if (can_be_named)
 		tally_check(CHECK_CLOCK_SILENT, is_clock_named(report, clock, true), "%s is off by %.0Lf ppm, limit %.0Lf%s",
-			    clock_ids[clock], machine_get_rate_error_ppb(clock) / PPM, clocks_limit_ppb("rate-off") / PPM,
+			    clock_ids[clock], machine_get_rate_error_ppb(clock) / PPM,
+			    clocks_get_limit_ppb("rate-off") / PPM,
 			    is_clock_named(report, clock, false) ? ": told as one of two" : "");
 	else if (is_clock_named(report, clock, true))
 		return;
 	else if (machine.is_drawn && is_in_any_note(report, "its rate after that is not known"))
-		tally_count_unreported("a clock whose second rate is not known, and that has no check", size);
+		tally_count_unreported_fault("a clock whose second rate is not known, and that has no check", size);
 	else if (machine.is_obvious)
 		tally_check(CHECK_CLOCK_SILENT, is_clock_named(report, clock, false), "%s is off by %.0Lf ppm",
 			    clock_ids[clock],
 			    machine_get_rate_error_ppb(clock) / PPM);
 	else if (is_clock_named(report, clock, false))
-		tally_count_unreported("a clock told as one of two", size);
-	else if (!clocks_are_most_right())
-		tally_count_unreported("no most of the oscillators are right", size);
+		tally_count_unreported_fault("a clock told as one of two", size);
+	else if (!clocks_is_majority_right())
+		tally_count_unreported_fault("no most of the oscillators are right", size);
 	else
-		tally_count_unreported("clocks whose intervals are too wide", size);
+		tally_count_unreported_fault("clocks whose intervals are too wide", size);
 }
 
 static void
-check_time_scale(const struct report *report)
+check_reference_clock_of_tsc(const struct report *report)
 {
 	char id[32] = "";
 
 	if (sscanf(report->tsc_source, "measured against %31s", id) != 1 || machine.at_ps != SIM_NEVER ||
-	    !clocks_are_most_right())
+	    !clocks_is_majority_right())
 		return;
 	if (is_in_any_note(report, "which may be wrong"))
-		tally_count_unreported("a scale said to be in doubt", 0);
+		tally_count_unreported_fault("a scale said to be in doubt", 0);
 	else
 		tally_check(CHECK_SCALE, !clocks_has_fault(find_clock_number(id)),
 			    "all times rest on %s, which is off by %.0Lf ppm", id,
@@ -395,7 +396,7 @@ check_rate_that_passed(const struct behaviour *row)
 		return;
 	sscanf(against ? against : "", "against %31[a-z_]", witness);
 	tally_check(CHECK_PASSED_OFF,
-		    fabsl(machine_get_rate_error_ppb(clock)) <= 2 * clocks_limit_ppb("rate-off") ||
+		    fabsl(machine_get_rate_error_ppb(clock)) <= 2 * clocks_get_limit_ppb("rate-off") ||
 		      !do_clocks_share_source(clock, find_clock_number(witness)),
 		    "%s It is off by %.0Lf ppm", row->text, machine_get_rate_error_ppb(clock) / PPM);
 }
@@ -410,7 +411,7 @@ check_rules_that_passed(const struct report *report)
 
 		if (find_clock_number(entry->clock.id) != TSC && entry->verdict == VERDICT_PASS && !entry->open &&
 		    entry->error.known)
-			tally_check(CHECK_PASSED_WIDE, width <= 2 * clocks_limit_ppb("rate-off"),
+			tally_check(CHECK_PASSED_WIDE, width <= 2 * clocks_get_limit_ppb("rate-off"),
 				    "%s: %lld to %lld ppb", entry->clock.id,
 				    (long long)entry->error.low, (long long)entry->error.high);
 	}
@@ -431,9 +432,10 @@ verdict_check_clocks(const struct report *report)
 	check_discontinuities(report);
 	for (size_t i = 0; i < report->finding_count; i++)
 		check_finding(report, &report->findings[i]);
-	check_time_scale(report);
+	check_reference_clock_of_tsc(report);
 	for (int i = 0; i < CLOCKS && machine.at_ps == SIM_NEVER; i++)
-		if (clocks_has_exact_rate(i) && fabsl(machine_get_rate_error_ppb(i)) >= 2 * clocks_limit_ppb("rate-off"))
+		if (clocks_has_exact_rate(i) &&
+		    fabsl(machine_get_rate_error_ppb(i)) >= 2 * clocks_get_limit_ppb("rate-off"))
 			check_fault_is_reported(report, i);
 	if (machine.is_obvious && machine.at_ps != SIM_NEVER)
 		tally_check(CHECK_STOP_SILENT, report->discontinuity_count > 0 && (report->note_count || report->finding_count),

@@ -33,7 +33,7 @@ find_core_by_apic_id(uint32_t apic_id)
 static bool
 is_outside_majority(size_t core)
 {
-	return has_majority && machine_get_tsc_class(core) != majority_class;
+	return has_majority && machine_find_core_with_equal_tsc(core) != majority_class;
 }
 
 /*
@@ -159,7 +159,8 @@ widen_by_rounding(struct span span)
  * report. AHEAD is true if the printed offset is positive.
  */
 static bool
-is_in_printed_range(const struct report *report, struct hull hull, unsigned long near, unsigned long far, bool ahead)
+is_offset_in_printed_range(const struct report *report, struct hull hull, unsigned long near, unsigned long far,
+			   bool ahead)
 {
 	long double per_ns = verdict_get_tsc_hz(report) / 1e9L;
 	long double low = hull_to_ticks(hull.low) / per_ns, high = hull_to_ticks(hull.high) / per_ns;
@@ -187,7 +188,7 @@ is_group_sentence_true(const struct report *report, const char *text, size_t oth
 	if (!is_package && sscanf(text, "The TSCs of %zu cores (core %zu among them)", &count, &one) != 2)
 		return false;
 	for (size_t i = 0; i < machine.cores; i++) {
-		bool is_it = is_in_printed_range(report, hull_of_offsets(other, i, span), near, far, ahead);
+		bool is_it = is_offset_in_printed_range(report, get_hull_of_offsets(other, i, span), near, far, ahead);
 
 		if (is_package ? machine.core[i].apic_id >> machine.package_bits == package : machine.core[i].apic_id == one)
 			if (!is_it)
@@ -223,8 +224,9 @@ is_offset_finding_true(const struct report *report, const struct finding *findin
 		return is_group_sentence_true(report, finding->text, find_core_by_apic_id(other),
 					      widen_by_rounding(span), near, far, ahead);
 	return find_core_by_apic_id(core) < machine.cores &&
-	       is_in_printed_range(report, hull_of_offsets(find_core_by_apic_id(other), find_core_by_apic_id(core),
-							   widen_by_rounding(span)), near, far, ahead);
+	       is_offset_in_printed_range(report, get_hull_of_offsets(find_core_by_apic_id(other),
+								      find_core_by_apic_id(core),
+								      widen_by_rounding(span)), near, far, ahead);
 }
 
 /* Returns by how many ppb CORE's TSC was faster than OTHER's. Time is measured in ticks of the boot core's TSC. */
@@ -332,7 +334,7 @@ is_drift_finding_true(const struct finding *finding)
  * that could be false.
  */
 static void
-check_kind_of_drift(const struct finding *finding, size_t core)
+check_drift_steady_or_step(const struct finding *finding, size_t core)
 {
 	const char *step = strstr(finding->text, ", by a step ");
 	uint64_t at_ps = machine.core[core].steps_at_ps;
@@ -346,8 +348,8 @@ check_kind_of_drift(const struct finding *finding, size_t core)
 			    at_ps + PRINTED_STEP_PS >= span.from_ps &&
 				    at_ps <= span.to_ps + PRINTED_STEP_PS, "core %zu: %s", core, finding->text);
 	else
-		tally_count_unreported(stepped ? "a step that is not told from a drift" :
-				       "a drift that is not told from a step", 0);
+		tally_count_unreported_fault(stepped ? "a step that is not told from a drift" :
+					     "a drift that is not told from a step", 0);
 }
 
 static bool
@@ -387,10 +389,12 @@ check_step_back_finding(const struct finding *finding)
 {
 	if (finding->core != REPORT_NO_CORE)
 		tally_check(CHECK_CORE_NAMED, find_core_by_apic_id(finding->core) < machine.cores &&
-					machine_tsc_steps_back(find_core_by_apic_id(finding->core)), "%s", finding->text);
+					machine_does_tsc_step_back(find_core_by_apic_id(finding->core)),
+			    "%s", finding->text);
 	for (size_t i = 0; i < finding->core_count; i++)
 		tally_check(CHECK_CORE_NAMED, find_core_by_apic_id(finding->cores[i]) < machine.cores &&
-					machine_tsc_steps_back(find_core_by_apic_id(finding->cores[i])), "%s", finding->text);
+					machine_does_tsc_step_back(find_core_by_apic_id(finding->cores[i])),
+			    "%s", finding->text);
 }
 
 static void
@@ -412,7 +416,7 @@ check_finding(const struct report *report, const struct finding *finding)
 	if (strcmp(finding->rule, "clock-backward") == 0)
 		check_step_back_finding(finding);
 	if (is_drift && named < machine.cores && has_majority && !machine_core_has_fault(named))
-		check_kind_of_drift(finding, named);
+		check_drift_steady_or_step(finding, named);
 	if (strcmp(finding->rule, "tsc-contradiction") == 0)
 		tally_check(CHECK_SENTENCE, is_contradiction_finding_true(finding), "%s", finding->text);
 	if (strcmp(finding->rule, "tsc-warp") == 0) {
@@ -420,7 +424,8 @@ check_finding(const struct report *report, const struct finding *finding)
 			skew->locked.worst_ticks > skew->lock_free.worst_ticks ? &skew->locked : &skew->lock_free;
 		size_t a = find_core_by_apic_id(worst->worst_a), b = find_core_by_apic_id(worst->worst_b);
 
-		tally_check(CHECK_SENTENCE, machine_get_tsc_class(a) != machine_get_tsc_class(b), "%s", finding->text);
+		tally_check(CHECK_SENTENCE,
+			    machine_find_core_with_equal_tsc(a) != machine_find_core_with_equal_tsc(b), "%s", finding->text);
 	}
 }
 
@@ -477,8 +482,8 @@ can_core_be_named(const struct report *report, const struct offsets *offsets, si
 	for (size_t s = 0; s < machine.cores; s++) {
 		size_t count = 0;
 
-		for (size_t i = 0; i < machine.cores && machine_get_tsc_class(s) == majority_class; i++)
-			count += machine_get_tsc_class(i) == majority_class &&
+		for (size_t i = 0; i < machine.cores && machine_find_core_with_equal_tsc(s) == majority_class; i++)
+			count += machine_find_core_with_equal_tsc(i) == majority_class &&
 				 is_offset_proven(report, offsets, i, core) &&
 				 (!as_group || is_core_far_from_pair(offsets, s, i, core));
 		if (count * 2 > machine.cores)
@@ -503,7 +508,7 @@ check_core_is_reported(const struct bench *bench, size_t core)
 	const struct report *report = &bench->run.report;
 	const struct offsets *first = &report->skew.first.offsets, *latest = &report->skew.last.offsets;
 	bool again = report->skew.last.measured;
-	struct hull hull = hull_of_offsets(majority_class, core, machine.run);
+	struct hull hull = get_hull_of_offsets(majority_class, core, machine.run);
 	__int128 most = -hull.low > hull.high ? -hull.low : hull.high;
 	long double trip = report->skew.best_trip_ns * (machine.hz[TSC] / 1e9L),
 		size = trip > 0 ? hull_to_ticks(most) / trip : 0;
@@ -516,14 +521,14 @@ check_core_is_reported(const struct bench *bench, size_t core)
 		return;
 	else if (can_core_be_named(report, first, core, false) ||
 		 (again && can_core_be_named(report, latest, core, false)))
-		tally_count_unreported("cores not further off than the others may be from each other", size);
+		tally_count_unreported_fault("cores not further off than the others may be from each other", size);
 	else
-		tally_count_unreported("cores that no more than half prove (in round trips)", size);
+		tally_count_unreported_fault("cores that no more than half prove (in round trips)", size);
 }
 
 /* Checks that the report says at least that some cores differ or moved, even if it cannot name a core. */
 static void
-check_that_something_is_reported(const struct bench *bench)
+check_any_core_fault_is_reported(const struct bench *bench)
 {
 	const struct report *report = &bench->run.report;
 	const struct offsets *first = &report->skew.first.offsets, *latest = &report->skew.last.offsets;
@@ -538,7 +543,7 @@ check_that_something_is_reported(const struct bench *bench)
 		tally_check(CHECK_CORE_SILENT, has_report_any_finding(report),
 			    "%zu pairs are proven to differ, and nothing is said", proofs);
 	else if (!has_majority && !has_report_any_finding(report))
-		tally_count_unreported("no class of cores is most, no pair proves it", 0);
+		tally_count_unreported_fault("no class of cores is most, no pair proves it", 0);
 }
 
 void
@@ -548,7 +553,7 @@ verdict_check_core_names(const struct bench *bench)
 	struct span tournaments = { machine.first.to_ps, machine.last.to_ps ? machine.last.from_ps : machine.first.to_ps };
 
 	majority_class = 0;
-	has_majority = machine_count_majority(&majority_class) > 0;
+	has_majority = machine_count_majority_cores(&majority_class) > 0;
 	for (size_t i = 0; i < report->finding_count; i++)
 		check_finding(report, &report->findings[i]);
 	for (size_t i = 0; i < machine.cores; i++) {
@@ -564,5 +569,5 @@ verdict_check_core_names(const struct bench *bench)
 			    "core %zu has its fault every %llu reads",
 			    machine.fault_core, (unsigned long long)machine.fault_reads);
 	if (report->skew.first.measured)
-		check_that_something_is_reported(bench);
+		check_any_core_fault_is_reported(bench);
 }

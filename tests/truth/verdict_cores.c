@@ -29,7 +29,7 @@ widen_hull_around_time(struct hull *hull, size_t other, size_t core, struct span
 
 /* Returns the offsets of the TSCs themselves, without readings that are too high. */
 static struct hull
-hull_of_tscs(size_t other, size_t core, struct span span)
+get_hull_of_tscs(size_t other, size_t core, struct span span)
 {
 	__int128 ticks = machine_get_tsc_at(core, span.from_ps) - machine_get_tsc_at(other, span.from_ps);
 	struct hull hull = { ticks, ticks };
@@ -43,9 +43,9 @@ hull_of_tscs(size_t other, size_t core, struct span span)
 }
 
 struct hull
-hull_of_offsets(size_t other, size_t core, struct span span)
+get_hull_of_offsets(size_t other, size_t core, struct span span)
 {
-	struct hull hull = hull_of_tscs(other, core, span);
+	struct hull hull = get_hull_of_tscs(other, core, span);
 
 	if (machine_core_has_fault(core))
 		hull.high += machine.ahead_ticks * TICK;
@@ -82,7 +82,7 @@ check_pair_offsets(const struct report_skew *skew)
 		for (size_t j = i + 1; j < skew->first.offsets.cores; j++) {
 			struct offset own = offsets_get_offset(&skew->first.offsets, i, j);
 			size_t a = skew->core_of[i], b = skew->core_of[j];
-			struct hull hull = hull_of_offsets(a, b, machine.first);
+			struct hull hull = get_hull_of_offsets(a, b, machine.first);
 
 			if (offset_is_known(own))
 				tally_check(CHECK_PAIR_OFFSET, contains_true_offset(own, hull),
@@ -97,7 +97,7 @@ check_core_offset(const struct report *report, size_t core)
 {
 	struct offset place = report->cores[core].offset;
 	struct interval_ns ns = report_offset_to_ns(report, place);
-	struct hull hull = hull_of_offsets(0, core, machine.first);
+	struct hull hull = get_hull_of_offsets(0, core, machine.first);
 	long double per_ns = verdict_get_tsc_hz(report) / 1e9L;
 
 	if (core == 0 || !offset_is_known(place))
@@ -132,7 +132,7 @@ is_in_span(uint64_t at_ps, struct span span)
 
 /* Returns true if a reading in one of the passes over the cores was too high (or set the TSC back). */
 static bool
-has_pass_a_fault(void)
+did_fault_occur_in_pass(void)
 {
 	for (size_t i = 0; i < machine.faults; i++)
 		if (is_in_span(machine.set_back_ps[i], machine.first) || is_in_span(machine.set_back_ps[i], machine.last))
@@ -149,7 +149,7 @@ static __int128
 get_largest_true_offset(void)
 {
 	struct span span = { machine.first.from_ps, UINT64_MAX };
-	bool has_fault = has_pass_a_fault();
+	bool has_fault = did_fault_occur_in_pass();
 	__int128 most = 0;
 
 	for (size_t i = 0; i < machine.cores; i++)
@@ -157,7 +157,7 @@ get_largest_true_offset(void)
 
 	for (size_t a = 0; a < machine.cores; a++)
 		for (size_t b = a + 1; b < machine.cores; b++) {
-			struct hull hull = has_fault ? hull_of_offsets(a, b, span) : hull_of_tscs(a, b, span);
+			struct hull hull = has_fault ? get_hull_of_offsets(a, b, span) : get_hull_of_tscs(a, b, span);
 
 			most = -hull.low > most ? -hull.low : most;
 			most = hull.high > most ? hull.high : most;

@@ -9,7 +9,7 @@ struct hull { /* lowest and highest offset during a span of time, in units of 1/
 };
 
 /* returns the range of CORE's offset from OTHER in SPAN */
-struct hull hull_of_offsets(size_t other, size_t core, struct span span);
+struct hull get_hull_of_offsets(size_t other, size_t core, struct span span);
 long double hull_to_ticks(__int128 units);
 
 /*

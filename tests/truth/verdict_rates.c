@@ -47,7 +47,7 @@ verdict_get_tsc_hz(const struct report *report)
  * jump. A jump of the RTC may remain unnoticed, because between its edges the RTC shows only whole seconds.
  */
 static bool
-is_jump_noticed(void)
+must_report_notice_jump(void)
 {
 	return machine.event == EVENT_JUMP && strcmp(machine.phase, "latency") == 0 && machine.clock != RTC &&
 	       machine.by_ps > NOTICED_PS;
@@ -65,7 +65,7 @@ is_rate_constant_in_window(const struct report *report)
 	if (whole_run && machine.core[0].steps_at_ps != SIM_NEVER)
 		return false;
 	return machine.at_ps == SIM_NEVER || machine.at_ps > (whole_run ? machine.run.to_ps : machine.rates.to_ps) ||
-	       (whole_run && is_jump_noticed());
+	       (whole_run && must_report_notice_jump());
 }
 
 static bool

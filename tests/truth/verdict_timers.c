@@ -73,7 +73,7 @@ get_tolerance_ns(int64_t ns)
  * Returns 0 if the steps are even, or if reads were so fast that the report shows the uneven steps.
  */
 static uint64_t
-get_hidden_step_ps(const struct report *report, const struct timer_source *source)
+get_uneven_step_ps(const struct report *report, const struct timer_source *source)
 {
 	const struct sim_counter *counter = source->clock == HPET ? &sim.hpet.counter : &sim.pm.counter;
 	const char *id = source->clock == HPET ? "hpet" : "acpi_pm";
@@ -116,8 +116,8 @@ check_lateness(const struct report *report, const struct report_interval *row, c
 
 	if (!told->count || !times->count)
 		return;
-	if (get_hidden_step_ps(report, source)) {
-		tally_count_unreported("lateness by a counter whose steps are uneven, which no reading shows", 1);
+	if (get_uneven_step_ps(report, source)) {
+		tally_count_unreported_fault("lateness by a counter whose steps are uneven, which no reading shows", 1);
 		return;
 	}
 	lasts_ns = row->periodic ? row->asked_ns * WINDOW_PERIODS : source->at == SIM_PM_STATUS ? AWAITED_NS : 0;
@@ -143,7 +143,7 @@ check_lateness(const struct report *report, const struct report_interval *row, c
 }
 
 static void
-check_row(const struct report *report, const struct report_interval *row, struct times *times)
+check_interval_row(const struct report *report, const struct report_interval *row, struct times *times)
 {
 	const struct timer_source *source = timers_find_source(row->source);
 	const struct sim_timer *timer = source ? &sim.interrupts.timers[source->at] : NULL;
@@ -190,7 +190,8 @@ is_figure_right(const struct report *report, const struct finding *finding)
 		return strcmp(finding->rule, "irq-rate") != 0 ||
 		       (finding->low - FIGURE_PPM <= ppm && ppm <= finding->high + FIGURE_PPM);
 	case FAULT_EARLY:
-		return finding->low * 1e3L <= timer->early_ps * 1.001L + get_hidden_step_ps(report, timers_truth.faulty);
+		return finding->low * 1e3L <=
+		       timer->early_ps * 1.001L + get_uneven_step_ps(report, timers_truth.faulty);
 	case FAULT_LATE:
 		return finding->low * 1e3L <= timer->late_ps * 1.5L + 60e6L;
 	case FAULT_DROPS:
@@ -233,7 +234,7 @@ find_behaviour_of_faulty_timer(const struct report *report, const char *rule)
 }
 
 static bool
-has_timer_excused_gaps(const struct report *report)
+was_timer_test_disturbed(const struct report *report)
 {
 	for (size_t i = 0; i < report->interval_count; i++)
 		if (strcmp(report->intervals[i].source, timers_truth.faulty->driver->id) == 0 &&
@@ -244,7 +245,7 @@ has_timer_excused_gaps(const struct report *report)
 
 /* Returns true if the interrupts showed so much of the drawn fault that the report could find it. */
 static bool
-is_fault_visible(void)
+is_timer_fault_visible(void)
 {
 	const struct sim_timer *timer = &sim.interrupts.timers[timers_truth.faulty->at];
 
@@ -271,15 +272,15 @@ check_fault_is_reported(const struct report *report)
 	enum outcome outcome = row ? rules_get_outcome(row, &report->options) : OUTCOME_NOT_CHECKED;
 
 	if (!rule)
-		tally_count_unreported("a fault that a row's sentence describes", 1);
+		tally_count_unreported_fault("a fault that a row's sentence describes", 1);
 	else if (outcome == OUTCOME_NOT_DETERMINED)
-		tally_count_unreported("it is said that it could not be told", 1);
+		tally_count_unreported_fault("it is said that it could not be told", 1);
 	else if (outcome == OUTCOME_NOT_CHECKED)
-		tally_count_unreported("it is said that it was not checked", 1);
-	else if (has_timer_excused_gaps(report))
-		tally_count_unreported("gaps excused it", 1);
-	else if (!is_fault_visible())
-		tally_count_unreported("too little of it to be a fault", 1);
+		tally_count_unreported_fault("it is said that it was not checked", 1);
+	else if (was_timer_test_disturbed(report))
+		tally_count_unreported_fault("gaps excused it", 1);
+	else if (!is_timer_fault_visible())
+		tally_count_unreported_fault("too little of it to be a fault", 1);
 	else
 		tally_check(CHECK_TIMER_SILENT, false, "%s of %s passed: %s", rule, row->clock, row->text);
 }
@@ -288,7 +289,7 @@ void
 verdict_check_timers(const struct report *report)
 {
 	for (size_t i = 0; i < report->interval_count; i++)
-		check_row(report, &report->intervals[i], &timers_truth.times[i]);
+		check_interval_row(report, &report->intervals[i], &timers_truth.times[i]);
 	if (!check_timer_findings(report) && timers_truth.faulty)
 		check_fault_is_reported(report);
 	else if (timers_truth.faulty)

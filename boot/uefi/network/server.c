@@ -92,7 +92,7 @@ server_find(struct server *server)
 		find_server_by_pxe(server, image->DeviceHandle);
 		return;
 	}
-	server->reason = origin_parse_uri(origin.uri, origin.uri_length, address);
+	server->reason = origin_copy_server_or_get_error(origin.uri, origin.uri_length, address);
 	if (!server->reason)
 		set_server_addresses(server, address);
 }
@@ -123,7 +123,7 @@ server_read_options(const struct server *server, const char *serial, char *buffe
 	bool good = false, answered;
 
 	text_init(&text, query, sizeof(query));
-	origin_put_query(&text, server->mac, serial);
+	origin_put_url_query(&text, server->mac, serial);
 	exchange.query = query;
 	text_init(&text, sentence, SERVER_SENTENCE_SIZE);
 	text_printf(&text, "No options are taken from %s, where this machine was booted from: ", server->options);

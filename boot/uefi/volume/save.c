@@ -107,7 +107,7 @@ check_free_space(struct saving *saving)
 	for (size_t i = 0; i < SAVE_FILES; i++)
 		lengths[i] = saving->texts[i]->length;
 	saving->free_bytes = space.free_bytes;
-	saving->needed_bytes = folders_size_bytes(lengths, SAVE_FILES, space.block_bytes);
+	saving->needed_bytes = folders_max_size_bytes(lengths, SAVE_FILES, space.block_bytes);
 	return true;
 }
 

@@ -60,7 +60,7 @@ put_clause_on_shown_pass(struct text *text, const struct report *report)
 {
 	const struct offsets_summary *summary = report_get_shown_summary(report);
 	const struct offsets *shown = report_get_shown_pass(report);
-	struct phrase when = phrase_when(report, (struct moment){ shown->begin_tsc, shown->end_tsc });
+	struct phrase when = phrase_at_or_between(report, (struct moment){ shown->begin_tsc, shown->end_tsc });
 	size_t cores = shown->cores, off = count_cores_by_sync_state(report).off_majority;
 
 	if (off)

@@ -64,7 +64,7 @@ add_offset_finding(const struct pass_analysis *pass, uint32_t named, const char 
 	finding = rules_add_finding(pass->report, "tsc-offset", "tsc", named, "%s %lu to %lu ns %s core %u's %s%s, %s",
 				    subject, offset_min_abs(distance), offset_max_abs(distance),
 				    distance.low > 0 ? "ahead of" : "behind", pass_core_of_rank(pass, other)->apic_id,
-				    phrase_when(pass->report, moment).bytes,
+				    phrase_at_or_between(pass->report, moment).bytes,
 				    pass->skew->last.measured ? name : "", end);
 	set_figure_to_offset_size(finding, distance);
 	return finding;
@@ -234,7 +234,7 @@ describe_core_motion(const struct pass_analysis *pass, enum motion motion, struc
 	};
 
 	if (motion == MOTION_STEP_EARLY || motion == MOTION_STEP_LATE)
-		return phrase("by a step %s", phrase_when(pass->report, moment).bytes);
+		return phrase("by a step %s", phrase_at_or_between(pass->report, moment).bytes);
 	return phrase("%s", words[motion]);
 }
 
@@ -270,7 +270,8 @@ add_drift_finding(const struct pass_analysis *pass, size_t rank, struct phrase r
 	finding = rules_add_finding(pass->report, "tsc-drift", "tsc", core,
 				    "Core %u's TSC ran %lu to %lu ppb %s than most %s, %s: %s.%s", core,
 				    offset_min_abs(drift), offset_max_abs(drift),
-				    drift.high > 0 ? "faster" : "slower", phrase_when(pass->report, moment).bytes,
+				    drift.high > 0 ? "faster" : "slower",
+				    phrase_at_or_between(pass->report, moment).bytes,
 				    describe_core_motion(pass, motion, stepped).bytes, describe_cause_of_drift(pass, motion), rest.bytes);
 	set_figure_to_offset_size(finding, drift);
 }
@@ -497,7 +498,7 @@ describe_offset_contradictions(const struct pass_analysis *pass, const struct co
 		      "by %lu ns %s",
 		      summary->contradictions, many ? "s" : "", many ? "" : "s", subject.bytes,
 		      (uint64_t)pass_ticks_to_ns(pass, summary->contradiction_ticks).low,
-		      phrase_when(pass->report, worst->moment).bytes);
+		      phrase_at_or_between(pass->report, worst->moment).bytes);
 }
 
 /*

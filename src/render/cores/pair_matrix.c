@@ -24,7 +24,7 @@ enum pair {
 };
 
 static const struct report_core *
-get_core_of_rank(const struct report *report, size_t rank)
+get_nth_compared_core(const struct report *report, size_t rank)
 {
 	return &report->cores[report->skew.core_of[rank]];
 }
@@ -63,14 +63,14 @@ put_apic_ids_of_columns(struct text *out, const struct report *report)
 	uint64_t power = 1;
 
 	for (size_t i = 0; i < cores; i++)
-		if (get_core_of_rank(report, i)->apic_id > highest)
-			highest = get_core_of_rank(report, i)->apic_id;
+		if (get_nth_compared_core(report, i)->apic_id > highest)
+			highest = get_nth_compared_core(report, i)->apic_id;
 	while (highest / power >= 10)
 		power *= 10;
 	for (; power; power /= 10) {
 		text_printf(out, "%*s", TABLE_CORE_COLUMNS + 2, "");
 		for (size_t i = 0; i < cores; i++) {
-			uint64_t digits = get_core_of_rank(report, i)->apic_id / power;
+			uint64_t digits = get_nth_compared_core(report, i)->apic_id / power;
 
 			text_put_char(out, digits || power == 1 ? (char)('0' + digits % 10) : ' ');
 		}
@@ -99,7 +99,8 @@ put_map_of_all_pairs(struct text *out, const struct report *report)
 	put_legend(out, report);
 	put_apic_ids_of_columns(out, report);
 	for (size_t a = 0; a < rows; a++) {
-		table_put_core_label(out, get_core_of_rank(report, a), get_core_of_rank(report, a)->boot ? "*" : "");
+		table_put_core_label(out, get_nth_compared_core(report, a),
+				     get_nth_compared_core(report, a)->boot ? "*" : "");
 		text_put_char(out, ' ');
 		for (size_t b = 0; b < cores; b++)
 			put_pair_symbol(out, a == b ? PAIR_SELF : classify_pair(report, a, b));
@@ -171,8 +172,8 @@ put_worst_pairs(struct text *out, const struct report *report)
 	text_printf(out, "%*s %*s %*s\n", ID_COLUMNS, "core", ID_COLUMNS, "core", 2 * OFFSET_COLUMNS + 4,
 		    "offset, ns");
 	for (size_t i = 0; i < count; i++) {
-		text_printf(out, "%*u %*u ", ID_COLUMNS, get_core_of_rank(report, worst[i].a)->apic_id, ID_COLUMNS,
-			    get_core_of_rank(report, worst[i].b)->apic_id);
+		text_printf(out, "%*u %*u ", ID_COLUMNS, get_nth_compared_core(report, worst[i].a)->apic_id, ID_COLUMNS,
+			    get_nth_compared_core(report, worst[i].b)->apic_id);
 		table_put_offset(out, &scale, worst[i].offset, OFFSET_COLUMNS);
 		text_put_char(out, '\n');
 	}
@@ -200,7 +201,7 @@ put_counts_of_pairs(struct text *out, const struct counts *counts)
 }
 
 static void
-put_headings_of_group_counts(struct text *out, bool with_other_packages)
+put_headings_of_pair_counts(struct text *out, bool with_other_packages)
 {
 	text_printf(out, "\n%*s  %-*s%s", GROUP_COLUMNS, "", 4 * COUNT_COLUMNS, "pairs within",
 		    with_other_packages ? "pairs with other packages" : "");
@@ -222,10 +223,10 @@ put_pair_counts_of_groups(struct text *out, const struct report *report)
 	struct text text;
 
 	for (size_t a = 0; a < cores; a++) {
-		size_t group_a = table_find_group_of_core(&groups, get_core_of_rank(report, a));
+		size_t group_a = table_find_group_of_core(&groups, get_nth_compared_core(report, a));
 
 		for (size_t b = a + 1; b < cores; b++) {
-			size_t group_b = table_find_group_of_core(&groups, get_core_of_rank(report, b));
+			size_t group_b = table_find_group_of_core(&groups, get_nth_compared_core(report, b));
 			enum pair pair = classify_pair(report, a, b);
 
 			count_pair(group_a == group_b ? &inside[group_a] : &across[group_a], pair);
@@ -233,7 +234,7 @@ put_pair_counts_of_groups(struct text *out, const struct report *report)
 				count_pair(&across[group_b], pair);
 		}
 	}
-	put_headings_of_group_counts(out, groups.count > 1);
+	put_headings_of_pair_counts(out, groups.count > 1);
 	for (size_t i = 0; i < groups.count; i++) {
 		text_init(&text, label, sizeof(label));
 		table_put_group_label(&text, &groups, i);
@@ -254,7 +255,7 @@ table_count_pair_map_columns(const struct report *report)
 void
 table_put_pair_map(struct text *out, const struct report *report)
 {
-	if (table_count_pair_map_columns(report) <= table_get_line_width(out)) {
+	if (table_count_pair_map_columns(report) <= table_get_max_line_width(out)) {
 		put_map_of_all_pairs(out, report);
 		return;
 	}

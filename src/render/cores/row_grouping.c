@@ -87,7 +87,7 @@ table_begin_rows(const struct report *report, bool started_only)
 }
 
 static size_t
-max_rows_with_remark(enum table_remark remark)
+get_max_rows_with_remark(enum table_remark remark)
 {
 	if (remark == TABLE_PLAIN)
 		return 0;
@@ -105,7 +105,7 @@ table_get_next_core_with_row(struct table_rows *rows)
 
 		if (!core->started && rows->started_only)
 			continue;
-		if (rows->counts[remark]++ < max_rows_with_remark(remark) || !rows->rows_shared)
+		if (rows->counts[remark]++ < get_max_rows_with_remark(remark) || !rows->rows_shared)
 			return core;
 	}
 	return NULL;

@@ -85,7 +85,7 @@ table_put_drift(struct text *out, struct offset drift, int width)
 }
 
 static bool
-is_core_off_or_drifting(const struct report_core *core)
+is_off_majority_or_drifting(const struct report_core *core)
 {
 	return core->off_majority || core->drifts;
 }
@@ -153,7 +153,7 @@ put_row_of_core(struct text *out, const struct report *report, const struct scal
 		const struct report_core *core)
 {
 	const struct core_facts *facts = &core->facts;
-	bool marked = is_core_off_or_drifting(core);
+	bool marked = is_off_majority_or_drifting(core);
 	struct figures figures = collect_figures_of_core(report, core);
 	char label[LABEL_SIZE];
 	struct text text;
@@ -177,8 +177,8 @@ put_row_of_core(struct text *out, const struct report *report, const struct scal
  * no such core.
  */
 static bool
-widen_to_figures_of_group(struct figures *all, const struct report *report, const struct table_groups *groups,
-			  size_t group, bool off_or_drifting)
+try_widen_to_figures_of_group(struct figures *all, const struct report *report, const struct table_groups *groups,
+			      size_t group, bool off_or_drifting)
 {
 	bool any = false;
 
@@ -186,7 +186,8 @@ widen_to_figures_of_group(struct figures *all, const struct report *report, cons
 		const struct report_core *core = &report->cores[i];
 		struct figures one = collect_figures_of_core(report, core);
 
-		if (table_find_group_of_core(groups, core) != group || is_core_off_or_drifting(core) != off_or_drifting)
+		if (table_find_group_of_core(groups, core) != group ||
+		    is_off_majority_or_drifting(core) != off_or_drifting)
 			continue;
 		widen_to_include_figures(all, &one);
 		any = true;
@@ -206,8 +207,8 @@ put_rows_of_group(struct text *out, const struct report *report, const struct sc
 	char label[LABEL_SIZE];
 	struct text text;
 
-	if (!widen_to_figures_of_group(&all, report, groups, group, false))
-		widen_to_figures_of_group(&all, report, groups, group, true);
+	if (!try_widen_to_figures_of_group(&all, report, groups, group, false))
+		try_widen_to_figures_of_group(&all, report, groups, group, true);
 	text_init(&text, label, sizeof(label));
 	table_put_group_label(&text, groups, group);
 	table_put_label(out, label, PLACE_COLUMNS);

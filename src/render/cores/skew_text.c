@@ -14,7 +14,7 @@ count_drifting_cores(const struct report *report)
 }
 
 static uint32_t
-apic_id_of_rank(const struct report *report, size_t rank)
+apic_id_of_compared_core(const struct report *report, size_t rank)
 {
 	return report->cores[report->skew.core_of[rank]].apic_id;
 }
@@ -87,23 +87,27 @@ put_time_of_pass(struct text *text, const struct report *report)
  * the largest possible TSC difference of any two cores.
  */
 static void
-put_worst_offset_and_bounds(struct text *text, const struct report *report)
+put_worst_pair_and_offset_bound(struct text *text, const struct report *report)
 {
 	const struct offsets_summary *summary = report_get_shown_summary(report);
 
 	if (offset_is_known(summary->worst))
-		text_printf(text, " Cores %u and %u differed by %ld to %ld ns.", apic_id_of_rank(report, summary->worst_a),
-			    apic_id_of_rank(report, summary->worst_b),
+		text_printf(text, " Cores %u and %u differed by %ld to %ld ns.",
+			    apic_id_of_compared_core(report, summary->worst_a),
+			    apic_id_of_compared_core(report, summary->worst_b),
 			    ticks_to_ns_floor(report, offset_min_abs(summary->worst)),
 			    ticks_to_ns_ceil(report, offset_max_abs(summary->worst)));
 	if (summary->contradictions && summary->contradiction_c == summary->contradiction_b)
 		text_printf(text, " Cores %u and %u contradicted the other pairs the most, by %ld ns.",
-			    apic_id_of_rank(report, summary->contradiction_a), apic_id_of_rank(report, summary->contradiction_b),
+			    apic_id_of_compared_core(report, summary->contradiction_a),
+			    apic_id_of_compared_core(report, summary->contradiction_b),
 			    ticks_to_ns_ceil(report, summary->contradiction_ticks));
 	else if (summary->contradictions)
 		text_printf(text, " Cores %u, %u and %u contradicted each other the most, by %ld ns.",
-			    apic_id_of_rank(report, summary->contradiction_c), apic_id_of_rank(report, summary->contradiction_a),
-			    apic_id_of_rank(report, summary->contradiction_b), ticks_to_ns_ceil(report, summary->contradiction_ticks));
+			    apic_id_of_compared_core(report, summary->contradiction_c),
+			    apic_id_of_compared_core(report, summary->contradiction_a),
+			    apic_id_of_compared_core(report, summary->contradiction_b),
+			    ticks_to_ns_ceil(report, summary->contradiction_ticks));
 	if (summary->bound_ticks != UINT64_MAX)
 		text_printf(text, " No two cores' TSCs differed by more than %ld ns.",
 			    ticks_to_ns_ceil(report, summary->bound_ticks));
@@ -143,7 +147,7 @@ put_synchrony_sentences(struct text *out, const struct report *report)
 	text_put_char(text, '.');
 	if (skew->first.measured && !skew->proven) {
 		put_time_of_pass(text, report);
-		put_worst_offset_and_bounds(text, report);
+		put_worst_pair_and_offset_bound(text, report);
 	}
 	if (skew->proven)
 		put_offset_bound_of_each_pass(text, report);

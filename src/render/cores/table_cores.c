@@ -176,7 +176,7 @@ count_figures_up_to(const struct column *column, uint64_t limit, uint64_t *least
  * is no memory to sort them.
  */
 static uint64_t
-find_figure_at_rank(const struct column *column, size_t place)
+find_nth_smallest_figure(const struct column *column, size_t place)
 {
 	uint64_t low, high, least, greatest;
 
@@ -207,7 +207,7 @@ put_row_of_group(struct text *out, const struct columns *columns, const struct t
 			size_t count = count_figures_up_to(&column, UINT64_MAX, &least, &greatest);
 			const size_t places[] = { 0, (count - 1) / 2, count - 1 };
 
-			uint64_t figure = count ? find_figure_at_rank(&column, places[row]) : 0;
+			uint64_t figure = count ? find_nth_smallest_figure(&column, places[row]) : 0;
 
 			text_printf(out, " %6s", count ? columns->block->show(column.which, figure).text : "-");
 		}
@@ -217,7 +217,7 @@ put_row_of_group(struct text *out, const struct columns *columns, const struct t
 
 /* Adds to ROWS, for each clock, the core with the greatest median latency, unless all cores have the same median. */
 static void
-find_slowest_cores(struct table_rows *rows, const struct columns *columns)
+add_slowest_core_of_each_clock(struct table_rows *rows, const struct columns *columns)
 {
 	const struct report *report = columns->report;
 
@@ -250,7 +250,7 @@ put_block_of_columns(struct text *out, const struct columns *columns)
 
 		for (size_t i = 0; i < groups.count; i++)
 			put_row_of_group(out, columns, &groups, i);
-		find_slowest_cores(&rows, columns);
+		add_slowest_core_of_each_clock(&rows, columns);
 	}
 	while ((core = table_get_next_core_with_row(&rows)))
 		put_row_of_core(out, columns, core);
@@ -300,7 +300,7 @@ is_any_figure_missing(const struct columns *columns)
 
 /* Writes notes below the table: why it has dashes, and that stolen time makes the ratios unreliable. */
 static void
-put_caveats(struct text *out, const struct columns *columns)
+put_notes_below_table(struct text *out, const struct columns *columns)
 {
 	const struct report *report = columns->report;
 	struct table_sentence sentence;
@@ -371,7 +371,7 @@ table_put_cores(struct text *out, const struct report *report)
 	drop_unmeasured_clocks(&kept);
 	if (kept.count) {
 		put_blocks_of_columns(out, &kept);
-		put_caveats(out, &kept);
+		put_notes_below_table(out, &kept);
 	}
 	put_unmeasured_clocks(out, &all);
 }

@@ -102,7 +102,7 @@ count_same_findings_before(const struct report *report, const struct finding *fi
  * has several tests. Returns false if the test was not made.
  */
 static bool
-set_subject_of_timer_test(const struct report_interval *row, struct subject *of, char *before)
+set_subject_if_timer_was_tested(const struct report_interval *row, struct subject *of, char *before)
 {
 	struct text text;
 
@@ -166,7 +166,7 @@ set_subject_of_element(const struct csv *csv, const struct field_table *table, c
 		of->clock = calibration->loop->clock;
 		of->before = before;
 	} else {
-		return table == &field_interval && set_subject_of_timer_test(element, of, before);
+		return table == &field_interval && set_subject_if_timer_was_tested(element, of, before);
 	}
 	return true;
 }

@@ -96,7 +96,7 @@ last_offset_of_core_ns(const struct report *report, const struct report_core *co
 }
 
 static uint32_t
-apic_id_of_rank(const struct report *report, size_t rank)
+apic_id_of_compared_core(const struct report *report, size_t rank)
 {
 	return report->cores[report->skew.core_of[rank]].apic_id;
 }

@@ -90,7 +90,7 @@ put_counts_of_durations(struct walk *walk, const char *key, const struct field *
  * the cores whose TSCs were compared, in the order of the report.
  */
 static bool
-is_core_of_rank(const struct report_skew *skew, size_t rank, size_t core)
+is_nth_compared_core(const struct report_skew *skew, size_t rank, size_t core)
 {
 	return rank < skew->first.offsets.cores && skew->core_of[rank] == core;
 }
@@ -122,10 +122,11 @@ put_matrix_of_offsets(struct walk *walk, const char *key, const struct field *fi
 		return;
 	}
 	json_open(&walk->json, key, '[', false);
-	for (size_t row = 0, a = 0; row < cores; a += is_core_of_rank(skew, a, row), row++) {
+	for (size_t row = 0, a = 0; row < cores; a += is_nth_compared_core(skew, a, row), row++) {
 		json_open(&walk->json, NULL, '[', true);
-		for (size_t column = 0, b = 0; column < cores; b += is_core_of_rank(skew, b, column), column++)
-			put_offset(walk, field, is_core_of_rank(skew, a, row) && is_core_of_rank(skew, b, column) ?
+		for (size_t column = 0, b = 0; column < cores; b += is_nth_compared_core(skew, b, column), column++)
+			put_offset(walk, field,
+				   is_nth_compared_core(skew, a, row) && is_nth_compared_core(skew, b, column) ?
 				   offsets_get_offset(offsets, a, b) : OFFSET_UNKNOWN);
 		json_close(&walk->json, ']');
 	}

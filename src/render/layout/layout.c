@@ -42,7 +42,7 @@ table_pad_to_column(struct text *out, size_t line_start, size_t column)
 }
 
 size_t
-table_length_that_fits(const char *sentence, size_t width)
+table_bytes_that_fit(const char *sentence, size_t width)
 {
 	size_t length = 0, fit = 0;
 
@@ -55,7 +55,7 @@ table_length_that_fits(const char *sentence, size_t width)
 }
 
 size_t
-table_get_line_width(const struct text *out)
+table_get_max_line_width(const struct text *out)
 {
 	return out->columns ? out->columns : TABLE_COLUMNS;
 }
@@ -63,12 +63,12 @@ table_get_line_width(const struct text *out)
 void
 table_put_wrapped(struct text *out, size_t line_start, size_t indent, const char *sentence)
 {
-	size_t columns = table_get_line_width(out), column = out->length - line_start;
+	size_t columns = table_get_max_line_width(out), column = out->length - line_start;
 
 	if (columns > TABLE_SENTENCE_COLUMNS)
 		columns = TABLE_SENTENCE_COLUMNS;
 	while (text_length(sentence)) {
-		size_t length = table_length_that_fits(sentence, column < columns ? columns - column : 1);
+		size_t length = table_bytes_that_fit(sentence, column < columns ? columns - column : 1);
 
 		text_printf(out, "%.*s", (int)length, sentence);
 		sentence += length;
@@ -93,7 +93,7 @@ end_cut_text_with_dots(struct text *text)
 
 /* Writes LABEL, padded to INDENT columns, and then the formatted text. All lines of the text start at column INDENT. */
 static void
-wrap_after_label(struct text *out, const char *label, size_t indent, const char *format, va_list arguments)
+put_label_and_wrapped_text(struct text *out, const char *label, size_t indent, const char *format, va_list arguments)
 {
 	size_t line_start = out->length;
 	char bytes[TABLE_SENTENCE_SIZE];
@@ -112,7 +112,7 @@ table_put_labelled_line(struct text *out, const char *label, const char *format,
 	va_list arguments;
 
 	va_start(arguments, format);
-	wrap_after_label(out, label, TABLE_LABEL_COLUMNS, format, arguments);
+	put_label_and_wrapped_text(out, label, TABLE_LABEL_COLUMNS, format, arguments);
 	va_end(arguments);
 }
 
@@ -122,7 +122,7 @@ table_put_paragraph(struct text *out, size_t indent, const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
-	wrap_after_label(out, "", indent, format, arguments);
+	put_label_and_wrapped_text(out, "", indent, format, arguments);
 	va_end(arguments);
 }
 

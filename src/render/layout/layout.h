@@ -18,7 +18,7 @@
 #define TABLE_GROUPS_MAX     8  /* maximum number of packages with a row each; with more, all cores share a row */
 
 /* Returns the width of lines in OUT: the width of the screen or, if OUT is for a file, TABLE_COLUMNS. */
-size_t table_get_line_width(const struct text *out);
+size_t table_get_max_line_width(const struct text *out);
 
 /* Return a verdict's colour, and its word in capitals. */
 enum text_ink table_colour_of_verdict(enum verdict verdict);
@@ -31,7 +31,7 @@ void table_end_line(struct text *out);
 void table_pad_to_column(struct text *out, size_t line_start, size_t column);
 
 /* Returns the number of bytes of SENTENCE that fit into WIDTH columns, in whole words if possible. */
-size_t table_length_that_fits(const char *sentence, size_t width);
+size_t table_bytes_that_fit(const char *sentence, size_t width);
 
 /*
  * Writes SENTENCE from the current column on. Lines are at most as wide as OUT, and at most TABLE_SENTENCE_COLUMNS.

@@ -33,7 +33,7 @@ put_summary_page(const struct screen *screen, struct text *left, struct text *ri
 	const struct report *report = screen->report;
 	bool machine_first = left != right || screen->rows >= TALL_ROWS;
 
-	table_put_answer(left, report);
+	table_put_summary(left, report);
 	table_put_verdict(left, report);
 	table_put_timing_quality(left, report);
 	table_put_wrapped(left, left->length, 0, screen->saved);

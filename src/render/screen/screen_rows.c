@@ -11,7 +11,7 @@
 #define KEYS_SCROLLING "  arrows, PgUp, PgDn scroll"
 
 static enum text_ink
-colour_on_bar(enum text_ink ink)
+choose_colour_on_bar(enum text_ink ink)
 {
 	switch (ink) {
 	case INK_PASS:
@@ -27,7 +27,7 @@ colour_on_bar(enum text_ink ink)
 
 /* Fills the rest of the row with blanks. */
 static void
-fill_row(struct text *out, enum text_ink ink)
+blank_rest_of_row(struct text *out, enum text_ink ink)
 {
 	out->ink = ink;
 	while (!out->truncated)
@@ -56,7 +56,7 @@ put_verdict(struct text *out, const struct report *report)
 	const struct report_quality *quality = &report->quality;
 
 	text_put(out, "  ");
-	out->ink = colour_on_bar(table_colour_of_verdict(report->verdict));
+	out->ink = choose_colour_on_bar(table_colour_of_verdict(report->verdict));
 	text_printf(out, " %s ", verdict_word_in_capitals(report->verdict));
 	if (quality->tails_known && !quality->reliable_tails) {
 		out->ink = INK_BAR_WARN;
@@ -87,7 +87,7 @@ put_visible_line_numbers(struct text *out, const struct screen *screen)
 }
 
 static void
-put_title(struct text *out, const struct screen *screen)
+put_title_row(struct text *out, const struct screen *screen)
 {
 	out->ink = INK_BAR;
 	text_printf(out, " baretick %s   ", screen->version);
@@ -95,7 +95,7 @@ put_title(struct text *out, const struct screen *screen)
 	if (screen->report)
 		put_verdict(out, screen->report);
 	put_visible_line_numbers(out, screen);
-	fill_row(out, INK_BAR);
+	blank_rest_of_row(out, INK_BAR);
 }
 
 /* Forms of the bar of keys (the row that explains the keys), from the widest to the narrowest. */
@@ -140,7 +140,7 @@ put_key_bar(struct text *out, const struct screen *screen)
 	}
 	if (fit == FIT_WIDE && out->length + sizeof(KEYS_SCROLLING) < out->size)
 		text_put(out, KEYS_SCROLLING);
-	fill_row(out, INK_BAR);
+	blank_rest_of_row(out, INK_BAR);
 }
 
 /*
@@ -169,7 +169,7 @@ screen_render_row(const struct screen *screen, size_t index, struct screen_row *
 	text_init(out, row->bytes, columns + 1);
 	out->inks = row->inks;
 	if (index == 0) {
-		put_title(out, screen);
+		put_title_row(out, screen);
 	} else if (index + 1 == screen->rows) {
 		put_key_bar(out, screen);
 	} else {
@@ -180,5 +180,5 @@ screen_render_row(const struct screen *screen, size_t index, struct screen_row *
 			put_visible_line(out, &screen->right, index - 1);
 		}
 	}
-	fill_row(out, INK_PLAIN);
+	blank_rest_of_row(out, INK_PLAIN);
 }

@@ -22,7 +22,7 @@ is_any_rule_undetermined(const struct report_clock *entry)
 }
 
 static const char *
-get_verdict_cell(const struct report_clock *entry)
+get_verdict_cell_text(const struct report_clock *entry)
 {
 	if (entry->verdict == VERDICT_INCOMPLETE)
 		return "-";
@@ -63,7 +63,7 @@ put_figures_of_clock(struct text *out, const struct report *report, const struct
 		put_figure(out, known && latency_percentile_interval(latency, quantiles[i]).known,
 			   number_from_ns(known ? latency_percentile_ns(latency, quantiles[i]) : 0));
 	put_figure(out, known, number_from_ns(known ? latency->max_ns : 0));
-	put_verdict_cell(out, get_verdict_cell(entry), entry);
+	put_verdict_cell(out, get_verdict_cell_text(entry), entry);
 }
 
 /* Writes a clock's state and its reason instead of figures, with the verdict at the end of the first line. */
@@ -78,11 +78,12 @@ put_state_of_clock(struct text *out, const struct report_clock *entry)
 	text_printf(&text, "%s%s%s", clock_state_word(entry->clock.state),
 		    entry->clock.reason[0] ? ": " : "", entry->clock.reason);
 	out->ink = entry->verdict == VERDICT_ABSENT ? INK_DIM : INK_PLAIN;
-	text_printf(out, " %-*.*s", STATE_COLUMNS, (int)table_length_that_fits(rest, STATE_COLUMNS), rest);
+	text_printf(out, " %-*.*s", STATE_COLUMNS, (int)table_bytes_that_fit(rest, STATE_COLUMNS), rest);
 	put_verdict_cell(out, verdict_word(entry->verdict), entry);
-	for (rest += table_length_that_fits(rest, STATE_COLUMNS); *rest; rest += table_length_that_fits(rest, STATE_COLUMNS)) {
+	for (rest += table_bytes_that_fit(rest, STATE_COLUMNS); *rest;
+	     rest += table_bytes_that_fit(rest, STATE_COLUMNS)) {
 		rest += *rest == ' ';
-		text_printf(out, "%*s%.*s\n", ID_COLUMNS + 1, "", (int)table_length_that_fits(rest, STATE_COLUMNS), rest);
+		text_printf(out, "%*s%.*s\n", ID_COLUMNS + 1, "", (int)table_bytes_that_fit(rest, STATE_COLUMNS), rest);
 	}
 	out->ink = INK_PLAIN;
 }

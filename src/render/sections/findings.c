@@ -61,7 +61,8 @@ table_has_findings(const struct report *report, const struct report_clock *entry
 	bool any = false;
 
 	for (size_t i = 0; i < report->finding_count; i++)
-		any |= rules_does_finding_affect_clock(report, entry, report->findings[i].clock, report->findings[i].one_way);
+		any |= rules_does_finding_apply_to_clock(report, entry, report->findings[i].clock,
+							report->findings[i].one_way);
 	return any;
 }
 
@@ -71,7 +72,7 @@ table_put_findings(struct text *out, const struct report *report, const struct r
 	for (size_t i = 0; i < report->finding_count; i++) {
 		const struct finding *finding = &report->findings[i];
 
-		if (!entry || rules_does_finding_affect_clock(report, entry, finding->clock, finding->one_way))
+		if (!entry || rules_does_finding_apply_to_clock(report, entry, finding->clock, finding->one_way))
 			put_finding(out, finding, detailed);
 	}
 	if (!report->finding_count)

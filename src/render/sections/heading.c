@@ -31,7 +31,7 @@ table_put_run_start(struct text *out, const struct report *report)
 }
 
 void
-table_put_answer(struct text *out, const struct report *report)
+table_put_summary(struct text *out, const struct report *report)
 {
 	if (report->answer.text[0])
 		table_put_labelled_line(out, "answer", "%s", report->answer.text);

@@ -60,7 +60,7 @@ narrow_row_to_used_buckets(const struct choice *choice, struct histogram_row *ro
 }
 
 static bool
-does_range_have_large_share(const struct choice *choice, uint64_t low_ns, uint64_t high_ns)
+does_range_have_enough_reads(const struct choice *choice, uint64_t low_ns, uint64_t high_ns)
 {
 	for (size_t i = 0; i < choice->clock_count; i++) {
 		const struct histogram *histogram = &choice->clocks[i]->histogram;
@@ -95,7 +95,7 @@ divide_range_into_rows(const struct choice *choice, uint64_t low_ns, uint64_t hi
 
 	if (choice->picked->lines > HISTOGRAM_LINES_MAX || !narrow_row_to_used_buckets(choice, &row))
 		return;
-	if (!halvings || low_ns == high_ns || !does_range_have_large_share(choice, low_ns, high_ns)) {
+	if (!halvings || low_ns == high_ns || !does_range_have_enough_reads(choice, low_ns, high_ns)) {
 		add_histogram_row(choice->picked, row);
 		return;
 	}

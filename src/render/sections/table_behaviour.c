@@ -29,7 +29,7 @@ static const char *const timer_rules[] = {
 };
 
 static enum text_ink
-outcome_ink(enum outcome outcome, const char *rule_id)
+choose_colour_of_outcome(enum outcome outcome, const char *rule_id)
 {
 	const struct rule *rule = rules_find(rule_id);
 
@@ -51,7 +51,7 @@ put_behaviour_row(struct text *out, const struct behaviour *row, const struct op
 	enum outcome outcome = rules_get_outcome(row, options);
 	size_t line_start = out->length;
 
-	out->ink = outcome_ink(outcome, row->rule);
+	out->ink = choose_colour_of_outcome(outcome, row->rule);
 	text_printf(out, "%-*s", OUTCOME_COLUMNS, looks[outcome].word);
 	out->ink = INK_PLAIN;
 	text_printf(out, "%-*s", RULE_COLUMNS, row->rule);
@@ -61,7 +61,7 @@ put_behaviour_row(struct text *out, const struct behaviour *row, const struct op
 }
 
 static const char *
-timer_rule_name(const char *rule)
+skip_irq_prefix(const char *rule)
 {
 	return rule + sizeof("irq-") - 1;
 }
@@ -71,7 +71,7 @@ put_outcome_mark(struct text *out, const struct report *report, const char *time
 {
 	const struct outcome_look *worst = NULL;
 
-	text_printf(out, "%*s", (int)text_length(timer_rule_name(rule)), "");
+	text_printf(out, "%*s", (int)text_length(skip_irq_prefix(rule)), "");
 	for (size_t i = 0; i < report->behaviours.count; i++) {
 		const struct behaviour *row = &report->behaviours.rows[i];
 		enum outcome outcome = rules_get_outcome(row, &report->options);
@@ -81,7 +81,7 @@ put_outcome_mark(struct text *out, const struct report *report, const char *time
 		if (worst && worst->badness >= looks[outcome].badness)
 			continue;
 		worst = &looks[outcome];
-		out->ink = outcome_ink(outcome, rule);
+		out->ink = choose_colour_of_outcome(outcome, rule);
 	}
 	text_put_char(out, worst ? worst->mark : ' ');
 	out->ink = INK_PLAIN;
@@ -111,7 +111,7 @@ put_outcomes_of_timers(struct text *out, const struct report *report)
 		if (!any) {
 			text_printf(out, "%-*s", TIMER_COLUMNS, "timer, irq-");
 			for (size_t rule = 0; rule < TIMER_RULES; rule++)
-				text_printf(out, " %s", timer_rule_name(timer_rules[rule]));
+				text_printf(out, " %s", skip_irq_prefix(timer_rules[rule]));
 			text_put_char(out, '\n');
 		}
 		any = true;

@@ -96,9 +96,9 @@ put_histogram_block(struct text *out, struct block *block)
 
 /* Returns the width of a bar if PER_BLOCK clocks are next to each other. In a text file the width is BAR_COLUMNS. */
 static size_t
-get_bar_columns(const struct text *out, size_t per_block)
+get_bar_width(const struct text *out, size_t per_block)
 {
-	size_t columns = table_get_line_width(out);
+	size_t columns = table_get_max_line_width(out);
 	size_t each = columns > LABEL_COLUMNS ? (columns - LABEL_COLUMNS) / per_block : 0;
 	size_t bar = each > CLOCK_COLUMNS ? each - CLOCK_COLUMNS : 0;
 
@@ -120,7 +120,7 @@ clocks_per_row(size_t columns)
 static struct block
 make_histogram_block(const struct text *out, const struct report *report, const size_t *picked, size_t count)
 {
-	struct block block = { .count = count, .bar_columns = get_bar_columns(out, count) };
+	struct block block = { .count = count, .bar_columns = get_bar_width(out, count) };
 
 	for (size_t i = 0; i < count; i++) {
 		block.ids[i] = report->clocks[picked[i]].clock.id;
@@ -132,7 +132,7 @@ make_histogram_block(const struct text *out, const struct report *report, const 
 static size_t
 put_histogram_blocks(struct text *out, const struct report *report, bool main)
 {
-	size_t picked[REPORT_CLOCKS_MAX], per_block = clocks_per_row(table_get_line_width(out));
+	size_t picked[REPORT_CLOCKS_MAX], per_block = clocks_per_row(table_get_max_line_width(out));
 	size_t count = table_find_clocks_with_reads(report, main, picked);
 
 	for (size_t at = 0; at < count; at += per_block) {

@@ -10,7 +10,7 @@
 /* version, start time and duration of the run */
 void table_put_run_start(struct text *out, const struct report *report);
 /* The best clock, its cost and the clock that Linux would use. Writes nothing before the report is judged. */
-void table_put_answer(struct text *out, const struct report *report);
+void table_put_summary(struct text *out, const struct report *report);
 void table_put_cpu(struct text *out, const struct report *report);
 /* lines on the hypervisor, the firmware, the cores, the options and the TSC */
 void table_put_machine(struct text *out, const struct report *report);

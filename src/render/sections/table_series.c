@@ -50,7 +50,7 @@ mean_rate_of_rows(const struct stretch *stretch, size_t clock)
 }
 
 static uint64_t
-farthest_offset_ns(const struct stretch *stretch)
+largest_offset_ns(const struct stretch *stretch)
 {
 	const struct report *report = stretch->report;
 	struct scale scale = report_get_tsc_scale(report);
@@ -131,7 +131,7 @@ put_series_line(struct text *out, const struct stretch *stretch)
 
 	text_printf(out, "%6lu s", (report_run_time_ns(report, last->to_tsc) + NS_PER_S / 2) / NS_PER_S);
 	put_ns(out, longest_gap_ns(stretch), 8);
-	put_ns(out, farthest_offset_ns(stretch), 8);
+	put_ns(out, largest_offset_ns(stretch), 8);
 	for (size_t i = 0; i < count; i++) {
 		struct interval_ppb rate = mean_rate_of_rows(stretch, picked[i]);
 

@@ -8,7 +8,7 @@ void
 table_render(struct text *out, const struct report *report)
 {
 	table_put_run_start(out, report);
-	table_put_answer(out, report);
+	table_put_summary(out, report);
 	table_put_cpu(out, report);
 	table_put_machine(out, report);
 	table_put_verdict(out, report);

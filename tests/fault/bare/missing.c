@@ -3,7 +3,7 @@
 
 #define BELOW_1_MIB UINT64_C(0x100000)
 
-extern void missing_copy_byte_by_firmware(void *to, const void *from);
+extern void missing_call_firmware_to_copy_byte(void *to, const void *from);
 extern void missing_refuse_low_memory(void);
 
 /* Marks all memory below 1 MiB as used. */
@@ -15,7 +15,7 @@ missing_refuse_low_memory(void)
 
 /* Does nothing, because a boot without UEFI has no firmware to call. */
 void
-missing_copy_byte_by_firmware(void *to, const void *from)
+missing_call_firmware_to_copy_byte(void *to, const void *from)
 {
 	(void)to;
 	(void)from;

@@ -76,14 +76,14 @@ TEST(if_conout_has_only_a_serial_line_a_display_outside_of_it_is_used)
 
 TEST(without_conout_and_with_serial_lines_the_first_display_is_used)
 {
-	console_sim_remove_con_out();
+	console_sim_remove_con_out_variable();
 	console_sim_display(&first, 1, false);
 	console_sim_line(&line, 9, false);
 	say();
 	assert_int_equal(first.written, 6);
 	assert_int_equal(con_out->written, 0);
 	open_firmware(state);
-	console_sim_remove_con_out();
+	console_sim_remove_con_out_variable();
 	console_sim_display(&first, 1, false);
 	say();
 	assert_int_equal(con_out->written, 6);
@@ -100,7 +100,7 @@ TEST(a_cut_variable_is_not_read_beyond_its_end)
 	do {
 		struct con_out listed;
 
-		left = console_sim_shorten_con_out(1);
+		left = console_sim_shorten_con_out_variable(1);
 		con_out_read(&listed);
 		if (left < NODE) /* less than one node is left */
 			assert_false(con_out_contains_device(&listed, terminal) || con_out_contains_device(&listed, display));

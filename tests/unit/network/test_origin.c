@@ -80,7 +80,7 @@ reason(const char *uri, char address[ORIGIN_ADDRESS_SIZE])
 	const char *said;
 
 	memcpy(copy, uri, length);
-	said = origin_parse_uri(copy, length, address);
+	said = origin_copy_server_or_get_error(copy, length, address);
 	free(copy);
 	return said;
 }
@@ -195,9 +195,9 @@ TEST(the_query_names_the_machine)
 	struct text text;
 
 	text_init(&text, bytes, sizeof(bytes));
-	origin_put_query(&text, (const uint8_t *)"\x52\x54\0\xab\xcd\xef", "");
+	origin_put_url_query(&text, (const uint8_t *)"\x52\x54\0\xab\xcd\xef", "");
 	assert_string_equal(bytes, "mac=525400abcdef");
 	text_init(&text, bytes, sizeof(bytes));
-	origin_put_query(&text, (const uint8_t *)"\0\x01\x02\x03\x04\x05", "A-b.c_9~ /&=\x1f");
+	origin_put_url_query(&text, (const uint8_t *)"\0\x01\x02\x03\x04\x05", "A-b.c_9~ /&=\x1f");
 	assert_string_equal(bytes, "mac=000102030405&serial=A-b.c_9~%20%2f%26%3d%1f");
 }

@@ -200,12 +200,12 @@ TEST(a_report_cut_at_any_size_is_the_start_of_the_complete_one)
 
 TEST(lines_break_between_words_as_late_as_possible)
 {
-	assert_int_equal(table_length_that_fits("aaa bbb cc", 10), 10);
-	assert_int_equal(table_length_that_fits("aaa bbb cc", 9), 7);
-	assert_int_equal(table_length_that_fits("aaa bbb cc", 7), 7);
-	assert_int_equal(table_length_that_fits("aaa bbb cc", 6), 3);
-	assert_int_equal(table_length_that_fits("aaa bbb cc", 2), 2);
-	assert_int_equal(table_length_that_fits("", 5), 0);
+	assert_int_equal(table_bytes_that_fit("aaa bbb cc", 10), 10);
+	assert_int_equal(table_bytes_that_fit("aaa bbb cc", 9), 7);
+	assert_int_equal(table_bytes_that_fit("aaa bbb cc", 7), 7);
+	assert_int_equal(table_bytes_that_fit("aaa bbb cc", 6), 3);
+	assert_int_equal(table_bytes_that_fit("aaa bbb cc", 2), 2);
+	assert_int_equal(table_bytes_that_fit("", 5), 0);
 }
 
 TEST(a_warp_check_without_simultaneous_cores_is_inconclusive_unless_it_found_a_warp)

@@ -45,10 +45,10 @@ TEST(files_need_whole_blocks_and_three_folders_a_block_each)
 {
 	static const size_t lengths[] = { 0, 1, 512, 513 };
 
-	assert_int_equal(folders_size_bytes(lengths, 0, 512), 3 * 512);
-	assert_int_equal(folders_size_bytes(lengths, 1, 512), 3 * 512);
-	assert_int_equal(folders_size_bytes(lengths, 2, 512), 4 * 512);
-	assert_int_equal(folders_size_bytes(lengths, 3, 512), 5 * 512);
-	assert_int_equal(folders_size_bytes(lengths, 4, 512), 7 * 512);
-	assert_int_equal(folders_size_bytes(lengths, 4, 32768), 6 * 32768);
+	assert_int_equal(folders_max_size_bytes(lengths, 0, 512), 3 * 512);
+	assert_int_equal(folders_max_size_bytes(lengths, 1, 512), 3 * 512);
+	assert_int_equal(folders_max_size_bytes(lengths, 2, 512), 4 * 512);
+	assert_int_equal(folders_max_size_bytes(lengths, 3, 512), 5 * 512);
+	assert_int_equal(folders_max_size_bytes(lengths, 4, 512), 7 * 512);
+	assert_int_equal(folders_max_size_bytes(lengths, 4, 32768), 6 * 32768);
 }

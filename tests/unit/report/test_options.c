@@ -272,7 +272,7 @@ TEST(words_of_a_loader_are_removed_and_possible_options_stay)
 
 		strcpy(text, lines[i].text);
 		text_init(&foreign, moved, sizeof(moved));
-		options_remove_foreign(text, strlen(text), &foreign);
+		options_remove_foreign_words(text, strlen(text), &foreign);
 		if (strcmp(moved, lines[i].foreign))
 			fail_msg("of \"%s\" is moved: \"%s\"", lines[i].text, moved);
 		assert_int_equal(strlen(text), strlen(lines[i].text));
@@ -287,7 +287,7 @@ TEST(options_are_kept_next_to_words_of_a_loader)
 	struct text foreign;
 
 	text_init(&foreign, moved, sizeof(moved));
-	options_remove_foreign(text, strlen(text), &foreign);
+	options_remove_foreign_words(text, strlen(text), &foreign);
 	struct options options = parsed(text);
 
 	assert_int_equal(options.profile, PROFILE_QUICK);
@@ -298,17 +298,17 @@ TEST(exit_return_needs_cores_mp_or_off)
 {
 	struct options options = parsed("exit=return");
 
-	assert_false(options_check_exit_suits_cores(&options, error));
+	assert_false(options_are_exit_and_cores_compatible(&options, error));
 	assert_string_equal(error, "exit=return needs cores=mp or cores=off, because the firmware cannot use cores that "
 				   "baretick started itself. The other values are ask, reboot, poweroff and debug-exit.");
 	options = parsed("exit=return cores=1");
-	assert_false(options_check_exit_suits_cores(&options, error));
+	assert_false(options_are_exit_and_cores_compatible(&options, error));
 	options = parsed("exit=return cores=mp");
-	assert_true(options_check_exit_suits_cores(&options, error));
+	assert_true(options_are_exit_and_cores_compatible(&options, error));
 	options = parsed("exit=return cores=off");
-	assert_true(options_check_exit_suits_cores(&options, error));
+	assert_true(options_are_exit_and_cores_compatible(&options, error));
 	options = parsed("exit=reboot");
-	assert_true(options_check_exit_suits_cores(&options, error));
+	assert_true(options_are_exit_and_cores_compatible(&options, error));
 }
 
 TEST(an_invalid_label_is_refused)

@@ -13,7 +13,7 @@ evaluate_marker(const char *phase, enum options_cores cores, enum options_cores 
 	struct marker found = { .cores = cores, .least = least, .report = number };
 
 	memcpy(found.phase, phase, strlen(phase) + 1);
-	return marker_apply_to_options(&found, &report);
+	return marker_make_options_safer(&found, &report);
 }
 
 static void
@@ -110,7 +110,7 @@ TEST(a_checkpoint_that_was_not_renamed_has_its_present_name_in_the_note)
 	const struct marker found = { "rates", CORES_OFF, CORES_SIPI, .report = 3, .unrenamed = true };
 
 	begin(CORES_SIPI, false);
-	marker_apply_to_options(&found, &report);
+	marker_make_options_safer(&found, &report);
 	assert_string_equal(report.notes[0], "The last run on this machine did not finish: it stopped in its phase "
 					     "rates; its report up to there is \\baretick\\0003.new.");
 }
