@@ -65,7 +65,7 @@ is_entry_of_loop(const struct report_calibration *row, const struct record_entry
  * another clock it is calculated from the ticks of that clock and of the TSC.
  */
 static struct rate_interval
-calibrated_clock_rate(const struct loop_results *found, const struct rate_interval *tsc)
+get_calibrated_clock_rate(const struct loop_results *found, const struct rate_interval *tsc)
 {
 	if (!found->tsc_ticks || !tsc->known)
 		return *tsc;
@@ -119,7 +119,7 @@ static void
 set_median_and_worst_error(struct report_calibration *row, const struct loop_results *found,
 			   const struct rate_interval *tsc)
 {
-	struct rate_interval rate = calibrated_clock_rate(found, tsc);
+	struct rate_interval rate = get_calibrated_clock_rate(found, tsc);
 	struct interval_ppb least, most;
 
 	if (!found->count || !rate.known || !rate.low)

@@ -77,7 +77,7 @@ histogram_count_in_octave(const struct histogram *histogram, size_t octave)
 uint64_t
 histogram_quantile(const struct histogram *histogram, uint32_t per_hundred_thousand)
 {
-	return histogram_quantile_of_smallest(histogram, histogram->total, per_hundred_thousand);
+	return histogram_quantile_of_smallest_values(histogram, histogram->total, per_hundred_thousand);
 }
 
 size_t
@@ -94,7 +94,7 @@ histogram_find_bucket_of_rank(const struct histogram *histogram, uint64_t rank)
 }
 
 uint64_t
-histogram_quantile_of_smallest(const struct histogram *histogram, uint64_t count, uint32_t per_hundred_thousand)
+histogram_quantile_of_smallest_values(const struct histogram *histogram, uint64_t count, uint32_t per_hundred_thousand)
 {
 	uint64_t rank = scale_mul_div_up(count, per_hundred_thousand, PER_HUNDRED_THOUSAND);
 

@@ -59,7 +59,7 @@ size_t histogram_find_bucket_of_rank(const struct histogram *histogram, uint64_t
 uint64_t histogram_quantile(const struct histogram *histogram, uint32_t per_hundred_thousand);
 
 /* Returns the same as histogram_quantile(), but only for the COUNT smallest values. */
-uint64_t histogram_quantile_of_smallest(const struct histogram *histogram, uint64_t count,
-					uint32_t per_hundred_thousand);
+uint64_t histogram_quantile_of_smallest_values(const struct histogram *histogram, uint64_t count,
+					       uint32_t per_hundred_thousand);
 
 #endif

@@ -54,7 +54,7 @@ does_any_pair_disagree(const struct panel *panel, uint32_t set)
  * with which it agrees also agree with each other. Therefore a clock with a vote cannot belong to two groups.
  */
 static uint32_t
-find_voters(const struct panel *panel, uint32_t set)
+find_voting_clocks(const struct panel *panel, uint32_t set)
 {
 	uint32_t voting = 0;
 
@@ -158,7 +158,7 @@ static void
 find_falsetickers_of_same_source(const struct panel *panel, struct falseticker *found)
 {
 	uint32_t same_source = panel->sources ? panel->sources->same_source & find_clocks_with_known_rate(panel) : 0;
-	uint32_t voting = find_voters(panel, same_source);
+	uint32_t voting = find_voting_clocks(panel, same_source);
 	struct group largest = find_largest_group(panel, voting);
 
 	found->same_source_reference = panel->count;
@@ -204,7 +204,7 @@ falseticker_find(const struct rate_interval *rates, size_t count, const struct f
 	find_disagreeing_pairs(&panel);
 	find_falsetickers_of_same_source(&panel, &found);
 	among = find_clocks_with_known_rate(&panel) & ~found.falsetickers;
-	voting = find_voters(&panel, among);
+	voting = find_voting_clocks(&panel, among);
 	found.voters = voting | found.same_source;
 	largest = find_largest_group(&panel, voting);
 	rest = voting & ~largest.members;

@@ -417,7 +417,7 @@ judge_claims(struct report *report)
  * finding, because the rules pv-rate and pv-claim judge it.
  */
 static bool
-does_wrong_claim_get_finding(const struct claim *claim)
+does_wrong_claim_cause_finding(const struct claim *claim)
 {
 	return claim->clock != CLAIM_OF_CRYSTAL && claim->source != CLAIM_KVM_PAGE && claim->source != CLAIM_XEN_PAGE &&
 	       claim->source != CLAIM_HYPERV_PAGE;
@@ -432,7 +432,7 @@ judge_add_claim_findings(struct report *report)
 	for (size_t i = 0; i < report->claim_count; i++) {
 		const struct report_claim *row = &report->claims[i];
 
-		if (row->outcome == OUTCOME_FAILED && does_wrong_claim_get_finding(&row->claim) &&
+		if (row->outcome == OUTCOME_FAILED && does_wrong_claim_cause_finding(&row->claim) &&
 		    !(row->claim.clock == CLAIM_OF_TSC && is_tsc_wrong))
 			add_claim_finding(report, row, trust);
 	}

@@ -83,7 +83,7 @@ note_machine_stop(struct report *report, const struct report_discontinuity *row,
 
 /* Stores the time at which the clock failed for the first time. Does nothing for a TSC that is not in the report. */
 static void
-record_first_failure(struct report *report, size_t clock, uint64_t at_ms)
+record_first_failure_of_clock(struct report *report, size_t clock, uint64_t at_ms)
 {
 	if (clock >= report->clock_count || report->clocks[clock].failed_later)
 		return;
@@ -118,7 +118,7 @@ add_jump_finding(struct report *report, const struct report_discontinuity *row, 
 
 	if (jumps <= rules_get_limit_by_id(report, rule) || rules_find_finding(report, rule, id))
 		return;
-	record_first_failure(report, alone->members[0], row->at_ms);
+	record_first_failure_of_clock(report, alone->members[0], row->at_ms);
 	if (known)
 		by = phrase("%s%s s", back ? " back by " : " ahead by ",
 			    format_seconds(back ? -ns : ns, decimals_for_difference(ns)).bytes);
@@ -244,7 +244,7 @@ is_jump_of_single_clock_proven(const struct report *report, uint32_t alone, uint
 }
 
 static bool
-is_group_ahead(const struct report_group *group, const struct report_group *other)
+is_group_ahead_of_other(const struct report_group *group, const struct report_group *other)
 {
 	return group->elapsed.known && other->elapsed.known && group->elapsed.low > other->elapsed.high;
 }
@@ -272,7 +272,8 @@ may_machine_have_been_paused(const struct report *report, const struct report_gr
 {
 	const struct report_clock *entry = &report->clocks[group->members[0]];
 
-	return entry->clock.by_tsc && !entry->monotonic.backward && is_group_ahead(other, group) && group->elapsed.low > 0;
+	return entry->clock.by_tsc && !entry->monotonic.backward && is_group_ahead_of_other(other, group) &&
+	       group->elapsed.low > 0;
 }
 
 /*
@@ -285,7 +286,7 @@ find_lone_group(const struct report *report, struct report_discontinuity *row)
 	for (size_t i = 0; i < 2 && row->group_count == 2; i++) {
 		const struct report_group *group = &row->groups[i], *other = &row->groups[1 - i];
 
-		bool ahead = is_group_ahead(group, other) || !group->elapsed.known;
+		bool ahead = is_group_ahead_of_other(group, other) || !group->elapsed.known;
 		bool several = set_size(other->clocks) > 1 || is_any_clock_in_neither_group(report, row);
 
 		if (is_group_of_edge_clocks(report, group) && report->hypervisor[0] && ahead && several) {

@@ -19,7 +19,7 @@ count_disruptions(const struct report *report)
 
 /* Returns the first signal that changed during the run, or NULL. */
 static const struct signal *
-find_first_changed_signal(const struct signals *signals)
+find_first_changed_disruption_signal(const struct signals *signals)
 {
 	for (size_t i = 0; i < signals->count; i++)
 		if (signals->list[i].changed)
@@ -29,7 +29,7 @@ find_first_changed_signal(const struct signals *signals)
 
 /* Returns a usable signal, preferably one that announces more than restored snapshots; NULL if none is usable. */
 static const struct signal *
-find_usable_signal(const struct signals *signals)
+find_usable_disruption_signal(const struct signals *signals)
 {
 	const struct signal *best = NULL;
 
@@ -46,7 +46,8 @@ void
 judge_disruption_signals(struct report *report)
 {
 	const struct signals *signals = &report->signals;
-	const struct signal *changed = find_first_changed_signal(signals), *best = find_usable_signal(signals);
+	const struct signal *changed = find_first_changed_disruption_signal(signals);
+	const struct signal *best = find_usable_disruption_signal(signals);
 	size_t disruptions = count_disruptions(report);
 	const char *plural = disruptions == 1 ? "" : "s";
 	struct behaviour *row;

@@ -158,7 +158,7 @@ may_tsc_change_explain_change(const struct change *change, const struct falsetic
 
 	return may_tsc_stop_explain_change(change, clock, vote_find_reference_clock(&vote->found)) ||
 	       (vote->report->hypervisor[0] && set_has(sources->same_source, clock) &&
-		(vote_find_evidence_clocks(&vote->found) & sources->same_source));
+		(vote_find_clocks_as_evidence(&vote->found) & sources->same_source));
 }
 
 /*
@@ -182,7 +182,7 @@ judge_changed_clock(const struct change *change, const struct falseticker_source
 {
 	struct vote *vote = change->vote;
 	size_t reference = vote_find_reference_clock(&vote->found);
-	uint32_t evidence = vote_find_evidence_clocks(&vote->found);
+	uint32_t evidence = vote_find_clocks_as_evidence(&vote->found);
 	const char *id = vote_clock_id(vote, clock);
 
 	vote->changed |= set_of(clock);
@@ -230,7 +230,7 @@ are_groups_of_emulated_clocks(const struct vote *vote, const struct falseticker_
  * the rate window are of no use.
  */
 static void
-note_tsc_gain(const struct vote *vote)
+note_tsc_gain_of_emulator(const struct vote *vote)
 {
 	int64_t limit_ppb = (int64_t)vote_limit_ppb(vote->report, "rate-changed");
 	struct interval_ppb gained = { .known = false };
@@ -259,7 +259,7 @@ judge_rate_change(const struct change *change)
 	struct falseticker_sources sources = vote_on_changes(change);
 
 	if (may_emulator_have_moved_tsc(change))
-		note_tsc_gain(vote);
+		note_tsc_gain_of_emulator(vote);
 	for (size_t i = 0; i < vote->report->clock_count; i++)
 		if (set_has(vote->found.falsetickers, i) && !set_has(vote->changed, i))
 			judge_changed_clock(change, &sources, i);

@@ -83,7 +83,7 @@ max_error_ppb(const struct pair_rate *pair)
  * error of the rate is smallest.
  */
 static struct pair_rate
-find_pair_of_smallest_error(const struct report *report, const char *clock, uint32_t others)
+find_pair_with_smallest_rate_error(const struct report *report, const char *clock, uint32_t others)
 {
 	struct pair_rate nearest = { .other = NULL };
 
@@ -212,8 +212,8 @@ static void
 fill_rate_row(const struct report *report, const struct report_clock *entry, struct behaviour *row)
 {
 	uint32_t others = find_clocks_of_other_source(report, row->clock);
-	struct pair_rate rate = find_pair_of_smallest_error(report, row->clock, others);
-	struct pair_rate same = find_pair_of_smallest_error(report, row->clock, ~others);
+	struct pair_rate rate = find_pair_with_smallest_rate_error(report, row->clock, others);
+	struct pair_rate same = find_pair_with_smallest_rate_error(report, row->clock, ~others);
 
 	if (entry->stops_in_ticks) {
 		row->checked = row->open = true;

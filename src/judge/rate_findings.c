@@ -71,7 +71,7 @@ add_rate_finding(struct vote *vote, size_t clock)
 		return;
 	vote_set_finding_figure(rules_add_finding(vote->report, rule, vote_clock_id(vote, clock), REPORT_NO_CORE,
 				     "%s runs %s off its nominal rate, compared with %s, which agree.", vote_clock_id(vote, clock),
-				     phrase_ppm(&by).bytes, phrase_clocks_of_group(vote, vote_find_evidence_clocks(&vote->found)).bytes),
+				     phrase_ppm(&by).bytes, phrase_clocks_of_group(vote, vote_find_clocks_as_evidence(&vote->found)).bytes),
 		   &by);
 }
 

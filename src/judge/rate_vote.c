@@ -68,7 +68,7 @@ phrase_which_of_clocks_or_groups(uint32_t a, uint32_t b)
 }
 
 uint32_t
-vote_find_evidence_clocks(const struct falseticker *found)
+vote_find_clocks_as_evidence(const struct falseticker *found)
 {
 	return found->undecided ? found->same_source : found->truechimers & found->voters;
 }

@@ -39,7 +39,7 @@ struct falseticker_sources vote_on_rates(struct vote *vote, const struct rate_in
  * Return the clocks that prove a falseticker (a clock outside of the majority) wrong, and the clock that represents
  * them.
  */
-uint32_t vote_find_evidence_clocks(const struct falseticker *found);
+uint32_t vote_find_clocks_as_evidence(const struct falseticker *found);
 size_t vote_find_reference_clock(const struct falseticker *found);
 
 /* Returns true if two groups disagree, there is no majority, and no clock of either group has a finding of a change. */

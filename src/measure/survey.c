@@ -122,7 +122,7 @@ survey_run_catching_exceptions(struct survey *survey, const char *what, const st
 }
 
 size_t
-survey_batch_size(const struct survey *survey, uint64_t ticks, size_t count)
+survey_reads_per_batch(const struct survey *survey, uint64_t ticks, size_t count)
 {
 	uint64_t ns = scale_ns(&survey->scale, ticks);
 	uint64_t size = ns ? BATCH_NS * count / ns : survey->buffer.sample_max;
@@ -306,7 +306,7 @@ survey_tsc_ticks_in_clock_periods(const struct survey *survey, const struct cloc
 }
 
 uint64_t
-survey_max_comparable_ticks(const struct survey *survey, const struct clock *clock)
+survey_max_ticks_between_compared_reads(const struct survey *survey, const struct clock *clock)
 {
 	if (clock->wrap_ticks > WRAP_TICKS_MAX)
 		return 0;

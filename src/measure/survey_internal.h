@@ -15,7 +15,7 @@ void survey_sample_batch(struct survey *survey, const struct clock *clock, size_
  * Returns the number of samples that take about 2 ms, if COUNT samples took TICKS. The size of the buffer limits the
  * number.
  */
-size_t survey_batch_size(const struct survey *survey, uint64_t ticks, size_t count);
+size_t survey_reads_per_batch(const struct survey *survey, uint64_t ticks, size_t count);
 
 /* Adds STEPS, the TSC's steps back in one measurement on CORE, to the totals of this core in the report. */
 void survey_add_tsc_steps(struct survey *survey, size_t core, const struct tsc_steps *steps);
@@ -127,7 +127,7 @@ uint64_t survey_tsc_ticks_in_clock_periods(const struct survey *survey, const st
  * quarter of its range. Returns 0 if the clock does not wrap during a measurement. If it wraps and has no nominal
  * frequency, returns 1, so that no two samples are comparable.
  */
-uint64_t survey_max_comparable_ticks(const struct survey *survey, const struct clock *clock);
+uint64_t survey_max_ticks_between_compared_reads(const struct survey *survey, const struct clock *clock);
 
 #define SURVEY_MICROHZ_PER_HZ UINT64_C(1000000)
 

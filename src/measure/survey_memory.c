@@ -71,7 +71,7 @@ divide_survey_memory(struct survey_memory *memory, uintptr_t begin, size_t cores
 
 	*memory = (struct survey_memory){ .cores = cores, .widest = widest };
 	memory->report = reserve_bytes(&next, report_memory_bytes(cores, pairs));
-	memory->warp = reserve_bytes(&next, warp_table_size(cores));
+	memory->warp = reserve_bytes(&next, warp_table_bytes(cores));
 	memory->pingpongs = reserve_bytes(&next, cores / 2 * sizeof(*memory->pingpongs));
 	memory->core_of = reserve_bytes(&next, cores * sizeof(*memory->core_of));
 	memory->members = reserve_bytes(&next, survey_core_sets(cores) * sizeof(*memory->members));

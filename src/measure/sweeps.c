@@ -67,7 +67,7 @@ find_groups_of_agreeing_clocks(const struct survey *survey, int64_t edge_late_ns
  * Records the current step, in which the clocks disagreed. If the report has no row for it, the step is only counted.
  */
 static void
-record_disagreement(struct survey *survey, uint64_t floor_ns, uint64_t seen_tsc)
+record_clock_disagreement(struct survey *survey, uint64_t floor_ns, uint64_t seen_tsc)
 {
 	struct analysis_step step = get_current_step(survey);
 	struct record *record = &survey->record;
@@ -183,7 +183,7 @@ widen_rates_to_new_readings(struct survey *survey, const struct record_compared 
  * the step.
  */
 static bool
-examine_disagreement(struct survey *survey, int64_t edge_late_ns)
+examine_clock_disagreement(struct survey *survey, int64_t edge_late_ns)
 {
 	uint64_t seen = survey->hooks.tsc_ordered(), until;
 	bool edges = survey->record.entries_of[RECORD_STEP] < REPORT_DISCONTINUITIES_MAX;
@@ -213,7 +213,7 @@ examine_disagreement(struct survey *survey, int64_t edge_late_ns)
 	}
 	found = find_groups_of_agreeing_clocks(survey, ANALYSIS_EDGE_LATEST_NS, FLOOR_NS);
 	if (found.count > 1)
-		record_disagreement(survey, FLOOR_NS, seen);
+		record_clock_disagreement(survey, FLOOR_NS, seen);
 	/*
 	 * While this function waited for the edge of one RTC, edges of another RTC may have been missed. Therefore, if
 	 * EDGE_LATE_NS is short, a disagreement of RTCs alone counts even if FOUND no longer shows it.
@@ -235,7 +235,7 @@ survey_compare_clocks_in_step(struct survey *survey, bool check_late_edges)
 	if (survey->report->incomplete || survey->tsc.is_stopped)
 		return false;
 	if (find_groups_of_agreeing_clocks(survey, edge_late_ns, FLOOR_NS).count > 1)
-		cut = examine_disagreement(survey, edge_late_ns);
+		cut = examine_clock_disagreement(survey, edge_late_ns);
 	begin_next_step(survey);
 	return cut;
 }
@@ -261,7 +261,7 @@ are_groups_found_again(struct survey *survey, const struct discontinuity *found,
 
 /*
  * Reads and compares all clocks. A change of rate cannot explain a jump between two consecutive readings. Therefore a
- * jump of up to 2 * FLOOR_NS is recorded without examine_disagreement(), if a second sweep confirms it.
+ * jump of up to 2 * FLOOR_NS is recorded without examine_clock_disagreement(), if a second sweep confirms it.
  */
 bool
 survey_check_jump_of_clock(struct survey *survey, uint64_t jump_ns)
@@ -277,7 +277,7 @@ survey_check_jump_of_clock(struct survey *survey, uint64_t jump_ns)
 	found = find_groups_of_agreeing_clocks(survey, ANALYSIS_EDGE_LATEST_NS, jump_ns / 2);
 	if (jump_ns / 2 > FLOOR_NS || found.count < 2 || !are_groups_found_again(survey, &found, jump_ns / 2))
 		return survey_compare_clocks_in_step(survey, false);
-	record_disagreement(survey, jump_ns / 2, seen);
+	record_clock_disagreement(survey, jump_ns / 2, seen);
 	survey->steps.cuts++;
 	begin_next_step(survey);
 	return true;

@@ -11,10 +11,10 @@ measure_soak_round(struct survey *survey)
 {
 	survey->soak.round++;
 	survey_measure_latencies_on_boot_core(survey);
-	survey_series_count_wraps(survey);
+	survey_soak_rows_count_wraps(survey);
 	survey_observe_gaps(survey);
-	survey_series_measure_offsets(survey);
-	survey_series_count_wraps(survey);
+	survey_measure_soak_row_offsets(survey);
+	survey_soak_rows_count_wraps(survey);
 }
 
 static bool
@@ -33,8 +33,8 @@ run_soak_rounds(struct survey *survey)
 	while (survey->soak.round + 1 < survey->soak.rounds && !survey_end_run_if_due(survey) &&
 	       !survey->report->ended_early) {
 		if (is_soak_row_over(survey))
-			survey_series_close_row(survey, false);
+			survey_soak_rows_close_row(survey, false);
 		measure_soak_round(survey);
 	}
-	survey_series_close_row(survey, true);
+	survey_soak_rows_close_row(survey, true);
 }

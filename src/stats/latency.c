@@ -52,7 +52,7 @@ latency_add_samples(struct latency *latency, const struct scale *scale, const st
 static uint64_t
 percentile_of_shortest_samples_ns(const struct latency *latency, uint64_t count, uint32_t per_hundred_thousand)
 {
-	uint64_t ns = histogram_quantile_of_smallest(&latency->histogram, count, per_hundred_thousand);
+	uint64_t ns = histogram_quantile_of_smallest_values(&latency->histogram, count, per_hundred_thousand);
 
 	if (ns < latency->min_ns)
 		return latency->min_ns;

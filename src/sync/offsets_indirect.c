@@ -23,7 +23,7 @@ offset_through_core(const struct offsets *offsets, size_t through, size_t rank)
 
 /* Returns the number of paths whose interval starts at LOW or below and ends at HIGH or above. */
 static size_t
-count_paths_containing(const struct offsets *offsets, size_t rank, int64_t low, int64_t high)
+count_paths_containing_interval(const struct offsets *offsets, size_t rank, int64_t low, int64_t high)
 {
 	size_t count = 0;
 
@@ -58,7 +58,7 @@ do_all_paths_but_one_agree(const struct offsets *offsets, size_t rank)
 
 /* Returns the smallest interval that contains the intervals of all paths. */
 static struct offset
-union_of_paths(const struct offsets *offsets, size_t rank)
+union_of_path_offsets(const struct offsets *offsets, size_t rank)
 {
 	struct offset hull = { INT64_MAX, INT64_MIN };
 
@@ -82,21 +82,21 @@ union_of_paths(const struct offsets *offsets, size_t rank)
 struct offset
 offsets_bound_by_indirect_paths(const struct offsets *offsets, size_t rank, struct offset shared)
 {
-	size_t paths = count_paths_containing(offsets, rank, INT64_MAX, INT64_MIN), right = paths - paths / 2;
+	size_t paths = count_paths_containing_interval(offsets, rank, INT64_MAX, INT64_MIN), right = paths - paths / 2;
 	struct offset place = { INT64_MAX, INT64_MIN };
 
 	if (!paths)
 		return shared;
 	if (!do_all_paths_but_one_agree(offsets, rank))
-		return union_of_paths(offsets, rank);
+		return union_of_path_offsets(offsets, rank);
 	for (size_t i = 1; i < offsets->cores; i++) {
 		struct offset path = offset_through_core(offsets, i, rank);
 
 		if (!offset_is_known(path))
 			continue;
-		if (path.low < place.low && count_paths_containing(offsets, rank, path.low, INT64_MIN) >= right)
+		if (path.low < place.low && count_paths_containing_interval(offsets, rank, path.low, INT64_MIN) >= right)
 			place.low = path.low;
-		if (path.high > place.high && count_paths_containing(offsets, rank, INT64_MAX, path.high) >= right)
+		if (path.high > place.high && count_paths_containing_interval(offsets, rank, INT64_MAX, path.high) >= right)
 			place.high = path.high;
 	}
 	return place;

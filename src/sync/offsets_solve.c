@@ -77,7 +77,7 @@ range_if_any_path_is_wrong(const struct vote_input *input, struct offset shared)
 }
 
 static struct offset
-vote_on_core(const struct vote_input *input, bool *decided)
+vote_on_core_offset(const struct vote_input *input, bool *decided)
 {
 	struct offset own = offsets_get_offset(input->offsets, 0, input->rank);
 	struct marzullo majority = marzullo_find_majority(offset_through_core, input, input->offsets->cores,
@@ -100,7 +100,7 @@ vote_on_offsets(const struct offsets *offsets, struct offset *voted, bool *decid
 		decided[i] = i == 0;
 	for (size_t round = 0; round < rounds; round++)
 		for (size_t i = 1; i < offsets->cores; i++)
-			voted[i] = vote_on_core(&(struct vote_input){ offsets, voted, i }, &decided[i]);
+			voted[i] = vote_on_core_offset(&(struct vote_input){ offsets, voted, i }, &decided[i]);
 }
 
 /* Returns the offset of core B against core A, calculated from their offsets against the boot core. */
@@ -116,7 +116,7 @@ get_voted_offset(const struct offset *voted, size_t a, size_t b)
  * difference, but the votes contradict it and allow an offset of 0; the pair is then reported as a contradiction.
  */
 static struct offset
-find_best_offset(const struct offsets *offsets, const struct offset *voted, size_t a, size_t b)
+find_best_offset_of_pair(const struct offsets *offsets, const struct offset *voted, size_t a, size_t b)
 {
 	struct offset own = offsets_get_offset(offsets, a, b), from_votes = get_voted_offset(voted, a, b);
 
@@ -169,7 +169,7 @@ do_half_of_votes_agree(const struct offsets *offsets, const struct offset *voted
 
 /* Returns the third core whose indirect path contradicts the ping-pong of A and B most. Returns B if no path does. */
 static size_t
-find_third_core(const struct offsets *offsets, size_t a, size_t b)
+find_core_that_contradicts_pair(const struct offsets *offsets, size_t a, size_t b)
 {
 	struct offset own = offsets_get_offset(offsets, a, b);
 	uint64_t worst = 0;
@@ -205,7 +205,7 @@ choose_contradicting_cores(struct offsets_summary *summary, const struct offsets
 	summary->contradiction_c = b;
 	if (!summary->contradictions || by_itself || outvoted)
 		return;
-	summary->contradiction_c = find_third_core(offsets, a, b);
+	summary->contradiction_c = find_core_that_contradicts_pair(offsets, a, b);
 	if (a && summary->contradiction_c == b)
 		summary->contradiction_c = 0;
 }
@@ -239,7 +239,7 @@ static void
 record_pair_in_summary(struct offsets_summary *summary, struct offsets *offsets, const struct offset *voted, size_t a,
 		       size_t b)
 {
-	struct offset own = offsets_get_offset(offsets, a, b), settled = find_best_offset(offsets, voted, a, b);
+	struct offset own = offsets_get_offset(offsets, a, b), settled = find_best_offset_of_pair(offsets, voted, a, b);
 
 	record_contradiction(summary, offsets, voted, a, b);
 	summary->pairs += offset_is_known(own);
@@ -286,7 +286,7 @@ do_cores_form_two_halves(const struct offsets *offsets, const struct offset *vot
 	for (size_t i = 0; i < offsets->cores; i++) {
 		count += outlier[i];
 		for (size_t other = 0; other < offsets->cores; other++) {
-			struct offset offset = find_best_offset(offsets, voted, other, i);
+			struct offset offset = find_best_offset_of_pair(offsets, voted, other, i);
 
 			if (offset_excludes_zero(offset) != (outlier[i] != outlier[other]))
 				return false;
@@ -309,7 +309,7 @@ mark_half_as_outliers(struct offsets_summary *summary, const struct offsets *off
 
 	summary->no_majority = true;
 	for (size_t i = 0; i < offsets->cores; i++)
-		outlier[i] = offset_excludes_zero(find_best_offset(offsets, voted, 0, i));
+		outlier[i] = offset_excludes_zero(find_best_offset_of_pair(offsets, voted, 0, i));
 	halves = do_cores_form_two_halves(offsets, voted, outlier);
 	for (size_t i = 0; i < offsets->cores && !halves; i++)
 		outlier[i] = false;

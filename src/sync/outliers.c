@@ -51,7 +51,7 @@ is_core_disputed(const struct cores *cores, size_t core, bool *any_differs)
 
 /* Returns the middle between the smallest and the largest possible distance of A and B. */
 static uint64_t
-distance_of_middles(const struct cores *cores, size_t a, size_t b)
+distance_between_offset_middles(const struct cores *cores, size_t a, size_t b)
 {
 	struct offset offset = offset_between(cores, a, b);
 	uint64_t near = offset_min_abs(offset);
@@ -73,8 +73,8 @@ does_core_agree_with_representative(const struct cores *cores, size_t representa
 {
 	struct offset own = offset_between(cores, representative, other);
 	struct offset path = offset_add(offset_between(cores, representative, core), offset_between(cores, core, other));
-	uint64_t to_other = distance_of_middles(cores, core, other);
-	uint64_t to_representative = distance_of_middles(cores, core, representative);
+	uint64_t to_other = distance_between_offset_middles(cores, core, other);
+	uint64_t to_representative = distance_between_offset_middles(cores, core, representative);
 	uint64_t most = to_other < to_representative ? to_other : to_representative;
 
 	return !do_cores_differ(cores, representative, other) &&

@@ -220,7 +220,7 @@ add_saturating(int64_t a, int64_t b)
  * tick is a warp.
  */
 static struct offset
-offset_bounds(const struct pingpong_result *result, uint64_t resolution_ticks)
+calculate_offset_bounds(const struct pingpong_result *result, uint64_t resolution_ticks)
 {
 	int64_t error_ticks = resolution_ticks < INT64_MAX ? (int64_t)resolution_ticks : INT64_MAX;
 
@@ -242,7 +242,7 @@ pingpong_complete_result(struct pingpong_result *result, uint64_t resolution_tic
 	result->moved_ticks = 0;
 	if (!result->played)
 		return;
-	result->offset = offset_bounds(result, resolution_ticks);
+	result->offset = calculate_offset_bounds(result, resolution_ticks);
 	if (result->offset.low > result->offset.high) {
 		result->moved_ticks = (uint64_t)result->offset.low - (uint64_t)result->offset.high;
 		result->offset = OFFSET_UNKNOWN;

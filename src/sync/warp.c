@@ -40,7 +40,7 @@ struct turn { /* Result of one core's turn in the warp check. */
 };
 
 size_t
-warp_table_size(size_t cores)
+warp_table_bytes(size_t cores)
 {
 	return sizeof(struct warp_table) + cores * sizeof(struct warp_slot);
 }
@@ -49,7 +49,7 @@ void
 warp_begin(struct warp_table *table, enum warp_kind kind, size_t cores, uint64_t turns,
 	   uint64_t now_tsc)
 {
-	__builtin_memset(table, 0, warp_table_size(cores));
+	__builtin_memset(table, 0, warp_table_bytes(cores));
 	table->kind = kind;
 	table->cores = cores;
 	table->turns = turns;

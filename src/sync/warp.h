@@ -81,7 +81,7 @@ struct warp_reader {
 };
 
 /* Returns the size in bytes of a table for CORES cores. The caller aligns the table to a cache line. */
-size_t warp_table_size(size_t cores);
+size_t warp_table_bytes(size_t cores);
 
 /*
  * Prepares a check in which each of CORES cores has TURNS turns. CORES is at most WARP_CORES_MAX. NOW_TSC is the boot

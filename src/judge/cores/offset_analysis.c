@@ -17,7 +17,7 @@
 #define TICKS_MAX (INT64_C(1) << 60) /* more ticks than this (12 years at 3 GHz) mean that the bound is unknown */
 
 const struct report_core *
-pass_core_of_rank(const struct pass_analysis *pass, size_t rank)
+pass_get_measured_core(const struct pass_analysis *pass, size_t rank)
 {
 	return &pass->report->cores[pass->skew->core_of[rank]];
 }
@@ -238,7 +238,7 @@ mark_drifting_cores(struct pass_analysis *pass)
 static bool
 is_core_in_majority(const struct pass_analysis *pass, size_t rank)
 {
-	return !pass->result->outlier[rank] && !pass_core_of_rank(pass, rank)->drifts;
+	return !pass->result->outlier[rank] && !pass_get_measured_core(pass, rank)->drifts;
 }
 
 /*
@@ -316,16 +316,16 @@ pass_find_core_furthest_from(const struct pass_analysis *pass, size_t rank)
 bool
 pass_is_core_off_majority(const struct pass_analysis *pass, size_t rank)
 {
-	return pass->result->outlier[rank] && !pass_core_of_rank(pass, rank)->drifts && !pass->star_open &&
+	return pass->result->outlier[rank] && !pass_get_measured_core(pass, rank)->drifts && !pass->star_open &&
 	       does_other_pass_prove_offset(pass, rank) &&
 	       offset_min_abs(pass_offset_ns(pass, pass_find_core_furthest_from(pass, rank), rank)) > pass->offset_limit_ns;
 }
 
 /* Returns true if a finding names the core. */
 static bool
-does_core_get_finding(const struct pass_analysis *pass, size_t rank)
+does_core_cause_offset_finding(const struct pass_analysis *pass, size_t rank)
 {
-	const struct report_core *core = pass_core_of_rank(pass, rank);
+	const struct report_core *core = pass_get_measured_core(pass, rank);
 
 	return core->steps_back || core->drifts || core->off_majority || pass_is_core_off_majority(pass, rank);
 }
@@ -339,10 +339,10 @@ find_worst_pair(const struct pass_analysis *pass,
 	uint64_t worst = 0;
 
 	for (size_t b = 1; b < pass->result->offsets.cores; b++) {
-		for (size_t a = 0; a < b && !does_core_get_finding(pass, b); a++) {
+		for (size_t a = 0; a < b && !does_core_cause_offset_finding(pass, b); a++) {
 			uint64_t size = size_of(pass, a, b);
 
-			if (size <= worst || does_core_get_finding(pass, a))
+			if (size <= worst || does_core_cause_offset_finding(pass, a))
 				continue;
 			worst = size;
 			worst_pair = (struct pair){ a, b };
@@ -430,8 +430,8 @@ decide_if_cores_are_synchronised(const struct pass_analysis *pass)
 	size_t off = 0, stepping = 0;
 
 	for (size_t i = 0; i < skew->first.offsets.cores; i++) {
-		off += pass_core_of_rank(pass, i)->off_majority;
-		stepping += pass_core_of_rank(pass, i)->steps_back;
+		off += pass_get_measured_core(pass, i)->off_majority;
+		stepping += pass_get_measured_core(pass, i)->steps_back;
 	}
 	/*
 	 * A warp proves that two TSCs once differed by more than the passes show. The bound of the offsets is then

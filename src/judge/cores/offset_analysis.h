@@ -39,7 +39,7 @@ struct pair {
  */
 void analyse_offsets(struct report *report, struct pass_analysis *first, struct pass_analysis *last);
 
-const struct report_core *pass_core_of_rank(const struct pass_analysis *pass, size_t rank);
+const struct report_core *pass_get_measured_core(const struct pass_analysis *pass, size_t rank);
 
 /* Return the drift and the offset of RANK against OTHER. */
 struct offset pass_drift_ppb(const struct pass_analysis *pass, size_t other, size_t rank);

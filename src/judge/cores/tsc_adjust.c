@@ -10,7 +10,7 @@ struct extremes {
 };
 
 static struct extremes
-find_extreme_adjusts(const struct report *report)
+find_extreme_tsc_adjusts(const struct report *report)
 {
 	struct extremes extremes = { .asked = 0 };
 
@@ -36,7 +36,7 @@ find_extreme_adjusts(const struct report *report)
 }
 
 static uint64_t
-largest_adjust_difference(const struct extremes *extremes)
+largest_tsc_adjust_difference(const struct extremes *extremes)
 {
 	return (uint64_t)extremes->most->facts.tsc_adjust - (uint64_t)extremes->least->facts.tsc_adjust;
 }
@@ -53,7 +53,7 @@ absolute_ticks(int64_t ticks)
  * of only a few cores.)
  */
 static uint32_t
-find_only_differing_core(const struct report *report, const struct extremes *extremes)
+find_core_with_differing_adjust(const struct report *report, const struct extremes *extremes)
 {
 	if (extremes->cores < 3 || extremes->cores - 1 <= report->cores_started / 2 ||
 	    extremes->least_count + extremes->most_count != extremes->cores)
@@ -68,13 +68,13 @@ static void
 add_unequal_adjust_finding(struct report *report, const struct extremes *extremes, const struct report_core *larger,
 			   const struct report_core *smaller, const char *writer)
 {
-	uint32_t odd = find_only_differing_core(report, extremes);
+	uint32_t odd = find_core_with_differing_adjust(report, extremes);
 	struct finding *finding = rules_add_finding(report, "tsc-adjust-unequal", "tsc", odd,
 						    "TSC_ADJUST is %ld ticks on core %u and %ld on core %u: %s wrote their "
 						    "TSCs differently.", larger->facts.tsc_adjust, larger->apic_id,
 						    smaller->facts.tsc_adjust, smaller->apic_id, writer);
 
-	rules_set_count(finding, largest_adjust_difference(extremes));
+	rules_set_count(finding, largest_tsc_adjust_difference(extremes));
 	if (odd == REPORT_NO_CORE)
 		rules_set_pair_of_cores(finding, larger->apic_id, smaller->apic_id);
 }
@@ -86,7 +86,7 @@ add_unequal_adjust_finding(struct report *report, const struct extremes *extreme
 void
 judge_tsc_adjust(struct report *report)
 {
-	struct extremes extremes = find_extreme_adjusts(report);
+	struct extremes extremes = find_extreme_tsc_adjusts(report);
 	const struct report_core *larger = extremes.most, *smaller = extremes.least;
 	const char *writer = report->hypervisor[0] ? "the firmware or the hypervisor" : "the firmware";
 
@@ -96,12 +96,12 @@ judge_tsc_adjust(struct report *report)
 		larger = extremes.least;
 		smaller = extremes.most;
 	}
-	if (largest_adjust_difference(&extremes) > rules_get_limit_by_id(report, "tsc-adjust-unequal"))
+	if (largest_tsc_adjust_difference(&extremes) > rules_get_limit_by_id(report, "tsc-adjust-unequal"))
 		add_unequal_adjust_finding(report, &extremes, larger, smaller, writer);
 	else if (absolute_ticks(larger->facts.tsc_adjust) > rules_get_limit_by_id(report, "tsc-adjust"))
 		rules_set_count(rules_add_finding(report, "tsc-adjust", "tsc", REPORT_NO_CORE,
 						  "TSC_ADJUST is %s%ld ticks on %s%zu cores: %s wrote the TSC after reset.",
-						  largest_adjust_difference(&extremes) ? "up to " : "", larger->facts.tsc_adjust,
+						  largest_tsc_adjust_difference(&extremes) ? "up to " : "", larger->facts.tsc_adjust,
 						  extremes.asked < report->cores_started ? "" : "all ", extremes.cores, writer),
 				absolute_ticks(larger->facts.tsc_adjust));
 }

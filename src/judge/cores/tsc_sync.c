@@ -44,8 +44,8 @@ describe_cause_of_offset(const struct pass_analysis *pass, size_t other)
 {
 	if (pass->no_majority)
 		return phrase("%s", UNDECIDED_WORDS);
-	return phrase("unlike the majority, which includes core %u: likely the %s", pass_core_of_rank(pass,
-												      other)->apic_id,
+	return phrase("unlike the majority, which includes core %u: likely the %s", pass_get_measured_core(pass,
+													   other)->apic_id,
 		      pass->report->hypervisor[0] ? "hypervisor set a different TSC offset." :
 		      "firmware wrote the TSC, or a later reset cleared it.");
 }
@@ -63,7 +63,7 @@ add_offset_finding(const struct pass_analysis *pass, uint32_t named, const char 
 
 	finding = rules_add_finding(pass->report, "tsc-offset", "tsc", named, "%s %lu to %lu ns %s core %u's %s%s, %s",
 				    subject, offset_min_abs(distance), offset_max_abs(distance),
-				    distance.low > 0 ? "ahead of" : "behind", pass_core_of_rank(pass, other)->apic_id,
+				    distance.low > 0 ? "ahead of" : "behind", pass_get_measured_core(pass, other)->apic_id,
 				    phrase_at_or_between(pass->report, moment).bytes,
 				    pass->skew->last.measured ? name : "", end);
 	set_figure_to_offset_size(finding, distance);
@@ -75,7 +75,7 @@ static bool
 do_cores_off_majority_form_package(const struct pass_analysis *pass, uint32_t package)
 {
 	for (size_t i = 0; i < pass->result->offsets.cores; i++) {
-		const struct report_core *core = pass_core_of_rank(pass, i);
+		const struct report_core *core = pass_get_measured_core(pass, i);
 
 		if (!core->facts_known || !core->facts.has_topology ||
 		    (core->facts.package == package) != pass_is_core_off_majority(pass, i))
@@ -123,9 +123,9 @@ find_cores_off_majority(const struct pass_analysis *pass)
  * Otherwise returns false.
  */
 static bool
-add_group_finding(const struct pass_analysis *pass, const struct group *group)
+add_group_offset_finding(const struct pass_analysis *pass, const struct group *group)
 {
-	const struct report_core *first = pass_core_of_rank(pass, group->first);
+	const struct report_core *first = pass_get_measured_core(pass, group->first);
 	struct phrase subject;
 
 	if (group->count < 2 || !group->one_way)
@@ -146,10 +146,10 @@ add_group_finding(const struct pass_analysis *pass, const struct group *group)
  * cores if IS_PAIR, otherwise RANK only.
  */
 static void
-add_core_finding(const struct pass_analysis *pass, size_t rank, size_t other, bool is_pair,
-		 const char *end)
+add_core_offset_finding(const struct pass_analysis *pass, size_t rank, size_t other, bool is_pair,
+			const char *end)
 {
-	uint32_t a = pass_core_of_rank(pass, other)->apic_id, b = pass_core_of_rank(pass, rank)->apic_id;
+	uint32_t a = pass_get_measured_core(pass, other)->apic_id, b = pass_get_measured_core(pass, rank)->apic_id;
 	struct finding *finding;
 
 	finding = add_offset_finding(pass, is_pair ? REPORT_NO_CORE : b, phrase("Core %u's TSC is", b).bytes,
@@ -171,11 +171,12 @@ add_findings_for_cores_off_majority(const struct pass_analysis *pass, size_t off
 			continue;
 		other = pass_find_core_furthest_from(pass, i);
 		/* A step back of one of the two TSCs explains the offset, and has a finding. */
-		if (pass->no_majority && (pass_core_of_rank(pass, i)->steps_back || pass_core_of_rank(pass, other)->steps_back))
+		if (pass->no_majority &&
+		    (pass_get_measured_core(pass, i)->steps_back || pass_get_measured_core(pass, other)->steps_back))
 			continue;
-		add_core_finding(pass, i, other, pass->no_majority,
-				 phrase("%s%s", describe_cause_of_offset(pass, other).bytes,
-					describe_other_faulty_cores(++count, off).bytes).bytes);
+		add_core_offset_finding(pass, i, other, pass->no_majority,
+					phrase("%s%s", describe_cause_of_offset(pass, other).bytes,
+					       describe_other_faulty_cores(++count, off).bytes).bytes);
 	}
 }
 
@@ -185,10 +186,10 @@ judge_offsets(const struct pass_analysis *pass)
 	struct pair worst_pair = pass_find_worst_offset_pair(pass);
 	struct group off = find_cores_off_majority(pass);
 
-	if (!add_group_finding(pass, &off))
+	if (!add_group_offset_finding(pass, &off))
 		add_findings_for_cores_off_majority(pass, off.count);
 	if (worst_pair.b)
-		add_core_finding(pass, worst_pair.b, worst_pair.a, true, UNDECIDED_WORDS);
+		add_core_offset_finding(pass, worst_pair.b, worst_pair.a, true, UNDECIDED_WORDS);
 }
 
 /* Adds a finding for each core that differs from the majority in the last pass, but did not in the first. */
@@ -201,8 +202,8 @@ add_findings_for_cores_that_moved(const struct pass_analysis *first, const struc
 		if (!pass_is_core_off_majority(last, i) || pass_is_core_off_majority(first, i))
 			continue;
 		off++;
-		add_core_finding(last, i, pass_find_core_furthest_from(last, i), false,
-				 describe_cause_of_offset(last, pass_find_core_furthest_from(last, i)).bytes);
+		add_core_offset_finding(last, i, pass_find_core_furthest_from(last, i), false,
+					describe_cause_of_offset(last, pass_find_core_furthest_from(last, i)).bytes);
 	}
 }
 
@@ -242,7 +243,8 @@ static void
 add_pair_drift_finding(const struct pass_analysis *pass, struct pair worst_pair)
 {
 	struct offset drift = pass_drift_ppb(pass, worst_pair.a, worst_pair.b);
-	uint32_t a = pass_core_of_rank(pass, worst_pair.a)->apic_id, b = pass_core_of_rank(pass, worst_pair.b)->apic_id;
+	uint32_t a = pass_get_measured_core(pass, worst_pair.a)->apic_id;
+	uint32_t b = pass_get_measured_core(pass, worst_pair.b)->apic_id;
 	struct finding *finding;
 
 	finding = rules_add_finding(pass->report, "tsc-drift", "tsc", REPORT_NO_CORE,
@@ -261,7 +263,7 @@ add_pair_drift_finding(const struct pass_analysis *pass, struct pair worst_pair)
 static void
 add_drift_finding(const struct pass_analysis *pass, size_t rank, struct phrase rest)
 {
-	uint32_t core = pass_core_of_rank(pass, rank)->apic_id;
+	uint32_t core = pass_get_measured_core(pass, rank)->apic_id;
 	struct moment moment, stepped;
 	struct offset drift = pass_drift_from_majority_ppb(pass, rank, &moment);
 	enum motion motion = pass_find_motion_of_core(pass, rank, drift.high > 0, &stepped);
@@ -283,7 +285,7 @@ judge_drifts(const struct pass_analysis *pass)
 	size_t count = 0;
 
 	for (size_t i = 0; i < pass->result->offsets.cores && count < NAMED_MAX; i++)
-		if (pass_core_of_rank(pass, i)->drifts)
+		if (pass_get_measured_core(pass, i)->drifts)
 			add_drift_finding(pass, i, describe_other_faulty_cores(++count, pass->drifting));
 	if (worst_pair.b)
 		add_pair_drift_finding(pass, worst_pair);
@@ -297,7 +299,7 @@ find_rank_of_core(const struct pass_analysis *pass, uint32_t apic_id)
 {
 	size_t i = 0;
 
-	while (i < pass->skew->first.offsets.cores && pass_core_of_rank(pass, i)->apic_id != apic_id)
+	while (i < pass->skew->first.offsets.cores && pass_get_measured_core(pass, i)->apic_id != apic_id)
 		i++;
 	return i;
 }
@@ -325,9 +327,10 @@ is_warp_explained(const struct pass_analysis *pass, size_t a, size_t b)
 		return false;
 	if (pass->skew->last.measured && offset_min_abs(pass_drift_ppb(pass, a, b)) > pass->drift_limit_ppb)
 		return true;
-	return pass_core_of_rank(pass, a)->drifts || pass_core_of_rank(pass, b)->drifts ||
-	       pass_core_of_rank(pass, a)->off_majority ||
-	       pass_core_of_rank(pass, b)->off_majority || offset_min_abs(pass_offset_ns(pass, a, b)) > pass->offset_limit_ns;
+	return pass_get_measured_core(pass, a)->drifts || pass_get_measured_core(pass, b)->drifts ||
+	       pass_get_measured_core(pass, a)->off_majority ||
+	       pass_get_measured_core(pass, b)->off_majority ||
+	       offset_min_abs(pass_offset_ns(pass, a, b)) > pass->offset_limit_ns;
 }
 
 /* Returns true if the judged offsets, drifts and steps back explain the worst warp that the check found. */
@@ -481,8 +484,8 @@ find_cores_of_contradiction(const struct pass_analysis *pass)
 	if (c != b)
 		moment = moment_union(moment, moment_union(pass_measuring_time_of_pair(pass, c, a),
 							   pass_measuring_time_of_pair(pass, c, b)));
-	return (struct contradiction){ pass_core_of_rank(pass, a), pass_core_of_rank(pass, b),
-				       pass_core_of_rank(pass, c), moment };
+	return (struct contradiction){ pass_get_measured_core(pass, a), pass_get_measured_core(pass, b),
+				       pass_get_measured_core(pass, c), moment };
 }
 
 static struct phrase

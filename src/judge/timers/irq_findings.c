@@ -31,7 +31,7 @@
  * the timer: pauses end at any time within a period, so they would also make ticks late.
  */
 static bool
-are_ticks_in_time(const struct report_interval *row)
+are_ticks_rarely_late(const struct report_interval *row)
 {
 	const struct report_lateness *late = &row->lateness;
 
@@ -52,7 +52,7 @@ can_host_explain_lost_or_doubled_ticks(const struct report *report, const struct
 		const struct report_interval *row = &report->intervals[i];
 
 		if (text_equal(row->source, totals->source) && (lost ? row->periodic && row->empty : row->doubled != 0))
-			in_time &= are_ticks_in_time(row);
+			in_time &= are_ticks_rarely_late(row);
 	}
 	return report_is_machine_emulated(report) && (!in_time || events < EVENTS_MIN);
 }

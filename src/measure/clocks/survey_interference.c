@@ -31,7 +31,7 @@ struct observe_job {
 };
 
 static void
-run_observe_job(void *argument)
+run_gap_observation_job(void *argument)
 {
 	const struct observe_job *job = argument;
 
@@ -45,9 +45,9 @@ observe_gaps_on_core(void *argument, size_t core)
 
 	(void)core;
 	if (job->counter->count)
-		job->reported = job->counter->count(job->counter, run_observe_job, job, &job->stolen);
+		job->reported = job->counter->count(job->counter, run_gap_observation_job, job, &job->stolen);
 	else
-		run_observe_job(job);
+		run_gap_observation_job(job);
 }
 
 static void
@@ -74,7 +74,7 @@ add_gaps_to_sum_of_core(struct survey_watch *watch, const struct gaps *gaps)
 
 /* Updates the core's entry in the record, or appends it in the core's first chunk. */
 static void
-record_watch_of_core(struct survey *survey, struct survey_watch *watch)
+record_gap_totals_of_core(struct survey *survey, struct survey_watch *watch)
 {
 	struct record *record = &survey->record;
 
@@ -175,7 +175,7 @@ observe_core_for_its_share(struct survey *survey, size_t core, size_t living, si
 			watch->sum.begin_tsc = begin_tsc;
 		add_gaps_to_sum_of_core(watch, gaps);
 		add_reported_stolen_time(watch, &job);
-		record_watch_of_core(survey, watch);
+		record_gap_totals_of_core(survey, watch);
 		events_left = record_single_gaps(survey, core, begin_tsc, events_left);
 		series_add_gaps(&survey->report->series, scale_ns(&survey->scale, gaps->observed_ticks), gaps->count,
 				scale_ns(&survey->scale, gaps->worst_ticks));

@@ -114,7 +114,8 @@ static void
 measure_clock_on_boot_core(struct survey *survey, struct report_clock *entry)
 {
 	const struct clock *clock = &entry->clock;
-	struct monotonic_bounds bounds = { tsc_ticks_until_stuck(survey, clock), survey_max_comparable_ticks(survey, clock),
+	struct monotonic_bounds bounds = { tsc_ticks_until_stuck(survey, clock),
+					  survey_max_ticks_between_compared_reads(survey, clock),
 					   0, 0 };
 	uint64_t slice_ns = survey_share_of_round_ns(survey, survey_measurement_budget_ns(survey->report));
 	uint64_t batches = (slice_ns / SURVEY_NS_PER_MS + 1) * BATCHES_PER_MS;
@@ -125,7 +126,7 @@ measure_clock_on_boot_core(struct survey *survey, struct report_clock *entry)
 	set_jump_bounds(survey, entry, &bounds);
 	survey_sample_batch(survey, clock, SURVEY_WARM_UP);
 	start = now = moved = survey->buffer.samples[0].begin;
-	size = survey_batch_size(survey, survey->buffer.samples[SURVEY_WARM_UP - 1].end - start, SURVEY_WARM_UP);
+	size = survey_reads_per_batch(survey, survey->buffer.samples[SURVEY_WARM_UP - 1].end - start, SURVEY_WARM_UP);
 	if (survey->soak.round == 0)
 		latency_clear(entry->latency);
 	while (batches-- > 0 && now - start < scale_ns_to_ticks(&survey->scale, slice_ns)) {
@@ -141,7 +142,7 @@ measure_clock_on_boot_core(struct survey *survey, struct report_clock *entry)
 			moved = now;
 		took = now - survey->buffer.samples[0].begin;
 		check_batch_for_steps(survey, entry, &bounds, size);
-		size = survey_batch_size(survey, took, size);
+		size = survey_reads_per_batch(survey, took, size);
 		survey->hooks.progress(survey->hooks.context, clock->id,
 				       shown_ns + scale_ns(&survey->scale, now - start), survey->plan.total_ns);
 		if (now > survey->steps.now.begin_tsc && scale_ns(&survey->scale, now - survey->steps.now.begin_tsc) > STEP_NS)
@@ -269,7 +270,7 @@ measure_clock_on_core(struct survey *survey, size_t core, struct core_batch *bat
 	for (uint64_t turn = 0; turn < batches; turn++) {
 		uint64_t ticks = survey->buffer.samples[batch->count - 1].end - survey->buffer.samples[0].begin;
 
-		batch->count = survey_batch_size(survey, ticks, batch->count);
+		batch->count = survey_reads_per_batch(survey, ticks, batch->count);
 		if (turn >= CORE_BATCHES_MIN && (taken_ticks >= share_ticks || survey_end_run_if_due(survey)))
 			break;
 		if (!take_batch_on_core(survey, core, batch))

@@ -157,7 +157,7 @@ update_track_to_shortest_sample(struct survey *survey, struct survey_track *trac
 	struct survey_batch_end end = { .tightest = rate_shortest_sample(survey->buffer.samples, count) };
 
 	end.unread_ticks = wraps_passed(&track->count, end.tightest.end);
-	end.corners = rate_find_corners(clock, survey_max_comparable_ticks(survey, clock),
+	end.corners = rate_find_corners(clock, survey_max_ticks_between_compared_reads(survey, clock),
 					expected_clock_ticks_per_tsc_tick(survey, track), survey->buffer.samples, count);
 	survey_track_update(survey, track, &end.tightest);
 	end.tightest.ticks = track->count.ticks;
@@ -172,7 +172,8 @@ survey_take_batch_at_window_or_run_end(struct survey *survey, struct survey_trac
 	struct survey_batch_end end;
 
 	survey_sample_batch(survey, &entry->clock, SURVEY_END_SAMPLES);
-	resolution_add_samples(&entry->resolution, &entry->clock, survey_max_comparable_ticks(survey, &entry->clock), samples,
+	resolution_add_samples(&entry->resolution, &entry->clock,
+			       survey_max_ticks_between_compared_reads(survey, &entry->clock), samples,
 			       SURVEY_END_SAMPLES);
 	end = update_track_to_shortest_sample(survey, track, SURVEY_END_SAMPLES);
 	if (survey_is_clock_stopped(survey, &entry->clock, samples, SURVEY_END_SAMPLES))
@@ -280,7 +281,7 @@ static bool
 is_batch_needed_for_wraps(const struct survey *survey, const struct survey_track *track,
 			  const struct survey_batch_end *end)
 {
-	uint64_t quarter = survey_max_comparable_ticks(survey, &track->entry->clock) / track->count.pace;
+	uint64_t quarter = survey_max_ticks_between_compared_reads(survey, &track->entry->clock) / track->count.pace;
 	uint64_t every = 2 * quarter / scale_ns_to_ticks(&survey->scale, FOLLOW_NS);
 
 	return quarter && (end->unread_ticks > quarter || every == 0 || track->batch_count % every == 0);
@@ -291,7 +292,8 @@ static bool
 may_wraps_be_miscounted(const struct survey *survey, const struct survey_track *track,
 			const struct survey_batch_end *end)
 {
-	uint64_t range = survey_max_comparable_ticks(survey, &track->entry->clock) * WRAP_QUARTERS / track->count.pace;
+	uint64_t range = survey_max_ticks_between_compared_reads(survey, &track->entry->clock) *
+			 WRAP_QUARTERS / track->count.pace;
 
 	return range && end->unread_ticks > range;
 }

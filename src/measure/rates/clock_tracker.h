@@ -106,6 +106,6 @@ struct rate_outcome survey_analyse_rates(struct survey *survey);
 bool survey_is_rate_window_long_enough(const struct survey *survey);
 
 /* Starts the series of a soak, at the end of the rate window. */
-void survey_series_begin(struct survey *survey);
+void survey_soak_rows_begin(struct survey *survey);
 
 #endif

@@ -330,7 +330,7 @@ survey_measure_rates(struct survey *survey)
 	survey_set_scale(survey, report_get_tsc_scale(report));
 	note_unconfirmed_rate(survey);
 	narrow_rates_for_comparing_clocks(survey);
-	survey_series_begin(survey);
+	survey_soak_rows_begin(survey);
 	survey->plan.done_ns += survey_rate_window_with_waits_ns(report);
 	survey_add_host_delay_to_plan(survey);
 }

@@ -22,7 +22,7 @@ count_wraps_of_clock(struct survey *survey, struct survey_track *track)
 }
 
 void
-survey_series_count_wraps(struct survey *survey)
+survey_soak_rows_count_wraps(struct survey *survey)
 {
 	for (size_t i = 0; i < survey->report->clock_count && !survey->tsc.is_stopped; i++)
 		if (is_clock_read_at_row_ends(survey, &survey->tracks[i]) && !survey->tracks[i].entry->clock.edges_only)
@@ -72,7 +72,7 @@ begin_soak_row(struct survey *survey, const struct sample ends[REPORT_CLOCKS_MAX
 }
 
 void
-survey_series_begin(struct survey *survey)
+survey_soak_rows_begin(struct survey *survey)
 {
 	struct sample ends[REPORT_CLOCKS_MAX] = { { 0 } };
 
@@ -85,7 +85,7 @@ survey_series_begin(struct survey *survey)
 }
 
 void
-survey_series_close_row(struct survey *survey, bool last)
+survey_soak_rows_close_row(struct survey *survey, bool last)
 {
 	struct sample ends[REPORT_CLOCKS_MAX] = { { 0 } };
 	struct series *series = &survey->report->series;

@@ -19,9 +19,9 @@ void survey_measure_rates(struct survey *survey);     /* measures the rate windo
 void survey_measure_rates_at_end_of_run(struct survey *survey);
 
 /* Ends the current row of a soak's series, and reads all clocks. Starts the next row unless this was the LAST. */
-void survey_series_close_row(struct survey *survey, bool last);
+void survey_soak_rows_close_row(struct survey *survey, bool last);
 
 /* Reads all clocks, so that wraps of counters that wrap within seconds are counted. */
-void survey_series_count_wraps(struct survey *survey);
+void survey_soak_rows_count_wraps(struct survey *survey);
 
 #endif

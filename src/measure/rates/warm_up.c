@@ -98,7 +98,8 @@ measure_resolutions(struct survey *survey)
 		if (!survey_usable(entry) || entry->clock.edges_only)
 			continue;
 		survey_sample_batch(survey, &entry->clock, SURVEY_WARM_UP);
-		resolution_add_samples(&entry->resolution, &entry->clock, survey_max_comparable_ticks(survey, &entry->clock),
+		resolution_add_samples(&entry->resolution, &entry->clock,
+				       survey_max_ticks_between_compared_reads(survey, &entry->clock),
 				       survey->buffer.samples, SURVEY_WARM_UP);
 	}
 }

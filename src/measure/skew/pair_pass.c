@@ -114,7 +114,7 @@ fill_batch(struct survey_pair_pass *pass)
  * because the pairs of the batch delayed each other less.
  */
 static void
-adapt_concurrency(struct survey_pair_pass *pass, size_t count, size_t reached, uint64_t spent_ns)
+adapt_number_of_concurrent_pairs(struct survey_pair_pass *pass, size_t count, size_t reached, uint64_t spent_ns)
 {
 	size_t width = pass->concurrency.now;
 
@@ -141,7 +141,7 @@ survey_pair_pass_run_next_batch(struct survey_pair_pass *pass)
 	if (count == 0)
 		return false;
 	reached = survey_pair_pass_run_batch(pass, count);
-	adapt_concurrency(pass, count, reached, survey_pair_pass_elapsed_ns(pass) - begin_ns);
+	adapt_number_of_concurrent_pairs(pass, count, reached, survey_pair_pass_elapsed_ns(pass) - begin_ns);
 	survey_pair_pass_show_progress(pass, pass->plan_ns * pass->round / rounds);
 	return true;
 }

@@ -8,7 +8,7 @@
 #define STAR_NS (2 * SURVEY_NS_PER_S)
 
 void
-survey_series_measure_offsets(struct survey *survey)
+survey_measure_soak_row_offsets(struct survey *survey)
 {
 	struct survey_pair_pass pass;
 

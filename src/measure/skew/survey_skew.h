@@ -22,7 +22,7 @@ void survey_run_middle_pair_pass(struct survey *survey);
  * Measures each core against the boot core for the current row of the series. Takes at most two seconds. If this time
  * is too short for all cores, the next row starts with the remaining cores.
  */
-void survey_series_measure_offsets(struct survey *survey);
+void survey_measure_soak_row_offsets(struct survey *survey);
 
 /* Runs the warp checks (see sync/warp.h) on all cores at once, with a lock and without. */
 void survey_check_for_warps(struct survey *survey);

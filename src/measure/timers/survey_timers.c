@@ -26,7 +26,7 @@ is_quick_profile(const struct report *report)
 }
 
 void
-timer_test_set_reason(struct timer_test *test, const char *why)
+timer_test_set_reason_of_row(struct timer_test *test, const char *why)
 {
 	struct text reason;
 
@@ -39,7 +39,7 @@ void
 timer_test_set_state(struct timer_test *test, enum clock_state state, const char *why)
 {
 	test->row->state = state;
-	timer_test_set_reason(test, why);
+	timer_test_set_reason_of_row(test, why);
 }
 
 /* Discards interrupts that were pending before the source is armed, so that they are not counted. */
@@ -66,7 +66,7 @@ timer_test_set_up_source(struct timer_test *test)
 	discard_pending_interrupts(test);
 	if (timer_test_set_tick_length(test) && timer_test_ns_to_ticks(test, row->asked_ns) <= timer->ticks_max)
 		return true;
-	timer_test_set_reason(test, "The timer cannot be programmed for so long an interval.");
+	timer_test_set_reason_of_row(test, "The timer cannot be programmed for so long an interval.");
 	return false;
 }
 
@@ -308,7 +308,7 @@ survey_test_timers_on_boot_core(struct survey *survey, struct survey_timers *tim
  * package have the same kind of LAPIC.
  */
 static bool
-is_core_tested(const struct survey *survey, size_t core)
+is_core_chosen_for_timer_tests(const struct survey *survey, size_t core)
 {
 	const struct report_core *cores = survey->report->cores;
 
@@ -334,7 +334,7 @@ survey_test_timers_of_cores(struct survey *survey, struct survey_timers *timers)
 		for (size_t core = 1; core < survey->smp->count && !survey_end_run_if_due(survey); core++) {
 			struct timer timer = { .driver = driver };
 
-			if (!is_core_tested(survey, core))
+			if (!is_core_chosen_for_timer_tests(survey, core))
 				continue;
 			if (survey_is_core_pass_over(survey, end_tsc)) {
 				left_out++;

@@ -519,12 +519,12 @@ TEST(rounds_of_a_soak_are_recorded_as_one_sum_for_each_core)
 	threads_cores[2].offset_ticks = -1000000000;
 	run_pass(survey_measure_offsets);
 	warps = bench.report.skew.warps;
-	run_pass(survey_series_measure_offsets);
+	run_pass(survey_measure_soak_row_offsets);
 	assert_int_equal(count_outside(true, &last), 2);
 	length = bench.survey.record.length;
-	run_pass(survey_series_measure_offsets);
+	run_pass(survey_measure_soak_row_offsets);
 	threads_cores[2].offset_ticks -= 1000000;
-	run_pass(survey_series_measure_offsets);
+	run_pass(survey_measure_soak_row_offsets);
 	assert_int_equal(bench.survey.record.length, length);
 	assert_int_equal(count_outside(true, &last), 2);
 	assert_int_equal(last.second, 2);

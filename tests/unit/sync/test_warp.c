@@ -194,8 +194,8 @@ begin_kind(enum warp_kind kind)
 	memset(sim.far, 0, sizeof(sim.far));
 	sim.lead = 0;
 	sim.patience = PATIENCE;
-	sim.table = aligned_alloc(WARP_LINE, warp_table_size(CORES));
-	memset(sim.table, 0xa5, warp_table_size(CORES));
+	sim.table = aligned_alloc(WARP_LINE, warp_table_bytes(CORES));
+	memset(sim.table, 0xa5, warp_table_bytes(CORES));
 	warp_begin(sim.table, kind, CORES, TURNS, sim.world);
 }
 
