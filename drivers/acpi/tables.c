@@ -14,7 +14,7 @@
 #define FADT_RESET_REG      116u
 #define FADT_RESET_VALUE    128u
 #define FADT_SIZE_1         116u /* size of the FADT in ACPI 1.0, which ends after the flags */
-/* in a FADT of at most this size, bytes 109 and 110 (IAPC_BOOT_ARCH) are reserved, and may not be 0 */
+/* In a FADT of at most this size, bytes 109 and 110 (IAPC_BOOT_ARCH) are reserved. They can have any value. */
 #define FADT_SIZE_2         132u
 #define FADT_X_DSDT         140u
 #define FADT_X_PM_TMR_BLK   208u

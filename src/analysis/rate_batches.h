@@ -19,7 +19,7 @@ struct rate_windows {
 };
 
 struct rate_batches {
-	/* the clock's readings, and its resolution by the readings in the rate window */
+	/* the clock's readings; the TSC's scale and resolution are the latest recorded before `close` */
 	struct rate_readings readings;
 	struct sample middle;          /* reading in the middle of the window; zero if there is none */
 	/*

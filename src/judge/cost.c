@@ -14,7 +14,7 @@
 #define EXIT_NS_MIN    300u              /* a CPUID that took less time than this did not exit to the hypervisor */
 /* a read that costs at least 1/2 as much as CPUID also exits to the hypervisor */
 #define EXIT_SHARE_MIN 2u
-/* a read that costs at most 1/4 as much as CPUID does not exit; from 1/4 to 1/2 it is unknown */
+/* A read that costs at most 1/4 of CPUID's cost does not exit. Between 1/4 and 1/2, an exit is possible. */
 #define NO_EXIT_SHARE  4u
 #define MEDIAN         50000u            /* 50 % in units of 1/1000 % */
 #define ROWS_READS INT64_C(200000) /* EXPLAIN ANALYZE of 100,000 rows reads the clock before and after each row */

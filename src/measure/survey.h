@@ -57,8 +57,8 @@ struct survey_hooks {
 	/* Called when a row of the series is complete. May update the screen. NULL if not needed. */
 	void (*row)(void *context, const struct report *report);
 	/*
-	 * Runs a function on the boot core, and returns if it causes an exception. Calls may be nested. NULL if
-	 * exceptions are not caught.
+	 * Calls a function on the boot core. An exception in that function ends only this call, which then returns
+	 * false. Calls may be nested. NULL if exceptions are not caught.
 	 */
 	fault_guard *guarded;
 	const struct stolen_counter *stolen_counter; /* the hypervisor's counter of stolen time */

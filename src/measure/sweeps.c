@@ -9,8 +9,8 @@
 #include "analysis/rate_readings.h"
 
 /*
- * Smallest difference between clocks in a step that is a disagreement. A smaller difference may be a change of rate,
- * and only counts if survey_check_jump_of_clock() was called for a jump.
+ * Two clocks disagree in a step if their elapsed times differ by at least this much. A smaller difference may be a
+ * change of rate. Only survey_check_jump_of_clock() accepts smaller differences, because a clock has just jumped.
  */
 #define FLOOR_NS      SURVEY_NS_PER_MS
 /* number of jumps in a run that are checked by reading all clocks; later jumps are not checked */

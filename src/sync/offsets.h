@@ -85,7 +85,7 @@ struct offsets_summary {
 	 * to contradiction_b if there is no such core.
 	 */
 	size_t contradiction_c;
-	uint64_t contradiction_ticks;            /* size of the largest such contradiction in ticks */
+	uint64_t contradiction_ticks;            /* contradiction or change of that pair's offset */
 	/*
 	 * Ranks of the pair whose TSCs are farthest apart: the pair with the largest proven distance, or with the
 	 * largest possible distance if none is proven. WORST is the offset of worst_b against worst_a; OFFSET_UNKNOWN

@@ -152,7 +152,7 @@ def test_the_action_for_lava_is_an_action():
     assert set(re.compile(monitor["pattern"]).groupindex) == {"test_case_id", "result"}
 
 
-# Recipes follow the schemas that the services publish, and so does the action.
+# The recipes and the action must match the schemas that GitHub and GitLab publish.
 
 def read_on(workflow):
     """Return WORKFLOW with the key `on`, which PyYAML reads as true, as in YAML 1.1."""

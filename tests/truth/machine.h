@@ -95,8 +95,8 @@ struct machine {
 	bool is_guest;
 	bool is_emulated;            /* true for a guest of QEMU's TCG, where all devices are emulated */
 	/*
-	 * true if the fault is so large that the report must name the faulty clock, or two groups of clocks that
-	 * include it
+	 * True if the fault is so large that the report must name the faulty clock, alone or in a finding about several
+	 * clocks. If the fault is a stop of the machine, the report must show the stop.
 	 */
 	bool is_obvious;
 	/* true if the report measures all read methods of each clock, and for a longer time */

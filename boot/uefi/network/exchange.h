@@ -21,7 +21,7 @@ struct exchange {
 	const char *body;    /* JSON for a POST; NULL for a GET */
 	size_t body_length;  /* number of bytes in BODY; above 0 for a POST */
 	char *answer;        /* buffer for a GET's headers and body; NULL for a POST */
-	size_t answer_size;  /* size of that buffer: EXCHANGE_ANSWER_SIZE */
+	size_t answer_size;  /* size of the buffer ANSWER: EXCHANGE_ANSWER_SIZE */
 	/* Set by exchange_run(). */
 	struct url at;       /* the parsed address */
 	unsigned status;     /* the answer's status, 100 to 999 */

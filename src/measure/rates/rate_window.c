@@ -10,7 +10,7 @@
 #define TURNS_PER_MS    1000  /* maximum number of batches in a millisecond; a batch takes at least a microsecond */
 #define WINDOWS_MAX     3     /* maximum number of windows that are started, until one has no discontinuity */
 #define EARLY_SHARE     50    /* the window's last edge may be early by 1/50 of the window's length */
-/* from this time before the window's last edge is due, only the RTC is read, so that no other read delays its edge */
+/* In the last 3 ms before the window's last edge is due, only the RTC is read. Other reads could delay its reading. */
 #define EDGE_QUIET_NS   (3 * SURVEY_NS_PER_MS)
 /* The readings in the window's middle are not taken this close to an expected edge. */
 #define MIDDLE_QUIET_NS (50 * SURVEY_NS_PER_MS)

@@ -248,10 +248,10 @@ TEST(the_consensus_is_the_narrowest_interval_that_agrees_with_most)
 {
 	const struct rate_interval rates[] = {
 		{ .known = false },
-		{ true, 1000, 900, 1100 },  /* a right rate with a wide interval */
+		{ true, 1000, 900, 1100 },  /* the true rate is 1000; this interval is wide */
 		{ true, 1020, 1019, 1021 }, /* the falseticker, whose interval is the narrowest and highest */
 		{ true, 1001, 995, 1007 },
-		{ true, 999, 996, 1002 },   /* the narrowest interval of the right rates */
+		{ true, 999, 996, 1002 },   /* the narrowest interval that contains the true rate */
 	};
 
 	/* Three intervals contain 1000. Two contain the falseticker's value: its own and the wide interval. */

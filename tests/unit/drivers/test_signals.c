@@ -152,7 +152,7 @@ TEST(vmclocks_generation_is_used_only_if_its_flag_is_set)
 	first = vmclock_value();
 	vmclock_page[13]++;
 	assert_int_not_equal(vmclock_value(), first);
-	vmclock_page[12]++; /* changes a field that announces nothing */
+	vmclock_page[12]++; /* changes time_maxerror_nanosec, which is no signal */
 	first = vmclock_value();
 	vmclock_page[12]++;
 	assert_int_equal(vmclock_value(), first);

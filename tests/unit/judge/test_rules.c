@@ -773,8 +773,8 @@ behaviour_of(const struct report *report, const char *rule, const char *source)
 }
 
 /*
- * Early one-shots of two durations on one core, or of one duration on two cores. Only the proven minimum (`low`)
- * counts. For the PIT it must be more than two of its clocks, 1,677 ns.
+ * Each case has early one-shots of two durations, on the same core or on two cores. They are a finding if the proven
+ * minimum (`low`) of the earliness is above 0. For the PIT, it must be above two periods of the PIT's clock, 1,677 ns.
  */
 TEST(one_shots_are_early_by_the_proven_minimum)
 {

@@ -799,7 +799,10 @@ TEST(a_tsc_that_jumps_during_a_reading_of_the_pm_timer_is_named_and_not_the_rtc)
 #define PHASES   3 /* number of runs with different times between the readings and the RTC's edge */
 #define PHASE_PS (77 * SIM_PS_PER_US)
 
-/* A guest that is stopped during the window or after it shows the same jump, because its host's RTC continues. */
+/*
+ * In a guest, a jump of the RTC is no finding. If the host stops a guest, the guest's RTC continues, so a stop looks
+ * like a jump of the RTC.
+ */
 TEST(an_rtc_that_jumps_is_a_finding_on_bare_metal_only)
 {
 	static const uint64_t leaps_ps[] = { SIM_PS_PER_S / 5, 3 * SIM_PS_PER_S };

@@ -251,8 +251,8 @@ TEST(letters_above_latin_are_no_scan_codes)
 }
 
 /*
- * The document has 60 numbered lines, and a screen of 25 rows shows 23 of them. Therefore no line after line 37 can be
- * at the top.
+ * The document has 60 lines, and a screen of 25 rows shows 23 of them. Lines are counted from 0 here, so line 37 is the
+ * last line that can be at the top.
  */
 TEST(scrolling_stops_at_both_ends)
 {
