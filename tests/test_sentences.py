@@ -31,7 +31,7 @@ def test_the_list_has_sentences_of_all_kinds():
     for sentence, folder in (
             ("%s stepped back %lu time%s in %lu reads, at worst by %lu ticks.", "src/judge"),
             ("The output of channel 2 (OUT) does not rise when its count ends: loops that wait for it measure wrong times or never end.", "src/rules"),
-            ("PIE is set: the firmware uses this flag, so it is not read.", "drivers/clocks"),
+            ("PIE is set: the firmware uses the periodic flag, so baretick does not read that flag.", "drivers/clocks"),
             ("The firmware does not reset this machine: switch it off by hand.", "boot/"),
             ("A clock that steps back gives negative durations and events in the wrong order.", "src/rules"),
             ("The true rate lies within the bar; a bar that includes 0 shows no deviation. A − B: how", "src/page")):

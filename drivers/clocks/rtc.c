@@ -252,7 +252,8 @@ rtc_open_periodic_flag_clock(struct device *device, struct clock *clock)
 
 	if (device->saved[SAVED_B] & B_PIE) {
 		probe_set_state(clock, CLOCK_DISABLED,
-				"PIE is set: the firmware uses this flag, so it is not read.");
+				"PIE is set: the firmware uses the periodic flag, so baretick does not read that "
+				"flag.");
 		return;
 	}
 	device->opened = true;

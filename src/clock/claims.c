@@ -47,7 +47,7 @@ claim_set_rate(struct claim *claim, struct rate hz, uint64_t within_hz)
 	if (!whole_hz) {
 		claim_set_refusal(claim, "It is 0.");
 	} else if (whole_hz < CLAIM_HZ_MIN || whole_hz > CLAIM_HZ_MAX) {
-		claim_set_refusal(claim, "It states %lu Hz. No such clock has this rate.", whole_hz);
+		claim_set_refusal(claim, "It states %lu Hz. baretick accepts 1 MHz to 100 GHz.", whole_hz);
 	} else {
 		claim->hz = hz;
 		claim->within_hz = within_hz;

@@ -145,11 +145,13 @@ fill_row_confirmed_by_same_source(struct behaviour *row, const struct pair_rate 
 	struct phrase agrees = describe_pair_rate(same, row->clock);
 
 	if (rate->other)
-		behaviour_set_text(row, "%s, which shares this clock's source; see %s, which has another.",
+		behaviour_set_text(row, "%s, which shares this clock's source; see the row of %s, which has "
+				   "another source.",
 				   agrees.bytes, rate->other);
 	else
 		behaviour_mark_unchecked(row, UNCHECKED_NO_REFERENCE,
-					 "%s, which shares this clock's source; no clock has another.", agrees.bytes);
+					 "%s, which shares this clock's source; no clock has another source.",
+					 agrees.bytes);
 }
 
 /*

@@ -7,8 +7,8 @@
 /* Text for human readers at the end of the marker file. */
 #define REMARK_RUNS "# a run is in progress, or the machine was reset or lost power in this phase"
 #define REMARK_KEPT \
-	"# no run is in progress; ways to start cores before least= (sipi, mp, off) ended a run: " \
-	"delete this file to retry them"
+	"# no run is in progress; least=mp: a run with sipi did not finish; least=off: a run with mp; " \
+	"delete this file to retry"
 
 /* How other cores are started. The index is a value of enum options_cores. */
 static const char *const start_methods[] = {

@@ -215,8 +215,8 @@ find_next_folder_number(struct saving *saving)
 		return 0;
 	}
 	if (!number)
-		text_printf(&saving->sentence, "The folder " SAVE_FOLDER "\\%u has the highest possible number: move it "
-			    "away.",
+		text_printf(&saving->sentence, "The folder " SAVE_FOLDER "\\%u has the highest possible number: move "
+			    "this folder out of " SAVE_FOLDER ".",
 			    FOLDERS_MAX);
 	return number;
 }

@@ -167,7 +167,8 @@ predict_shared_timer(struct report *report, struct text *reason)
 	bool hpet = has_clock_or_tested_timer(report, "hpet", "hpet0");
 
 	if (!hpet && !has_clock_or_tested_timer(report, "pit", "pit0")) {
-		text_put(reason, "No such timer is known: the local APIC's timer can't be used, and no HPET or PIT was tested.");
+		text_put(reason, "No usable timer is known: the local APIC's timer can't be used, and no HPET or PIT "
+			 "was tested.");
 		return;
 	}
 	report->tick.source = hpet ? "hpet0" : "pit0";

@@ -306,8 +306,8 @@ note_unconfirmed_rate(const struct survey *survey)
 			source = report->clocks[i].clock.id;
 	}
 	if (!report->tsc.den && !survey->tsc.is_stopped)
-		report_add_note(report, "The TSC's rate is not known: every time here is in ticks of the TSC, shown as "
-				    "nanoseconds.");
+		report_add_note(report, "The TSC's rate is not known: all times in this report are TSC ticks that are "
+				    "labelled as nanoseconds.");
 	else if (known == 1)
 		report_add_note(report, "All times depend on %s alone: no other clock could confirm its rate.", source);
 	else if (known > 1 && survey->tsc.is_doubtful)

@@ -205,8 +205,8 @@ check_hypervisor_clock_for_warps(struct survey *survey, struct warp_time *time, 
 	result = warp_get_result(survey->memory.warp, living);
 	stable = clock->get_stability ? clock->get_stability(clock->device) : STABLE_YES;
 	if (stable == STABLE_UNKNOWN)
-		behaviour_set_text(row, "A core's page was incomplete in some reads, so readings of different cores cannot be "
-				   "compared.");
+		behaviour_set_text(row, "The hypervisor's page for a core was missing, or changed in all tries of a "
+				   "read. Therefore readings of different cores cannot be compared.");
 	else if (stable == STABLE_NO)
 		behaviour_set_text(row, "The clock's page does not mark the clock as stable, so readings of different cores "
 				   "are not compared.");

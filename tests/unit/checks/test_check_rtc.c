@@ -259,7 +259,7 @@ TEST(a_periodic_flag_that_the_firmware_uses_is_not_changed)
 	assert_int_equal(sim.rtc.c_reads, reads);
 	assert_int_equal(sim.rtc.a_writes + sim.rtc.b_writes, 0);
 	assert_not_checked("rtc-periodic",
-			   "PIE is set: the firmware uses this flag, so it is not read.");
+			   "PIE is set: the firmware uses the periodic flag, so baretick does not read that flag.");
 	assert_true(row_of("rtc-update", 0)->checked);
 }
 

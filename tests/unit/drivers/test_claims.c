@@ -113,11 +113,13 @@ TEST(a_leaf_15h_that_states_no_rate_has_the_reason)
 	set_leaf_15(2, 0, 24000000);
 	assert_refused(CLAIM_LEAF_15, CLAIM_OF_TSC, "The leaf's ratio is 0/2.");
 	set_leaf_15(24000000, 1, 24000000);
-	assert_refused(CLAIM_LEAF_15, CLAIM_OF_TSC, "It states 1 Hz. No such clock has this rate.");
+	assert_refused(CLAIM_LEAF_15, CLAIM_OF_TSC, "It states 1 Hz. baretick accepts 1 MHz to 100 GHz.");
 	set_leaf_15(1, UINT32_C(1) << 31, UINT32_C(1) << 31);
-	assert_refused(CLAIM_LEAF_15, CLAIM_OF_TSC, "It states 4611686018427387904 Hz. No such clock has this rate.");
+	assert_refused(CLAIM_LEAF_15, CLAIM_OF_TSC,
+		       "It states 4611686018427387904 Hz. baretick accepts 1 MHz to 100 GHz.");
 	set_leaf_15(3, UINT32_MAX, UINT32_MAX);
-	assert_refused(CLAIM_LEAF_15, CLAIM_OF_TSC, "It states 6148914688373205675 Hz. No such clock has this rate.");
+	assert_refused(CLAIM_LEAF_15, CLAIM_OF_TSC,
+		       "It states 6148914688373205675 Hz. baretick accepts 1 MHz to 100 GHz.");
 }
 
 /* On Skylake, Linux derives the crystal's rate from leaf 16h, and uses it for the LAPIC's timer. */
@@ -199,7 +201,8 @@ TEST(hyperv_states_its_rates_in_msrs_and_xen_in_a_leaf)
 	assert_claim(CLAIM_XEN, CLAIM_OF_TSC, "Xen's CPUID 40000103h", UINT64_C(2445424000), 1000);
 	sim_msr_set(MSR_LAPIC_FREQUENCY, UINT64_C(1) << 63);
 	read_claims();
-	assert_refused(CLAIM_HYPERV, CLAIM_OF_LAPIC, "It states 9223372036854775808 Hz. No such clock has this rate.");
+	assert_refused(CLAIM_HYPERV, CLAIM_OF_LAPIC,
+		       "It states 9223372036854775808 Hz. baretick accepts 1 MHz to 100 GHz.");
 	for (size_t i = 0; i < sim.msr_count; i++)
 		if (sim.msrs[i].msr == MSR_LAPIC_FREQUENCY)
 			sim.msrs[i].msr = 0xdead;
@@ -216,11 +219,11 @@ TEST(an_msr_that_is_absent_or_states_an_impossible_rate_has_the_reason)
 		const char *reason;
 	} rows[] = {
 		{ 0, "It is 0." },
-		{ 1, "It states 1 Hz. No such clock has this rate." },
-		{ CLAIM_HZ_MIN - 1, "It states 999999 Hz. No such clock has this rate." },
-		{ CLAIM_HZ_MAX + 1, "It states 100000000001 Hz. No such clock has this rate." },
-		{ UINT64_C(1) << 63, "It states 9223372036854775808 Hz. No such clock has this rate." },
-		{ UINT64_MAX, "It states 18446744073709551615 Hz. No such clock has this rate." },
+		{ 1, "It states 1 Hz. baretick accepts 1 MHz to 100 GHz." },
+		{ CLAIM_HZ_MIN - 1, "It states 999999 Hz. baretick accepts 1 MHz to 100 GHz." },
+		{ CLAIM_HZ_MAX + 1, "It states 100000000001 Hz. baretick accepts 1 MHz to 100 GHz." },
+		{ UINT64_C(1) << 63, "It states 9223372036854775808 Hz. baretick accepts 1 MHz to 100 GHz." },
+		{ UINT64_MAX, "It states 18446744073709551615 Hz. baretick accepts 1 MHz to 100 GHz." },
 	};
 	static const uint32_t msrs[] = { MSR_HV_TSC_FREQUENCY, MSR_LAPIC_FREQUENCY };
 
@@ -295,8 +298,8 @@ TEST(a_leaf_of_0_and_a_denominator_of_0_state_no_rate)
 	assert_string_equal(claim.reason, "It is 0.");
 	assert_int_equal(claim.hz.den, 0);
 	set_leaf_15(1, 1000, 1); /* a crystal of 1 Hz */
-	assert_refused(CLAIM_LEAF_15, CLAIM_OF_CRYSTAL, "It states 1 Hz. No such clock has this rate.");
-	assert_refused(CLAIM_LEAF_15, CLAIM_OF_LAPIC, "It states 1 Hz. No such clock has this rate.");
+	assert_refused(CLAIM_LEAF_15, CLAIM_OF_CRYSTAL, "It states 1 Hz. baretick accepts 1 MHz to 100 GHz.");
+	assert_refused(CLAIM_LEAF_15, CLAIM_OF_LAPIC, "It states 1 Hz. baretick accepts 1 MHz to 100 GHz.");
 }
 
 TEST(platform_info_states_a_multiple_of_100_mhz_on_cores_with_avx)

@@ -313,7 +313,7 @@ TEST(the_firmwares_periodic_interrupt_keeps_its_rate)
 	sim.rtc.b |= 0x40;
 	open_driver(&rtc_driver);
 	assert_state(RTC_PF, CLOCK_DISABLED,
-		     "PIE is set: the firmware uses this flag, so it is not read.");
+		     "PIE is set: the firmware uses the periodic flag, so baretick does not read that flag.");
 	assert_int_equal(clocks[RTC].state, CLOCK_PRESENT);
 	rtc_driver.close(&device);
 	assert_int_equal(sim.rtc.a_writes + sim.rtc.b_writes + sim.rtc.c_reads, 0);

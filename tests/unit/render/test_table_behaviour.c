@@ -55,16 +55,17 @@ TEST(gaps_are_described_with_the_longest_and_without_a_cause)
 	literal_add_stolen_time(report, 2, 12, 20000000);
 	assert_has(table_put_interference, report,
 		   "1 gap longer than 10.0us in 4.00 s of observation on 4 cores: 20.0ms stolen in\n"
-		   "  all, 0.500 % of the time, at worst 20.0ms on core 4. A busy host or SMIs\n"
-		   "  (system management interrupts) steal time; this changes no clock's verdict.\n");
+		   "  all, 0.500 % of the time, at worst 20.0ms on core 4. Such gaps can come from\n"
+		   "  a busy host or SMIs (system management interrupts). They change no clock's\n"
+		   "  verdict.\n");
 	literal_add_stolen_time(report, 3, 13, 60000000);
 	report->interference.smi_known = true;
 	report->interference.smi_count = 1;
 	assert_has(table_put_interference, report,
 		   "2 gaps longer than 10.0us in 4.00 s of observation on 4 cores: 80.0ms stolen in\n"
-		   "  all, 2.000 % of the time, at worst 60.0ms on core 6. A busy host or SMIs\n"
-		   "  (system management interrupts) steal time; this changes no clock's verdict.\n"
-		   "  The boot core counted 1 SMI in the whole run.\n");
+		   "  all, 2.000 % of the time, at worst 60.0ms on core 6. Such gaps can come from\n"
+		   "  a busy host or SMIs (system management interrupts). They change no clock's\n"
+		   "  verdict. The boot core counted 1 SMI in the whole run.\n");
 	report->interference.smi_known = false;
 	report->interference.stolen = (struct report_stolen){ 4000000000, 84000000, 83000000, 79000000, 900000000 };
 	assert_has(table_put_interference, report, "The hypervisor's counter of stolen time reports 2.100 %.\n");
@@ -80,7 +81,8 @@ TEST(on_bare_metal_the_text_does_not_mention_a_busy_host)
 
 	literal_add_stolen_time(report, 0, 12, 150000);
 	report->hypervisor[0] = '\0';
-	assert_has(table_put_interference, report, "on core 0. SMIs (system management\n  interrupts) steal time;");
+	assert_has(table_put_interference, report,
+		   "on core 0. Such gaps can come from\n  SMIs (system management interrupts). They");
 }
 
 TEST(cores_that_were_not_observed_are_reported)

@@ -52,8 +52,8 @@ TEST(the_remark_in_a_marker_is_true_during_and_after_a_run)
 	marker_print(bytes, &(struct marker){ "a-phase-of-23-character", CORES_SIPI, CORES_SIPI, 9999, false });
 	assert_non_null(strstr(bytes, " # a run is in progress, or the machine was reset or lost power in this phase "));
 	marker_print(bytes, &(struct marker){ "", CORES_OFF, CORES_OFF, 9999, false });
-	assert_non_null(strstr(bytes, " # no run is in progress; ways to start cores before least= (sipi, mp, off) "
-				      "ended a run: delete this file to retry them "));
+	assert_non_null(strstr(bytes, " # no run is in progress; least=mp: a run with sipi did not finish; "
+				      "least=off: a run with mp; delete this file to retry "));
 	assert_null(strstr(bytes, " a run is going on"));
 }
 
