@@ -51,8 +51,8 @@ table_put_calibrations(struct text *out, const struct report *report)
 	for (size_t i = 0; i < report->calibration_count; i++)
 		put_reasons_for_no_rate(out, &report->calibrations[i]);
 	if (report->tsc_within.known)
-		table_put_paragraph(out, 0, "\"refused\": runs in which the loop gave no rate. Errors are against the measured "
-					"rate of the TSC, which is exact to +-%s ppm.",
+		table_put_paragraph(out, 0, "\"refused\": runs in which the loop gave no rate. Errors are against the TSC's "
+					"rate, measured to +-%s ppm against the reference clock.",
 				    number_ppm_from_ppb((int64_t)tsc_rate_error_ppb(report)).text);
 	if (report->calibrated[0])
 		table_put_paragraph(out, 0, "%s", report->calibrated);

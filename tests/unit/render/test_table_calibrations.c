@@ -39,8 +39,8 @@ TEST(each_loop_has_a_row_and_each_reason_a_sentence)
 		"linux_lapic     lapic  There was no time for this loop.\n"
 		"  linux_pit gave no rate in 12 of 500 runs: a value of the PIT was missed\n"
 		"  (\"Fast TSC calibration failed\").\n"
-		"\"refused\": runs in which the loop gave no rate. Errors are against the measured\n"
-		"rate of the TSC, which is exact to +-0.1 ppm.\n"
+		"\"refused\": runs in which the loop gave no rate. Errors are against the TSC's\n"
+		"rate, measured to +-0.1 ppm against the reference clock.\n"
 		"A sentence.\n");
 }
 
