@@ -36,8 +36,8 @@ struct discontinuity analysis_group_clocks_by_gain(const struct analysis_step *s
 						   uint64_t floor_ns);
 
 /*
- * Returns the largest gain of a guest's edge clock on the TSC, in ns, that is not reported as a discontinuity. Returns
- * 0 for other clocks.
+ * Returns how far, in ns, a guest's edge clock may get ahead of the TSC in a step before this is reported as a
+ * discontinuity. Returns 0 for other clocks.
  */
 uint64_t analysis_max_unreported_gain_ns(const struct analysis_step *step, const struct record_compared *clock);
 

@@ -27,9 +27,9 @@ count_step_back_since_window(const struct survey *survey, const struct survey_tr
 }
 
 /*
- * Returns true if the clock's number of wraps since its latest reading is uncertain, because EXPECTED differs too much
- * from the ticks that the clock's nominal frequency gives. EXPECTED is based on the rate in the rate window. This rate
- * is wrong if the whole guest was stopped in the window.
+ * Returns true if the clock's number of wraps since its latest reading is uncertain. It is uncertain if EXPECTED (ticks
+ * by the rate in the rate window) differs too much from the ticks by the nominal frequency: the rate in the window is
+ * wrong if the whole guest was stopped there.
  */
 static bool
 may_clock_have_jumped(const struct survey *survey, const struct survey_track *track, uint64_t expected,

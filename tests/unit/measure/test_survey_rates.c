@@ -932,8 +932,8 @@ TEST(an_rtc_that_jumps_at_the_end_of_the_window_is_not_fast_in_and_after_it)
 }
 
 /*
- * The first edge after 300 s is early by a part of the jump, which is within the RTC's possible rate error. Therefore
- * this part is overlooked. Only the rest of the jump, which comes later, is noticed.
+ * The first edge after 300 s shows only a part of the jump. This part is within the RTC's possible rate error, so it is
+ * overlooked. Only the rest of the jump, which a later edge shows, is noticed.
  */
 TEST(the_interval_of_a_jump_includes_a_part_that_was_overlooked)
 {
