@@ -1,16 +1,13 @@
 /* Calculates a clock's rate between two readings, and the TSC's rate from it. See rate_readings.h. */
 #include "analysis/rate_readings.h"
 
+#include "stats/resolution.h"
+
 #define MICROHZ      UINT64_C(1000000)
 #define NS_PER_S     UINT64_C(1000000000)
 #define PPB          UINT64_C(1000000000)
 /* a calculated TSC rate that differs from the known rate by this factor shows that the TSC stopped or jumped */
 #define ABSURD       1000
-/*
- * Additional error, in ticks, of a counter whose steps are uneven. The length of a step is uncertain by up to one tick,
- * because it is not a whole number of ticks. A reading may be one more tick old.
- */
-#define UNEVEN_TICKS 2
 /*
  * An RTC's edge is the end of its update cycle, which a chip derives from its crystal. An emulator signals the edge in
  * its main loop, which a busy host delays. The delay was 47 us to 1.3 ms with QEMU, and several ms on an overloaded
@@ -48,7 +45,8 @@ struct rate_ends
 rate_readings_get_batches_between(const struct rate_readings *readings, const struct sample *from,
 				  const struct sample *to)
 {
-	struct rate_ends ends = { .even_ticks = readings->gcd_ticks, .uneven_ticks = readings->smallest_ticks + UNEVEN_TICKS,
+	struct rate_ends ends = { .even_ticks = readings->gcd_ticks,
+				  .uneven_ticks = readings->smallest_ticks + RESOLUTION_UNEVEN_TICKS,
 				  .tsc_resolution_ticks = readings->tsc_resolution_ticks };
 
 	for (size_t i = 0; i < readings->batch_count; i++) {
@@ -107,7 +105,8 @@ struct rate_interval
 rate_readings_implied_rate_of_two_samples(const struct rate_readings *readings, const struct sample *from,
 					  const struct sample *to)
 {
-	struct rate_window window = { *from, *to, readings->smallest_ticks + UNEVEN_TICKS, readings->tsc_resolution_ticks };
+	struct rate_window window = { *from, *to, readings->smallest_ticks + RESOLUTION_UNEVEN_TICKS,
+				      readings->tsc_resolution_ticks };
 	struct rate_slope slope = rate_calculate_slope(&window);
 	struct rate_interval implied = rate_of_tsc_implied_by_clock(&slope, readings->entry->clock.claimed);
 

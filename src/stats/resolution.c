@@ -3,9 +3,6 @@
 
 #include "base/text.h"
 
-/* An uneven step is up to one tick larger than the smallest step, and rounding down adds up to one more tick. */
-#define UNEVEN_TICKS 2
-
 /*
  * Updates the greatest common divisor with a new difference. Usually the difference is a multiple of it, and nothing
  * changes.
@@ -84,6 +81,6 @@ resolution_largest_lag_ticks(const struct resolution *resolution)
 	if (!resolution->steps)
 		return 1;
 	if (resolution->repeats && resolution->smallest_ticks > resolution->gcd_ticks)
-		return resolution->smallest_ticks + UNEVEN_TICKS;
+		return resolution->smallest_ticks + RESOLUTION_UNEVEN_TICKS;
 	return resolution->gcd_ticks;
 }

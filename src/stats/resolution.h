@@ -9,6 +9,12 @@
 #include "clock/clock.h"
 #include "clock/sample.h"
 
+/*
+ * A counter that is calculated from a slower one has uneven steps. The largest step is one tick above the smallest, and
+ * rounding down takes up to one more.
+ */
+#define RESOLUTION_UNEVEN_TICKS 2
+
 struct resolution {
 	uint64_t steps;          /* number of differences above 0; if it is 0, the fields below are not valid */
 	uint64_t smallest_ticks; /* the smallest difference */
