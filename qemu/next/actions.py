@@ -18,8 +18,8 @@ BOOT_ID = "/proc/sys/kernel/random/boot_id"  # a different value after each star
 APPLICATION, OPTIONS = "baretick.efi", "baretick.cfg"
 SHIM, SECOND_STAGE = "shimx64.efi", "grubx64.efi"  # shimx64.efi starts the file grubx64.efi in its own folder
 DEFAULTS = {"exit": "reboot", "deadline": "auto"}
-# Keys of prepared.json, which describes the last preparation of a start. "earlier" lists reports of earlier preparations that
-# nobody collected. "collected" lists the collected reports of the last preparation. "loader" is a name in loaders.ALL, and
+# Keys of prepared.json, which describes the last preparation of a start. "earlier" lists uncollected reports of earlier
+# preparations. "collected" lists the collected reports of the last preparation. "loader" is a name in loaders.ALL, and
 # "found" is the result of list_existing_loader_items() for this loader.
 STATE_KEYS = {"boot_id": str, "reports_before": list, "had_reports": bool, "earlier": list, "collected": list, "loader": str,
               "found": list}
@@ -104,8 +104,8 @@ def _read_old_state(folder):
 
 
 def _make_state(system, folder, old, loader):
-    """Return the content of prepared.json for a new preparation by LOADER. Its key "earlier" includes the reports of the
-    earlier preparation OLD that nobody collected."""
+    """Return the content of prepared.json for a new preparation by LOADER. Its key "earlier" includes the
+    uncollected reports of the earlier preparation OLD."""
     waiting = [*old["earlier"], *(name for name in _list_new_reports(folder, old) if name not in old["collected"])] if old else []
     had_reports = old["had_reports"] if old else os.path.isdir(os.path.join(folder, volume.REPORTS))
     return {"boot_id": system.read_text(BOOT_ID) or "", "reports_before": volume.list_reports(folder), "had_reports": had_reports,
@@ -198,7 +198,7 @@ def _copy_report(source, target):
 
 
 def collect_reports(system, target):
-    """Copy the newest report to the folder TARGET, and add kernel.json. Copy each older report that nobody collected to a folder
+    """Copy the newest report to the folder TARGET, and add kernel.json. Copy each older uncollected report to a folder
     of its own in TARGET. Yield the lines of the comparison between the kernel and the newest report.
     """
     with volume.mount_partition(system, volume.find_system_partition(system)) as folder:

@@ -48,8 +48,7 @@ struct rate_slope {
 };
 
 /*
- * The readings that a rate is calculated from. Of the following sets, the largest set that a straight line can fit is
- * used.
+ * The set of readings that a rate is calculated from: the largest of the following sets that a straight line can fit.
  */
 enum rate_fit {
 	/*

@@ -50,7 +50,7 @@ judge_missing_cores(struct report *report)
 {
 	uint64_t limit = rules_get_limit_by_id(report, "core-missing");
 	const struct report_core *first[2] = { NULL, NULL };
-	uint64_t missing[2] = { 0, 0 }; /* [0]: missing cores; [1]: cores that the host may have delayed */
+	uint64_t missing[2] = { 0, 0 }; /* number of missing cores, and of cores that the host may have delayed */
 
 	if (report->options.cores == CORES_OFF)
 		return;

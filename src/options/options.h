@@ -52,7 +52,7 @@ struct options {
 	bool save;            /* true if the report is saved on the boot volume */
 	/* true if the user gave save=auto or save=off; the report is then not sent to a boot server */
 	bool save_given;
-	char save_url[URL_SIZE]; /* URL to which the report is sent; "" if there is none */
+	char save_url[URL_SIZE]; /* URL of the server that gets the report, or "" */
 	enum options_serial serial; /* how much text is sent to serial lines */
 	bool identity;        /* true if the report may contain serial numbers */
 	enum options_irq irq; /* which timers' interrupts are tested */

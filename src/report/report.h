@@ -200,7 +200,7 @@ struct report_core {
 	uint64_t gaps, worst_gap_ns; /* number of gaps, and length of the longest gap */
 	/* steps back between successive TSC readings on this core */
 	struct tsc_steps tsc;
-	/* number of other cores with which this core exchanged messages in both directions in the first pass */
+	/* number of other cores that exchanged messages with this core in both directions in the first pass */
 	uint64_t pingpongs;
 	/* offset of this core's TSC against the boot core's TSC in the first pass, in ticks */
 	struct offset offset;
@@ -614,7 +614,7 @@ struct report {
 	 * hypervisor offers none.
 	 */
 	struct signals signals;
-	/* number of discontinuities in the array, and number of discontinuities for which the array had no space */
+	/* number of discontinuities in the array, and of those that did not fit into it */
 	size_t discontinuity_count, discontinuities_lost;
 	struct report_discontinuity discontinuities[REPORT_DISCONTINUITIES_MAX];
 	size_t interval_count;

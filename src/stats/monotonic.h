@@ -30,7 +30,7 @@ struct monotonic_bounds {
 	 * counted
 	 */
 	uint64_t stall_ticks;
-	/* longest time, in TSC ticks, in which two samples are comparable; 0 means no limit: see clock_comparable() */
+	/* longest time, in TSC ticks, in which two samples are comparable (see clock_comparable()); 0 means no limit */
 	uint64_t trust_ticks;
 	/*
 	 * A step forward is a jump if it is larger than LEAP_TICKS plus LEAP_RATE / 2^MONOTONIC_RATE_SHIFT for each

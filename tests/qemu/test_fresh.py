@@ -58,7 +58,7 @@ def test_a_goal_that_fails_is_named_and_the_next_release_is_tried(fresh, goal, t
 
 def test_apt_has_the_settings_of_this_machine_inside(fresh):
     """The package lists of an old mirror have expired. Therefore apt in the new system must get this machine's
-    settings, with which it accepts such lists."""
+    settings, which make apt accept such lists."""
     fresh("sid")
     assert fresh.settings.read_text() == SETTINGS
     asked, = (line for line in fresh.calls if line.startswith("apt-config "))

@@ -10,7 +10,7 @@
 #define PART_MS     5000 /* longest wait for the next part of the answer, in ms */
 #define ANSWER_MS   10000 /* longest time for the whole answer, in ms */
 #define HEAD_SIZE   (URL_SIZE + URL_HOST_SIZE + 448)
-#define LINE_SIZE   256  /* size of the buffer for a POST's answer, of which only the first line is read */
+#define LINE_SIZE   256  /* size of the buffer for the first line of a POST's answer */
 #define SILENT      "the server did not answer in time"
 
 bool

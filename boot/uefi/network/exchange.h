@@ -35,7 +35,7 @@ bool exchange_set_failure(struct exchange *exchange, const char *reason);
 enum exchange_end {
 	EXCHANGE_ANSWERED,    /* STATUS is set, and the body of a GET is complete */
 	EXCHANGE_FAILED,      /* the server was reached, but the exchange failed: see REASON */
-	EXCHANGE_NOT_REACHED, /* the server was not reached: see REASON; another card may reach the server */
+	EXCHANGE_NOT_REACHED, /* this card did not reach the server (REASON says why), but another card may */
 };
 
 /*

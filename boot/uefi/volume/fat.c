@@ -33,7 +33,7 @@ struct fat {
 	EFI_DISK_IO_PROTOCOL *disk;
 	uint32_t medium;
 	bool is_32;
-	uint64_t table_begin, root_begin, data_begin; /* byte offsets on the volume; root_begin: only FAT16 */
+	uint64_t table_begin, root_begin, data_begin; /* byte offsets on the volume; FAT32 does not use root_begin */
 	uint32_t root_bytes, cluster_bytes, root_cluster;
 	struct window table, folder;
 };

@@ -116,7 +116,7 @@ count_cores_that_prove_drift(const struct pass_analysis *pass, size_t rank, bool
 }
 
 /*
- * Returns the smallest width in ppb for which is_drift_proven() is true against more than half of the cores. Returns
+ * Returns the smallest width in ppb with which is_drift_proven() is true against more than half of the cores. Returns
  * UINT64_MAX if no width is sufficient, because too few drifts are proven.
  */
 static uint64_t
