@@ -222,8 +222,8 @@ report_update_flag(const struct update_watch *w, struct behaviour *row)
 			       low_us, high_us, w->updates);
 	} else if (w->updates) {
 		row->disturbed = true;
-		behaviour_set_text(row, "The update flag (UIP) stayed 1 for %lu us, in fewer than %u updates: a busy host may have "
-				   "cleared it late.", low_us, w->long_min);
+		behaviour_set_text(row, "The update flag (UIP) stayed 1 for %lu us, but fewer than %u updates were seen, and a busy "
+				   "host may have cleared the flag late.", low_us, w->long_min);
 	} else if (w->first_tsc) {
 		check_set_figure(row, (int64_t)(get_watch_duration_ms(w) * US),
 				 (int64_t)(get_watch_duration_ms(w) * US + US));

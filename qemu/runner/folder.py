@@ -20,7 +20,8 @@ LOGS = ["serial.log", "qemu.log"]
 STICK = "stick.img"
 EARLIER = "earlier"  # subfolder of DIR that keeps the last report until there is a newer report
 INPUTS = ("qemu", "efi", "image", "firmware", "baseline", "matrix")
-# Bytes that are written into report.json at the start of a run, so that a reason fits even if the disk is full at the end.
+# Size of the report.json that is written at a run's start. If the run fails, its reason replaces these bytes, so that it
+# can be saved even if the disk is full by then.
 RESERVED = 4096
 REASON_MAX = 1000
 NOT_ENDED = "the run was ended before it could leave its report"

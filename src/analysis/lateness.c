@@ -98,9 +98,10 @@ struct line { /* lateness of each tick, minus a line that rises by MOVED_PS in P
 	int64_t moved_ps, periods;
 };
 
-struct floor { /* the least lateness among some ticks, and the number of its period */
+struct floor { /* the least lateness among some ticks */
 	int64_t least_ps, spread_ps; /* half of the ticks are less than SPREAD_PS above the least */
-	size_t at, count;
+	size_t at;                   /* number of the tick that had the least lateness */
+	size_t count;                /* number of ticks whose lateness is known */
 };
 
 /* Returns the lateness of tick K minus the value of LINE at K. */

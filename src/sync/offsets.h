@@ -140,9 +140,9 @@ struct offset offsets_drift_ppb(const struct offsets *earlier, const struct offs
 enum motion {
 	MOTION_UNKNOWN,     /* no change is proven, or it fits none of the cases below */
 	MOTION_STEADY,     /* the offset changed at a constant rate */
-	/* The offset changed between the first two passes, and not at a constant rate. No later change is proven. */
+	/* The offset changed from the first to the second pass, too much for a constant rate. No later change is proven. */
 	MOTION_STEP_EARLY,
-	/* The offset changed between the last two passes, and not at a constant rate. No earlier change is proven. */
+	/* The offset changed from the second to the third pass, too much for a constant rate. No earlier change is proven. */
 	MOTION_STEP_LATE,
 	MOTION_UNEVEN,     /* the offset changed before and after the middle pass, but at different rates */
 };

@@ -150,10 +150,11 @@ fault_needs_separate_pf_stack(void)
 	return kind[0] == 'i';
 }
 
-extern bool fault_is_before_memory_map(void);
+extern bool must_fault_precede_memory_map(void);
 
+/* Returns true if the fault's kind is `ea`, an exception before the memory map is read. */
 bool
-fault_is_before_memory_map(void)
+must_fault_precede_memory_map(void)
 {
 	read_fault_words();
 	return kind[0] == 'e';

@@ -130,7 +130,7 @@ is_in_span(uint64_t at_ps, struct span span)
 	return at_ps >= span.from_ps && at_ps <= span.to_ps;
 }
 
-/* Returns true if a reading in one of the passes over the cores was too high (or set the TSC back). */
+/* Returns true if the machine's fault (a TSC that is set back, or a reading that is too high) was during a pass. */
 static bool
 did_fault_occur_in_pass(void)
 {

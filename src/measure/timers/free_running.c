@@ -184,7 +184,7 @@ poll_status_bit(struct timer_test *test)
 	test->survey->hooks.interrupts_restore(interrupts);
 	test->arming.opened = test->arming.armed_after;
 	test->arming.closed = set_between->tsc;
-	timer_test_record_arming(test, test->arming.taken);
+	timer_test_append_arming_to_record(test, test->arming.taken);
 }
 
 void

@@ -108,14 +108,14 @@ record_timer_description(struct timer_test *test)
 }
 
 void
-timer_test_record_arming(struct timer_test *test, size_t count)
+timer_test_append_arming_to_record(struct timer_test *test, size_t interrupts)
 {
 	struct record_interrupts *arming = &test->arming;
 
 	if (!test->recorded)
 		record_timer_description(test);
 	arming->timer = test->facts.timer;
-	record_put(&test->survey->record, RECORD_INTERRUPTS, arming, test->all->items, arming->gaps + count);
+	record_put(&test->survey->record, RECORD_INTERRUPTS, arming, test->all->items, arming->gaps + interrupts);
 }
 
 bool
@@ -127,7 +127,7 @@ timer_test_record_interrupts(struct timer_test *test)
 	for (size_t i = 0; i < count; i++)
 		test->all->items[test->arming.gaps + i] = (struct record_event){ slot->events[i].count, slot->events[i].tsc };
 	test->arming.taken = slot->taken;
-	timer_test_record_arming(test, count);
+	timer_test_append_arming_to_record(test, count);
 	if (slot->taken <= TIMER_EVENTS_MAX)
 		return true;
 	test->timer->state = CLOCK_BROKEN;

@@ -67,8 +67,8 @@ void timer_test_watch_for_interrupts(struct timer_test *test, uint64_t from, uin
  */
 bool timer_test_record_interrupts(struct timer_test *test);
 
-/* Appends the latest arming with COUNT interrupts, which follow the gaps in all->items. */
-void timer_test_record_arming(struct timer_test *test, size_t count);
+/* Appends the latest arming with its INTERRUPTS interrupts, which follow the gaps in all->items. */
+void timer_test_append_arming_to_record(struct timer_test *test, size_t interrupts);
 
 /* functions in timer_resolution.c */
 

@@ -98,12 +98,12 @@ put_worst_pair_and_offset_bound(struct text *text, const struct report *report)
 			    ticks_to_ns_floor(report, offset_min_abs(summary->worst)),
 			    ticks_to_ns_ceil(report, offset_max_abs(summary->worst)));
 	if (summary->contradictions && summary->contradiction_c == summary->contradiction_b)
-		text_printf(text, " Cores %u and %u contradicted the other pairs the most, by %ld ns.",
+		text_printf(text, " The offset of cores %u and %u contradicts the offsets of other pairs by %ld ns, the most of all.",
 			    apic_id_of_compared_core(report, summary->contradiction_a),
 			    apic_id_of_compared_core(report, summary->contradiction_b),
 			    ticks_to_ns_ceil(report, summary->contradiction_ticks));
 	else if (summary->contradictions)
-		text_printf(text, " Cores %u, %u and %u contradicted each other the most, by %ld ns.",
+		text_printf(text, " The offsets of cores %u, %u and %u from each other contradict by %ld ns, the most of all.",
 			    apic_id_of_compared_core(report, summary->contradiction_c),
 			    apic_id_of_compared_core(report, summary->contradiction_a),
 			    apic_id_of_compared_core(report, summary->contradiction_b),

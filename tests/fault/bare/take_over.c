@@ -7,14 +7,14 @@
 #undef bare_read_loader_data
 
 extern const char *bare_read_loader_data(const void *loader_data, uint32_t magic);
-extern bool fault_is_before_memory_map(void); /* defined in ../acpi_pm.c */
+extern bool must_fault_precede_memory_map(void); /* defined in ../acpi_pm.c */
 
 const char *
 bare_read_loader_data(const void *loader_data, uint32_t magic)
 {
 	const char *refusal = bare_take_over_well(loader_data, magic);
 
-	if (fault_is_before_memory_map())
+	if (must_fault_precede_memory_map())
 		__asm__ volatile("ud2");
 	return refusal;
 }
