@@ -47,10 +47,10 @@ void firmware_print_name(struct text *text);
 void firmware_print_time(struct text *text);
 
 /*
- * Between these two calls the firmware runs no callback on this core. Masked interrupts alone do not ensure this. HELD
+ * Between these two calls the firmware runs no callback on this core. Masked interrupts alone do not ensure this. SAVED
  * is the value that firmware_block_callbacks() returned.
  */
 uint64_t firmware_block_callbacks(void);
-void firmware_allow_callbacks(uint64_t held);
+void firmware_restore_callbacks(uint64_t saved);
 
 #endif

@@ -149,7 +149,7 @@ guard_run(void (*work)(void *argument), void *argument, struct fault *fault)
 }
 
 bool
-guard_run_on_core(void (*work)(void *argument), void *argument, struct fault *fault)
+guard_run_on_current_core(void (*work)(void *argument), void *argument, struct fault *fault)
 {
 	struct table_register found = processor_read_idtr();
 	uint64_t gs_base = hw_msr_read(MSR_GS_BASE);

@@ -28,7 +28,7 @@ bool guard_run(void (*work)(void *argument), void *argument, struct fault *fault
  * Like guard_run(), but called on another core, which the firmware started. Restores this core's IDT and GS base
  * afterwards.
  */
-bool guard_run_on_core(void (*work)(void *argument), void *argument, struct fault *fault);
+bool guard_run_on_current_core(void (*work)(void *argument), void *argument, struct fault *fault);
 
 /* Ends the innermost guard of the boot core as if FAULT had occurred here. */
 void guard_raise_fault(const struct fault *fault) __attribute__((noreturn));

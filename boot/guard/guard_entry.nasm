@@ -91,7 +91,7 @@ guard_vector_boot:
 	jmp guard_vector
 guard_vector_core:
 	push rdi
-	mov rdi, [gs:0]			; loads the variable TOP of guard_run_on_core(); GS base is its address
+	mov rdi, [gs:0]			; loads the variable TOP of guard_run_on_current_core(); GS base is its address
 
 ; On entry: RDI = address of the innermost guard or 0, [rsp] = the interrupted code's RDI, [rsp + 8] = vector.
 guard_vector:

@@ -128,7 +128,7 @@ run_timer_window_on_boot_core(void (*work)(void *argument), void (*after)(void *
 
 	run_timer_window_with_own_handlers(&window);
 	hw_interrupts_restore(interrupts);
-	firmware_allow_callbacks(held);
+	firmware_restore_callbacks(held);
 	tick_set_stopped(&tick, false);
 	if (window.faulted)
 		guard_raise_fault(&window.fault);

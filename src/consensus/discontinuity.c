@@ -155,7 +155,7 @@ does_duration_overlap_all_of_set(const struct panel *panel, size_t clock, uint32
 
 /* Returns the clocks that agree with more than one group. */
 static uint32_t
-find_clocks_of_several_groups(const struct panel *panel, const struct discontinuity *found)
+find_clocks_that_agree_with_several_groups(const struct panel *panel, const struct discontinuity *found)
 {
 	uint32_t mute = 0;
 
@@ -229,7 +229,7 @@ discontinuity_find_groups(const struct discontinuity_clock *clocks, size_t count
 		left &= ~(found.groups[found.count].clocks = find_largest_agreeing_set(&panel, left));
 	if (left)
 		found.groups[found.count - 1].clocks |= left;
-	found.mute = find_clocks_of_several_groups(&panel, &found);
+	found.mute = find_clocks_that_agree_with_several_groups(&panel, &found);
 	remove_clocks_of_several_groups(&panel, &found);
 	return found;
 }

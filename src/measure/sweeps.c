@@ -193,7 +193,7 @@ examine_clock_disagreement(struct survey *survey, int64_t edge_late_ns)
 
 	sweeps_read_all_clocks(survey, true);
 	sweeps_wait_for_edges(survey, edges ? UINT32_MAX : 0);
-	sweeps_read_all_clocks_until_tight(survey);
+	sweeps_read_all_clocks_without_preemption(survey);
 	at_end = survey->steps;
 	found = find_groups_of_agreeing_clocks(survey, edge_late_ns, FLOOR_NS);
 	if (found.count < 2)
@@ -202,7 +202,7 @@ examine_clock_disagreement(struct survey *survey, int64_t edge_late_ns)
 	until = survey->hooks.tsc_ordered() + scale_ns_to_ticks(&survey->scale, STEPS_SETTLE_NS);
 	for (unsigned i = 0; i < SETTLE_SWEEPS && survey->hooks.tsc_ordered() < until; i++)
 		sweeps_read_all_clocks(survey, false);
-	sweeps_read_all_clocks_until_tight(survey);
+	sweeps_read_all_clocks_without_preemption(survey);
 	sweeps_wait_for_edges(survey, edges ? off_tsc : 0);
 	if (survey_end_run_if_due(survey))
 		return false;

@@ -29,7 +29,7 @@ void sweeps_read_all_clocks(struct survey *survey, bool with_edge_clocks);
  * Repeats reading all clocks except edge clocks, until the core was not preempted during any reading. The number of
  * repetitions is limited.
  */
-void sweeps_read_all_clocks_until_tight(struct survey *survey);
+void sweeps_read_all_clocks_without_preemption(struct survey *survey);
 
 /*
  * Waits for the next edge of each edge clock in CLOCKS. The wait ends after 2.4 s for each clock, and when the run

@@ -125,7 +125,7 @@ are_all_readings_tight(const struct survey *survey)
 
 /* Rates are calculated from these readings, so a preemption during a reading would make the rates inexact. */
 void
-sweeps_read_all_clocks_until_tight(struct survey *survey)
+sweeps_read_all_clocks_without_preemption(struct survey *survey)
 {
 	unsigned sweeps = 0;
 

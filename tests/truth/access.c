@@ -309,7 +309,7 @@ halt_tsc(void)
  * sets the TSC back.
  */
 static void
-trigger_tsc_fault(void)
+inject_tsc_fault_if_due(void)
 {
 	machine.is_ahead = false;
 	if (++state.fault_reads % machine.fault_reads || machine.faults == SET_BACK_MAX)
@@ -331,7 +331,7 @@ handle_access(enum sim_access access, uint64_t where)
 	if (sim.now_ps >= state.due_ps && machine.at_ps == SIM_NEVER)
 		trigger_event();
 	if (machine.fault_reads && access <= SIM_TSC_CPUID && sim.core == machine.fault_core)
-		trigger_tsc_fault();
+		inject_tsc_fault_if_due();
 	if (machine.event == EVENT_BACK && machine.at_ps != SIM_NEVER && access <= SIM_TSC_CPUID &&
 	    ++state.tsc_reads % machine.back_reads == 0)
 		machine.back_ticks += machine.back_by_ticks;

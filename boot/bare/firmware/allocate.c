@@ -69,7 +69,7 @@ firmware_block_callbacks(void)
 }
 
 void
-firmware_allow_callbacks(uint64_t held)
+firmware_restore_callbacks(uint64_t saved)
 {
-	(void)held;
+	(void)saved;
 }

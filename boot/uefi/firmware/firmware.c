@@ -188,7 +188,7 @@ firmware_block_callbacks(void)
 }
 
 void
-firmware_allow_callbacks(uint64_t held)
+firmware_restore_callbacks(uint64_t saved)
 {
-	firmware_boot->RestoreTPL((EFI_TPL)held);
+	firmware_boot->RestoreTPL((EFI_TPL)saved);
 }

@@ -36,7 +36,7 @@ mp_execute_job(VOID *context)
 {
 	struct mp_core *core = context;
 	uint64_t interrupts = hw_interrupts_mask();
-	bool back = guard_run_on_core(mp_call_job, core, &core->fault);
+	bool back = guard_run_on_current_core(mp_call_job, core, &core->fault);
 
 	hw_interrupts_restore(interrupts);
 	if (back)

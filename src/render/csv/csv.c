@@ -15,7 +15,7 @@ struct csv {
 struct subject {
 	const char *clock; /* id of the clock that the row is about, or "" */
 	uint32_t core;     /* APIC id of the core that the row is about, or REPORT_NO_CORE */
-	const char *before, *after; /* prefix and suffix that the row adds to the field's metric */
+	const char *prefix, *suffix; /* prefix and suffix that the row adds to the field's metric */
 	unsigned number;   /* number of the row among rows with the same metric, clock and core, from 0 */
 	const char *unit;  /* unit of the row, or NULL for the unit of the field */
 	bool always;       /* true if the row is written even if its value is not known */
@@ -55,25 +55,27 @@ put_number(struct text *out, const struct field *field, uint64_t number)
  * expect only numbers in the column `value`.
  */
 static void
-put_row(const struct csv *csv, const struct subject *of, const struct field *field, const struct field_value *value)
+put_row(const struct csv *csv, const struct subject *subject, const struct field *field,
+	const struct field_value *value)
 {
 	bool is_interval = field->shape == FIELD_INTERVAL || field->shape == FIELD_MIDDLE;
 	struct text *out = csv->out;
 
 	put_quoted_word(out, csv->report->started_at);
-	text_printf(out, ",%s,", of->clock);
-	if (of->core != REPORT_NO_CORE)
-		text_printf(out, "%u", of->core);
-	text_printf(out, ",%s%s%s", of->before, field->csv.metric, of->after);
-	if (of->number)
-		text_printf(out, "_%u", of->number + 1);
+	text_printf(out, ",%s,", subject->clock);
+	if (subject->core != REPORT_NO_CORE)
+		text_printf(out, "%u", subject->core);
+	text_printf(out, ",%s%s%s", subject->prefix, field->csv.metric, subject->suffix);
+	if (subject->number)
+		text_printf(out, "_%u", subject->number + 1);
 	for (size_t i = 0; i < 3; i++) {
 		text_put_char(out, ',');
 		if (value->known && field->shape != FIELD_WORD && (i == 0 || is_interval))
 			put_number(out, field, value->numbers[i]);
 	}
 	text_put_char(out, ',');
-	put_quoted_word(out, field->shape == FIELD_WORD ? value->word : of->unit ? of->unit : field->csv.unit);
+	put_quoted_word(out, field->shape == FIELD_WORD ? value->word :
+			subject->unit ? subject->unit : field->csv.unit);
 	text_put_char(out, ',');
 	put_quoted_word(out, report_machine_name(csv->report));
 	text_put_char(out, '\n');
@@ -98,31 +100,31 @@ count_same_findings_before(const struct report *report, const struct finding *fi
 }
 
 /*
- * Fills OF for the timer test ROW. Metrics get a prefix with the mode and the requested interval, because each timer
- * has several tests. Returns false if the test was not made.
+ * Sets SUBJECT for the timer test ROW. Metrics get a prefix with the mode and the requested interval, because each
+ * timer has several tests. Returns false if the test was not made.
  */
 static bool
-set_subject_if_timer_was_tested(const struct report_interval *row, struct subject *of, char *before)
+set_subject_if_timer_was_tested(const struct report_interval *row, struct subject *subject, char *prefix)
 {
 	struct text text;
 
 	if (row->state != CLOCK_PRESENT || row->reason[0])
 		return false;
-	text_init(&text, before, PREFIX_SIZE);
+	text_init(&text, prefix, PREFIX_SIZE);
 	text_printf(&text, "%s_%lu_", row->periodic ? "periodic" : "one_shot", row->asked_ns);
-	of->clock = row->source;
-	of->core = row->core;
-	of->before = before;
+	subject->clock = row->source;
+	subject->core = row->core;
+	subject->prefix = prefix;
 	return true;
 }
 
 /* Prefixes the metrics with the claim's source, in lower case and without blanks: "cpuid_15h_ecx_". */
 static void
-put_claim_prefix(const struct report_claim *claim, char *before)
+put_claim_prefix(const struct report_claim *claim, char *prefix)
 {
 	struct text text;
 
-	text_init(&text, before, PREFIX_SIZE);
+	text_init(&text, prefix, PREFIX_SIZE);
 	for (const char *c = claim->claim.by; *c; c++)
 		if (*c != ',' && *c != '\'')
 			text_put_char(&text, *c == ' ' ? '_' : *c >= 'A' && *c <= 'Z' ? (char)(*c - 'A' + 'a') : *c);
@@ -130,12 +132,12 @@ put_claim_prefix(const struct report_claim *claim, char *before)
 }
 
 /*
- * Fills OF with the subject of ELEMENT, an element of a list. Returns false if ELEMENT has no rows. BEFORE is memory
- * of PREFIX_SIZE bytes for the prefix in OF, and must live as long as OF.
+ * Sets SUBJECT for ELEMENT, an element of a list. Returns false if ELEMENT has no rows. PREFIX is memory of PREFIX_SIZE
+ * bytes for the prefix in SUBJECT, and must live as long as SUBJECT.
  */
 static bool
-set_subject_of_element(const struct csv *csv, const struct field_table *table, const void *element, struct subject *of,
-		       char *before)
+set_subject_if_element_has_rows(const struct csv *csv, const struct field_table *table, const void *element,
+				struct subject *subject, char *prefix)
 {
 	const struct report_clock *entry = element;
 	const struct report_rate *rate = element;
@@ -146,52 +148,52 @@ set_subject_of_element(const struct csv *csv, const struct field_table *table, c
 	struct text text;
 
 	if (table == &field_clock) {
-		of->clock = entry->clock.id;
+		subject->clock = entry->clock.id;
 	} else if (table == &field_rate) {
-		of->clock = rate->a;
-		of->after = rate->b;
+		subject->clock = rate->a;
+		subject->suffix = rate->b;
 	} else if (table == &field_claim) {
-		put_claim_prefix(claim, before);
-		of->clock = report_claim_clock_id(&claim->claim);
-		of->before = before;
+		put_claim_prefix(claim, prefix);
+		subject->clock = report_claim_clock_id(&claim->claim);
+		subject->prefix = prefix;
 	} else if (table == &field_core) {
-		of->core = core->apic_id;
+		subject->core = core->apic_id;
 		return core->boot || !csv->short_cores;
 	} else if (table == &field_finding) {
-		*of = (struct subject){ finding->clock ? finding->clock : "", finding->core, "", finding->rule,
+		*subject = (struct subject){ finding->clock ? finding->clock : "", finding->core, "", finding->rule,
 					count_same_findings_before(csv->report, finding), finding->unit ? finding->unit : "", true };
 	} else if (table == &field_calibration) {
-		text_init(&text, before, PREFIX_SIZE);
+		text_init(&text, prefix, PREFIX_SIZE);
 		text_printf(&text, "%s_", calibration->loop->id);
-		of->clock = calibration->loop->clock;
-		of->before = before;
+		subject->clock = calibration->loop->clock;
+		subject->prefix = prefix;
 	} else {
-		return table == &field_interval && set_subject_if_timer_was_tested(element, of, before);
+		return table == &field_interval && set_subject_if_timer_was_tested(element, subject, prefix);
 	}
 	return true;
 }
 
-static void put_rows(const struct csv *csv, const struct subject *of, const struct field_table *table,
+static void put_rows(const struct csv *csv, const struct subject *subject, const struct field_table *table,
 		     const void *object, size_t i);
 
 static void
-put_elements_of_list(const struct csv *csv, const struct subject *of, const struct field_table *table,
+put_elements_of_list(const struct csv *csv, const struct subject *subject, const struct field_table *table,
 		     const struct field_value *list)
 {
 	const char *element = list->first;
 
 	for (size_t i = 0; i < list->count; i++, element += list->stride) {
-		struct subject each = *of;
-		char before[PREFIX_SIZE];
+		struct subject each = *subject;
+		char prefix[PREFIX_SIZE];
 
-		if (set_subject_of_element(csv, table, element, &each, before))
+		if (set_subject_if_element_has_rows(csv, table, element, &each, prefix))
 			put_rows(csv, &each, table, element, i);
 	}
 }
 
 /* Writes the rows of OBJECT's fields that are maps with an entry for each clock. A clock's rows follow each other. */
 static void
-put_rows_of_maps_by_clock(const struct csv *csv, const struct subject *of, const struct field_table *table,
+put_rows_of_maps_by_clock(const struct csv *csv, const struct subject *subject, const struct field_table *table,
 			  const void *object)
 {
 	size_t clocks = csv->short_cores ? 0 : csv->report->clock_count;
@@ -199,13 +201,13 @@ put_rows_of_maps_by_clock(const struct csv *csv, const struct subject *of, const
 	for (size_t i = 0; i < clocks; i++) {
 		for (size_t row = 0; row < table->count; row++) {
 			const struct field *field = &table->fields[row];
-			struct subject each = *of;
+			struct subject each = *subject;
 			struct field_value map;
 
 			if (field->table != &field_by_clock)
 				continue;
 			each.clock = csv->report->clocks[i].clock.id;
-			each.before = field->csv.metric;
+			each.prefix = field->csv.metric;
 			table->get(csv->report, object, 0, row, &map);
 			put_rows(csv, &each, field->table, (const char *)map.first + i * map.stride, i);
 		}
@@ -217,7 +219,7 @@ put_rows_of_maps_by_clock(const struct csv *csv, const struct subject *of, const
  * even if there is no verdict.
  */
 static void
-put_rows(const struct csv *csv, const struct subject *of, const struct field_table *table, const void *object,
+put_rows(const struct csv *csv, const struct subject *subject, const struct field_table *table, const void *object,
 	 size_t i)
 {
 	size_t count = table->count, shift = count - (table->fields[count - 1].shape == FIELD_VERDICT);
@@ -234,13 +236,13 @@ put_rows(const struct csv *csv, const struct subject *of, const struct field_tab
 		if (is_verdict)
 			value.known = value.known && value.numbers[0] != VERDICT_ABSENT;
 		if (value.known && field->shape == FIELD_OBJECT)
-			put_rows(csv, of, field->table, value.first, i);
+			put_rows(csv, subject, field->table, value.first, i);
 		else if (value.known && field->shape == FIELD_LIST)
-			put_elements_of_list(csv, of, field->table, &value);
-		else if (field->shape != FIELD_MAP && (value.known || is_verdict || of->always))
-			put_row(csv, of, field, &value);
+			put_elements_of_list(csv, subject, field->table, &value);
+		else if (field->shape != FIELD_MAP && (value.known || is_verdict || subject->always))
+			put_row(csv, subject, field, &value);
 	}
-	put_rows_of_maps_by_clock(csv, of, table, object);
+	put_rows_of_maps_by_clock(csv, subject, table, object);
 }
 
 static void
