@@ -26,7 +26,10 @@
 #define LATCH_FACTOR      4u
 /* maximum of this wait; if it would be longer, there is no wait, because the counter could wrap before the try ends */
 #define LATCH_HELD_NS_MAX (5 * WAIT_NS_PER_MS)
-/* a try that takes longer is ignored, because the counter might have wrapped, which it does after 54.9 ms */
+/*
+ * A try that takes longer is ignored, because the counter might have wrapped, which it does after 54.9 ms. The limit is
+ * below half of that, so that a TSC rate that is wrong by a factor of two cannot hide a wrap.
+ */
 #define LATCH_SPAN_NS_MAX (20 * WAIT_NS_PER_MS)
 
 static uint64_t

@@ -66,9 +66,10 @@ struct rate_corners {
 #define RATE_SAMPLES_MAX 128 /* maximum number of readings in one batch */
 
 /*
- * Returns the corners of COUNT successive samples. TRUST_TICKS is explained at clock_comparable(). RISE is the
- * approximate slope of the line, in clock ticks per 2^32 TSC ticks. Corners that are far from a line of this slope
- * may be left out. There is always at least one lower and one upper corner, from the shortest sample.
+ * Returns the corners of COUNT successive samples, which bound the lines that fit the samples (see the top of this
+ * file). RISE is the approximate slope of these lines, in clock ticks per 2^32 TSC ticks. A corner that no line of this
+ * slope touches may be left out. The two corners of the shortest sample are always returned. TRUST_TICKS is explained
+ * at clock_comparable().
  */
 struct rate_corners rate_find_corners(const struct clock *clock, uint64_t trust_ticks, uint64_t rise,
 				      const struct sample *samples, size_t count);

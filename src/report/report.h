@@ -211,7 +211,7 @@ struct report_core {
 	bool off_majority;        /* true if this core's TSC differs from the TSCs of most other cores */
 	bool steps_back;          /* true if successive readings on this core prove that its TSC steps back */
 	bool drifts;              /* true if this core's TSC drifts relative to the TSCs of most other cores */
-	/* this core's drift relative to most other cores, in ppb: at least LOW, as far as proven, and at most HIGH */
+	/* lowest and highest possible drift of this core's TSC relative to most other cores' TSCs, in ppb */
 	struct offset from_most;
 };
 
