@@ -94,8 +94,8 @@ const struct option options_table[] = {
 	  .meaning = "If a core is preempted for longer than this, the time counts as a gap (section Interference)." },
 	{ "interval", OPTION_TIME, .value = FIELD(interval_ns),
 	  .min = OPTIONS_NS_PER_S, .max = 24 * OPTIONS_NS_PER_H, .sample = "interval=10s", .preset = "1m",
-	  .meaning = "The duration of each row in a soak's series. If there are more than 1440 rows, two neighbours are "
-		     "merged into one." },
+	  .meaning = "The duration of each row in a soak's series. After 1440 rows, all rows are merged in pairs, "
+		     "and new rows last twice as long." },
 	{ "rules", OPTION_FLAG, .value = FIELD(rules), .sample = "rules",
 	  .meaning = "Prints the rules with their limits and measures nothing." },
 	{ "help", OPTION_FLAG, .value = FIELD(help), .sample = "help",

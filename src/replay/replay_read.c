@@ -8,9 +8,9 @@
 #include "stats/series.h"
 #include "sync/warp.h"
 
-#define NO_FACTS   "The record contains no facts on the machine, because an older version wrote it."
-#define BAD_FACTS  "The record's facts on the machine contradict each other."
-#define LOST_FACTS "The record had no space for all facts on the machine."
+#define NO_FACTS   "The record contains no facts about the machine, because an older version wrote it."
+#define BAD_FACTS  "The record's facts about the machine contradict each other."
+#define LOST_FACTS "The record had no space for all facts about the machine."
 #define NO_MEMORY  "There is not enough memory for the record."
 
 struct restored {

@@ -161,7 +161,7 @@ def test_a_server_that_is_not_there_is_said_to_refuse(run):
 @pytest.mark.long
 @pytest.mark.parametrize("card, words", [
     (CARD, "nothing answers there"),
-    ([], "the firmware has no TCP over a network card"),
+    ([], "the firmware offers no TCP on any network card"),
     (qemu("-netdev", "socket,id=net,listen=127.0.0.1:0", "-device", "virtio-net-pci,netdev=net,romfile="),
      "no network card gets an address by DHCP")])
 def test_a_network_that_does_not_answer_is_waited_for_a_while(run, card, words):

@@ -15,7 +15,7 @@
 #include "timers/timers.h"
 
 #define DURATION_NS UINT64_C(20000000)
-#define LOST_FACTS  "The record had no space for all facts on the machine."
+#define LOST_FACTS  "The record had no space for all facts about the machine."
 #define JSON_BYTES  ((size_t)16 << 20) /* enough for the JSON report of any simulated machine */
 
 static bool

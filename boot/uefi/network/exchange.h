@@ -12,7 +12,7 @@
 #define EXCHANGE_ANSWER_SIZE (EXCHANGE_BODY_MAX + (8u << 10))
 #define EXCHANGE_OK          200
 #define EXCHANGE_NOT_FOUND   404
-#define EXCHANGE_NO_TCP      "the firmware has no TCP over a network card"
+#define EXCHANGE_NO_TCP      "the firmware offers no TCP on any network card"
 
 struct exchange {
 	/* Set by the caller. */

@@ -172,7 +172,7 @@ predict_shared_timer(struct report *report, struct text *reason)
 		return;
 	}
 	report->tick.source = hpet ? "hpet0" : "pit0";
-	text_printf(reason, "Linux's %s, because the local APIC's timer can't be used: all cores share it.",
+	text_printf(reason, "Linux's %s: all cores share this timer, because the local APIC's timer can't be used.",
 		    hpet ? "hpet, rated 50" : "pit, rated 0");
 	text_put(reason, describe_hypervisor_timer(report));
 	if (is_timer_tested(report, report->tick.source))

@@ -113,8 +113,8 @@ table_put_database_timing_cost(struct text *out, const struct report *report)
 	for (size_t i = 0; i < report->clock_count && !text->length; i++)
 		if (is_read_cost_known(&report->clocks[i]) && has_clock_failed(&report->clocks[i]))
 			text_put(text, "\"!\": the clock failed, so its times cannot be trusted. ");
-	text_put(text, "\"ms\": extra time of the query. \"over best\": above the cheapest clock. \"a read\": without "
-		       "bracket, median of cores. \"pg_test\": minimum of pg_test_timing.");
+	text_put(text, "\"ms\": extra time of the query. \"over best\": above the cheapest clock. \"a read\": cost "
+		       "without bracket, median of cores. \"pg_test\": pg_test_timing's minimum.");
 	text_put_char(out, '\n');
 	table_end_sentence(out, &sentence);
 }

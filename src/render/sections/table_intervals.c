@@ -124,8 +124,8 @@ table_put_intervals(struct text *out, const struct report *report)
 			put_interval_row(out, &report->intervals[i], SOURCE_COLUMNS);
 	put_rows_of_other_cores(out, report);
 	text_put_char(out, '\n');
-	table_put_sentence(out, "\"/\": periodic, otherwise one-shots. ask: interrupts asked for, mis: missed, ear: early, "
-		       "dbl: doubled, exc: excluded (preempted). Then lateness, error.");
+	table_put_sentence(out, "\"/\": periodic, else one-shots. ask: requested, mis: missed, ear: early, dbl: doubled, "
+		       "exc: excluded (preempted). min to max: lateness, each +- error.");
 	for (size_t i = 0; i < report->interval_count; i++)
 		put_missed_deadline_policy(out, &report->intervals[i]);
 	if (has_row_with_masked_interrupts(report))

@@ -379,17 +379,17 @@ TEST(without_a_lapic_the_tick_uses_the_hpet_or_the_pit)
 	struct report *report = report_of_timers(CLOCK_ABSENT, CLOCK_ABSENT, false);
 
 	assert_tick(report, "hpet0",
-		    "Linux's hpet, rated 50, because the local APIC's timer can't be used: all cores share it.");
+		    "Linux's hpet, rated 50: all cores share this timer, because the local APIC's timer can't be used.");
 	report = without_hpet();
 	report->paravirtual.interfaces[report->paravirtual.count++].kind = PARAVIRTUAL_HYPERV;
 	assert_tick(report, "pit0",
-		    "Linux's pit, rated 0, because the local APIC's timer can't be used: all cores share it. If "
+		    "Linux's pit, rated 0: all cores share this timer, because the local APIC's timer can't be used. If "
 		    "Hyper-V offers its own timer, Linux takes that (rating 1000).");
 	report = without_hpet();
 	report->paravirtual.interfaces[report->paravirtual.count++].kind = PARAVIRTUAL_HYPERV;
 	report->paravirtual.interfaces[report->paravirtual.count++].kind = PARAVIRTUAL_KVM;
 	assert_tick(report, "pit0",
-		    "Linux's pit, rated 0, because the local APIC's timer can't be used: all cores share it.");
+		    "Linux's pit, rated 0: all cores share this timer, because the local APIC's timer can't be used.");
 	report = literal_make_clean_report();
 	report->interval_count = 0;
 	assert_tick(report, NULL, "");

@@ -8,8 +8,8 @@
 
 #define RECORD_SIZE ((size_t)1 << 20)
 #define BLOCKS_MAX  4096
-#define NO_FACTS    "The record contains no facts on the machine, because an older version wrote it."
-#define BAD_FACTS   "The record's facts on the machine contradict each other."
+#define NO_FACTS    "The record contains no facts about the machine, because an older version wrote it."
+#define BAD_FACTS   "The record's facts about the machine contradict each other."
 #define NO_MEMORY   "There is not enough memory for the record."
 
 /* Numbers of fields, in the order of analysis/facts.def. */
