@@ -134,7 +134,8 @@ def boot_guest(run, console):
         guest = boot_once(run, accelerator, console, words, deadline, check_hang)
         reason = explain_kvm_failure(run, guest) if accelerator == "kvm" else None
         if reason and run.accel == "auto":
-            console.print_sentence(f"KVM does not work here ({reason}); going on with TCG")
+            console.print_sentence(f"KVM does not work here ({reason}), so the run continues with emulation (TCG); you need not do "
+                                   "anything")
             run.fell_back = True
             accelerator, reason = "tcg", None
             guest = boot_once(run, accelerator, console, words, deadline, check_hang=False)

@@ -356,7 +356,7 @@ def test_auto_comes_to_an_end_with_or_without_kvm(run, tmp_path):
     assert done.status in (0, 1), done
     report = done.report
     assert report["machine"]["accelerator"] in ("tcg", "kvm")
-    assert ("going on with TCG" in done.stderr) <= (report["machine"]["accelerator"] == "tcg")
+    assert ("continues with emulation (TCG)" in done.stderr) <= (report["machine"]["accelerator"] == "tcg")
     found = cases.make_cases(report, None)
     named = [case.name for case in found if case.group not in ("rules", "timers")]
     assert [name for name in named if name not in PARAVIRTUAL] == CLOCKS + ["run"]

@@ -141,8 +141,8 @@ def test_kvm_that_does_not_work_is_tried_once(run, fake, tmp_path):
     (tmp_path / "later").write_bytes(spoken())
     done = run(*fake(b"", no_kvm_script("os.abort()")), "--accel", "auto", "--matrix", tmp_path / "matrix")
     assert done.status == 0, done
-    assert done.stderr == ("qemu/run: a-1: KVM does not work here (QEMU was killed by signal 6); "
-                           "going on with TCG\n")
+    assert done.stderr == ("qemu/run: a-1: KVM does not work here (QEMU was killed by signal 6), "
+                           "so the run continues with emulation (TCG); you need not do anything\n")
 
 
 def test_an_earlier_matrix_is_its_baseline(run, fake, tmp_path):

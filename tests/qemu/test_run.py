@@ -765,7 +765,7 @@ def test_auto_falls_back_to_tcg_once_and_says_why(run, fake, tmp_path, under_kvm
     (tmp_path / "later").write_bytes(spoken())
     done = run(*fake(b"", no_kvm_script(under_kvm)), "--accel", "auto")
     assert done.status == 0, done
-    assert done.stderr == f"qemu/run: KVM does not work here ({reason}); going on with TCG\n"
+    assert done.stderr == f"qemu/run: KVM does not work here ({reason}), so the run continues with emulation (TCG); you need not do anything\n"
     assert value_of(arguments_of(tmp_path), "-accel") == ["tcg"]
 
 
