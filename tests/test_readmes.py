@@ -98,17 +98,24 @@ def test_each_recipe_for_a_kind_of_machine_says_whether_it_was_tried():
     assert [each for each in recipes if not re.search(r"\*(tried here|from (its|their) documentation)\*", each)] == []
 
 
-def record_fields(header, kinds, name):
-    """Return the fields of one kind of entry, in the order of the record, as "`name` type"."""
-    body = re.search(rf"struct record_{name} \{{.*?\n\}};", header, re.DOTALL).group(0)
-    types = {}
-    for declared, members in re.findall(r"^\s+(char|u?int\d+_t) ([^;]+);", body, re.MULTILINE):
+SIZES = {"u8": 1, "u16": 2, "u32": 4, "u64": 8, "i64": 8}
+# the fields of structs inside an item
+INNER = {"sample": ["begin", "ticks", "end"], "record_rate": ["value", "low", "high"]}
+
+
+def record_fields(header, name):
+    """Return the fields of one kind of entry or item as "`name` type", and its size in bytes."""
+    body = re.search(rf"struct record_{name} \{{.*?\n\}} ", header, re.DOTALL).group(0)
+    fields, size = [], 0
+    for declared, members in re.findall(r"^\t(char|u?int\d+_t|struct \w+) ([^;]+);", body, re.MULTILINE):
         for member in members.split(", "):
-            plain, _, size = member.rstrip("]").partition("[")
-            types[plain] = f"text[{size}]" if size else C_TYPES[declared]
-    row = re.search(rf"\.{name} = \{{(.*?)\}},\n", kinds, re.DOTALL).group(1)
-    # A field whose name contains a point belongs to a struct of u64 numbers.
-    return ", ".join(f"`{field}` {'u64' if '.' in field else types[field]}" for field in re.findall(r"\(record_\w+, ([\w.]+)\)", row))
+            plain, _, length = member.rstrip("]").partition("[")
+            inner = INNER.get(declared.removeprefix("struct "))
+            kind = f"text[{length}]" if length else "u64" if inner else C_TYPES[declared]
+            names = [f"{plain}.{each}" for each in inner] if inner else [plain]
+            fields += [f"`{each}` {kind}" for each in names]
+            size += len(names) * (int(length) if length else SIZES[kind])
+    return ", ".join(fields), size
 
 
 def test_the_readme_describes_a_records_entries_as_the_code_defines_them():
@@ -116,10 +123,12 @@ def test_the_readme_describes_a_records_entries_as_the_code_defines_them():
     header, kinds = ((folder / name).read_text() for name in ("record.h", "record_kinds.c"))
     numbers = dict(re.findall(r"^\tRECORD_([A-Z]+) = (\d+),", header, re.MULTILINE))
     expected = []
-    for constant, name, size, item, each in re.findall(r"\[RECORD_(\w+)\] = \w+\((\w+), (\d+)(?:, (\w+), (\d+))?\)", kinds):
-        expected.append(f"| {numbers[constant]} | {name} | {size} | {record_fields(header, kinds, name)} | {item}".rstrip() + " |")
+    for constant, name, item in re.findall(r"\[RECORD_(\w+)\] = \w+\((\w+)(?:, (\w+))?\)", kinds):
+        fields, size = record_fields(header, name)
+        expected.append(f"| {numbers[constant]} | {name} | {size} | {fields} | {item}".rstrip() + " |")
         if item:
-            expected.append(f"| {item} | {each} | {record_fields(header, kinds, item)} |")
+            fields, size = record_fields(header, item)
+            expected.append(f"| {item} | {size} | {fields} |")
     assert len(expected) > 13
     told = (folder / "README.md").read_text().splitlines()
     assert [row for row in expected if row not in told] == []

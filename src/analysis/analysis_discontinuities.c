@@ -74,7 +74,7 @@ static struct offset
 clock_gain_on_tsc_ns(const struct analysis_step *step, const struct record_compared *clock, int64_t late_ns)
 {
 	const struct clock *of = get_compared_clock(step, clock);
-	const struct rate_interval *rate = &clock->implied;
+	const struct record_rate rate = clock->implied;
 	int64_t least = clamp_difference((int64_t)(clock->now.begin - clock->then.end));
 	int64_t most = clamp_difference((int64_t)(clock->now.end - clock->then.begin));
 	int64_t ticks = clamp_difference(of->wrap_ticks == UINT64_MAX ? (int64_t)(clock->now.ticks - clock->then.ticks) :
@@ -94,7 +94,7 @@ clock_gain_on_tsc_ns(const struct analysis_step *step, const struct record_compa
 	 */
 	size = most < 0 ? 0 - (uint64_t)most : (uint64_t)most;
 	size = offset.high > 0 && (uint64_t)offset.high > size ? (uint64_t)offset.high : size;
-	by_rate = clamp_difference((int64_t)scale_mul_div_up(size, rate->high - rate->low, rate->low));
+	by_rate = clamp_difference((int64_t)scale_mul_div_up(size, rate.high - rate.low, rate.low));
 	late_ns = of->edges_only ? max_edge_lateness_ns(step, late_ns) : 0;
 	return (struct offset){
 		clamp_difference(scale_ticks_to_ns_down(&step->scale,
@@ -316,11 +316,10 @@ read_compared_clocks(struct analysis_step *step, const struct record_entry *entr
 	step->count = 0;
 	for (size_t i = 0; i < entry->item_count && step->count < REPORT_CLOCKS_MAX; i++) {
 		struct record_compared *clock = &step->clocks[step->count];
-		const struct rate_interval *rate = &clock->implied;
 
 		record_read_item(entry, i, clock);
-		step->count += clock->clock < step->report->clock_count && rate->low && rate->low <= rate->value &&
-			       rate->value <= rate->high;
+		step->count += clock->clock < step->report->clock_count && clock->implied.low &&
+			       clock->implied.low <= clock->implied.value && clock->implied.value <= clock->implied.high;
 	}
 }
 

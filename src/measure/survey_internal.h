@@ -131,6 +131,13 @@ uint64_t survey_max_ticks_between_compared_reads(const struct survey *survey, co
 
 #define SURVEY_MICROHZ_PER_HZ UINT64_C(1000000)
 
+/* Returns RATE in the form in which the record contains the rates of a step's clocks. */
+static inline struct record_rate
+survey_to_record_rate(const struct rate_interval *rate)
+{
+	return (struct record_rate){ rate->known ? rate->value : 0, rate->low, rate->high };
+}
+
 /* Stores the latest reading of clock I of the report. AT_EDGE is true for a reading at an RTC's tick (see clock.h). */
 void survey_store_reading(struct survey *survey, size_t i, const struct sample *now, bool at_edge);
 

@@ -26,7 +26,7 @@
 bool
 sweeps_is_clock_compared(const struct survey *survey, size_t i)
 {
-	return survey_can_clock_measure_tsc(survey, &survey->report->clocks[i]) && survey->steps.clocks[i].implied.known;
+	return survey_can_clock_measure_tsc(survey, &survey->report->clocks[i]) && survey->steps.clocks[i].implied.value;
 }
 
 bool
@@ -147,11 +147,11 @@ widen_rates_to_new_readings(struct survey *survey, const struct record_compared 
 
 		if (sweeps_is_edge_clock(survey, i) && set_has(waited, i) && !step->now_at_edge)
 			/* no edge came: the clock stopped, or is too slow for a measurement of its rate */
-			step->implied.known = false;
+			step->implied.value = 0;
 		if (!sweeps_is_clock_compared(survey, i) || before[i].now.end == step->now.end)
 			continue;
 		if (!sweeps_is_edge_clock(survey, i) && are_readings_too_inexact(&window.first, &window.last)) {
-			step->implied.known = false;
+			step->implied.value = 0;
 			continue;
 		}
 		if (sweeps_is_edge_clock(survey, i) && survey->report->hypervisor[0]) {
@@ -166,7 +166,7 @@ widen_rates_to_new_readings(struct survey *survey, const struct record_compared 
 		else if (!step->now_at_edge)
 			continue;
 		if (window.last.ticks == 0)
-			step->implied.known = false; /* the clock stopped, so it has no rate */
+			step->implied.value = 0; /* the clock stopped, so it has no rate */
 		slope = rate_calculate_slope(&window);
 		since = rate_of_tsc_implied_by_clock(&slope, entry->clock.claimed);
 		if (!since.known || !rate_is_tsc_rate_plausible(&survey->scale, &since))

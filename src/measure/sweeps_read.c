@@ -63,9 +63,9 @@ sweeps_wait_for_edges(struct survey *survey, uint32_t clocks)
 }
 
 static bool
-is_reading_longer_than(const struct survey *survey, const struct sample *sample, uint64_t ns)
+is_reading_longer_than(const struct survey *survey, struct sample sample, uint64_t ns)
 {
-	return sample->end - sample->begin > scale_ns_to_ticks(&survey->scale, ns);
+	return sample.end - sample.begin > scale_ns_to_ticks(&survey->scale, ns);
 }
 
 /*
@@ -86,7 +86,7 @@ read_all_clocks_once(struct survey *survey, bool with_edge_clocks, uint64_t *beg
 		reading = survey->buffer.samples[READS - 1];
 		*begin = *end ? *begin : survey->buffer.samples[0].begin;
 		*end = reading.end;
-		if (is_reading_longer_than(survey, &reading, LONG_NS))
+		if (is_reading_longer_than(survey, reading, LONG_NS))
 			reading = rate_shortest_sample(survey->buffer.samples, READS);
 		survey_store_reading(survey, i, &reading, false);
 	}
@@ -118,7 +118,7 @@ are_all_readings_tight(const struct survey *survey)
 {
 	for (size_t i = 0; i < survey->report->clock_count; i++)
 		if (sweeps_is_clock_compared(survey, i) && !sweeps_is_edge_clock(survey, i) &&
-		    is_reading_longer_than(survey, &survey->steps.clocks[i].now, TIGHT_NS))
+		    is_reading_longer_than(survey, survey->steps.clocks[i].now, TIGHT_NS))
 			return false;
 	return true;
 }

@@ -15,7 +15,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/interval.h"
 #include "clock/sample.h"
 
 /*
@@ -59,12 +58,17 @@ enum record_kind {
 	RECORD_PASS = 20,
 };
 
-/* Texts in entries are ASCII, padded with zeros. A text that fills its array has no zero at its end. */
+/*
+ * The structs of entries and items have no padding, so their bytes are the same in memory and in the file. New fields
+ * may only be added at the end of a struct. Texts are ASCII, padded with zeros. A text that fills its array has no zero
+ * at its end.
+ */
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers in the file are little endian");
 
 struct record_run { /* kind RUN: the first entry */
 	char version[24], commit[16]; /* version and commit of baretick */
 	uint64_t start_tsc;           /* the boot core's TSC at the start of the run */
-};
+} __attribute__((packed));
 
 /* kind SCALE: the TSC's rate, which converts ticks to ns during the run, from this entry on */
 struct record_scale {
@@ -72,12 +76,12 @@ struct record_scale {
 	/* bounds of the rate; both are 0 if it was not measured, or not confirmed by other clocks */
 	uint64_t low_microhz, high_microhz;
 	uint64_t step_ticks; /* the TSC's resolution: the largest step in which its value advances */
-};
+} __attribute__((packed));
 
 struct record_core {
 	uint32_t core; /* the core's number in other entries; 0 is the boot core */
 	uint32_t apic_id;
-};
+} __attribute__((packed));
 
 enum record_mark_what {
 	RECORD_MARK_PHASE = 1,     /* a phase of the run starts; TEXT is its id */
@@ -94,7 +98,7 @@ struct record_mark {
 	uint16_t what; /* a value of enum record_mark_what */
 	uint64_t value;
 	char text[24];
-};
+} __attribute__((packed));
 
 /*
  * The part of the run in which the samples of a batch (see below) were taken. A rate window is an interval in which the
@@ -147,12 +151,12 @@ struct record_batch {
 	 * are 0 if there are none.
 	 */
 	uint64_t gcd_ticks, smallest_ticks;
-};
+} __attribute__((packed));
 
 struct record_corner { /* item of a BATCH: a corner, relative to BEGIN and TICKS of the batch */
 	uint64_t tsc, ticks; /* may be negative, in two's complement */
 	uint16_t upper;      /* 1 if lines through all samples must pass below this corner, 0 if they must pass above */
-};
+} __attribute__((packed));
 
 /*
  * kind LATENCY: durations of the reads of a clock on the boot core, counted in cells (see analysis/facts.h). The items
@@ -167,7 +171,7 @@ struct record_latency {
 	uint16_t length;
 	uint64_t count;  /* number of reads; this and the other fields are as in struct latency */
 	uint64_t min_ns, max_ns, max_count, total_ticks, total_ns;
-};
+} __attribute__((packed));
 
 /*
  * kind EXCHANGE: ping-pongs of pairs of cores (see sync/pingpong.h) that were made at the same time. The items are
@@ -182,7 +186,7 @@ struct record_exchange {
 	uint16_t pass;
 	uint16_t concurrency;        /* number of pairs that had ping-pongs at the same time */
 	uint64_t begin_tsc, end_tsc; /* the boot core's TSC before and after the ping-pongs */
-};
+} __attribute__((packed));
 
 /*
  * Item of an EXCHANGE: the ping-pong of two cores. In a soak, an item combines the ping-pongs of one core with the boot
@@ -196,7 +200,7 @@ struct record_pingpong {
 	uint32_t best_trip_ticks, median_trip_ticks;
 	/* smallest (TSC on arrival - stamp) of the messages to each core */
 	int64_t least_to_second, least_to_first;
-};
+} __attribute__((packed));
 
 enum record_pass_stage {
 	RECORD_PASS_FIRST = 1,
@@ -221,13 +225,13 @@ struct record_pass {
 	uint32_t concurrency; /* number of pairs that had ping-pongs at the same time, at the end of the pass */
 	uint32_t rounds;      /* number of rounds that were started (see sync/pair_schedule.h) */
 	uint64_t begin_tsc, end_tsc;
-};
+} __attribute__((packed));
 
 #define RECORD_MEMBERS_CORES 64u /* number of cores that each item of a PASS describes */
 
 struct record_members { /* item of a PASS: bit K of item N is 1 if core 64 * N + K took part */
 	uint64_t cores;
-};
+} __attribute__((packed));
 
 #define RECORD_PERIODIC  1u /* flag: the timer was tested in periodic mode, not in one-shot mode */
 #define RECORD_OWN_PHASE 2u /* flag: the timer's periods do not start when it is programmed */
@@ -258,7 +262,7 @@ struct record_timer {
 	 * source's own counter, or the TSC if the interrupt handler does not read that counter
 	 */
 	uint64_t step_ticks;
-};
+} __attribute__((packed));
 
 /* Item of an INTERRUPTS: an interrupt or a gap. For a gap, the two fields are the TSC before and after it. */
 struct record_event {
@@ -269,7 +273,7 @@ struct record_event {
 	uint64_t count;
 	/* The TSC, read after the counter. If the source is polled, the TSC at the first poll after the event. */
 	uint64_t tsc;
-};
+} __attribute__((packed));
 
 enum record_interrupts_what {
 	RECORD_SHOT = 1,    /* one-shot mode: one interrupt */
@@ -302,11 +306,11 @@ struct record_interrupts {
 	uint64_t armed_before, armed_after; /* TSC before and after programming the source */
 	uint64_t opened, closed;            /* TSC when interrupts were enabled, and when they were masked again */
 	uint64_t taken; /* number of interrupts; after an interrupt storm, the items contain no interrupts */
-};
+} __attribute__((packed));
 
 struct record_octave { /* Item of a WATCH: item N is the number of gaps whose length is 2^(N-1) to 2^N - 1 ns. */
 	uint64_t gaps;
-};
+} __attribute__((packed));
 
 /*
  * kind WATCH: the gaps of one core, found by a loop that only reads the TSC. There are 65 items of struct
@@ -330,7 +334,7 @@ struct record_watch {
 	 * Both are added up for all parts. They are 0 if the counter could not be read in one of the parts.
 	 */
 	uint64_t reported_ns, reported_ticks;
-};
+} __attribute__((packed));
 
 struct record_gap { /* kind GAP: one gap of a WATCH. Only the first gaps of each core have such an entry. */
 	uint32_t core;
@@ -340,13 +344,13 @@ struct record_gap { /* kind GAP: one gap of a WATCH. Only the first gaps of each
 	 */
 	uint64_t tsc;
 	uint64_t ticks; /* length of the gap */
-};
+} __attribute__((packed));
 
 struct record_calibrated { /* item of a CALIBRATION: one run of a calibration loop */
 	uint64_t hz;      /* the resulting rate in Hz; 0 if the loop refused the result */
 	/* number of the reason why the loop refused the result; 2^32 - 1 if it did not refuse */
 	uint32_t refusal;
-};
+} __attribute__((packed));
 
 /*
  * kind CALIBRATION: some runs of a calibration loop (see clock/calibration.h). The items are struct
@@ -359,25 +363,25 @@ struct record_calibration {
 	 * same time. All are 0 if the calibrated clock is the TSC itself.
 	 */
 	uint64_t ticks, slack_ticks, tsc_ticks;
-};
+} __attribute__((packed));
 
 struct record_stated { /* kind STATED: a CPUID leaf or an MSR that may state a clock's rate */
 	/* IS_MSR is 1 for an MSR, 0 for a CPUID leaf. FAULTED is 1 if reading it caused an exception. */
 	uint16_t is_msr, faulted;
 	uint32_t number;
 	uint32_t eax, ebx, ecx, edx; /* the registers that CPUID returned, or the MSR's value in EDX:EAX */
-};
+} __attribute__((packed));
 
 /* kind LOOP: the readings of one run of a calibration loop. The items are struct record_taken. */
 struct record_loop {
 	char loop[16];
 	uint32_t run; /* number of the run, from 0 */
-};
+} __attribute__((packed));
 
 /* Item of a LOOP: one reading. drivers/calibrations/README.md gives the order of the readings. */
 struct record_taken {
 	uint64_t value;
-};
+} __attribute__((packed));
 
 /*
  * kind FACTS: elements of a list of the report, see analysis/facts.h. The items are bytes. Each element is its length
@@ -388,7 +392,11 @@ struct record_facts {
 	/* number of bytes in use; the items have 8 bytes each, so the last item may be partly unused */
 	uint16_t length;
 	uint32_t first;  /* index in the list of the first element that the entry contains */
-};
+} __attribute__((packed));
+
+struct record_rate { /* a rate in microhertz, and its bounds */
+	uint64_t value, low, high;
+} __attribute__((packed));
 
 struct record_compared { /* Item of a STEP: the readings of one clock at the start and at the end of the step. */
 	uint16_t clock;
@@ -398,9 +406,8 @@ struct record_compared { /* Item of a STEP: the readings of one clock at the sta
 	uint64_t resolution_ticks;    /* upper bound of the counter's resolution */
 	/* upper bound of the lead over the TSC that an edge clock already had at the start of the step */
 	uint64_t hidden_ns;
-	/* the TSC's rate according to this clock; its field `known` is not in the file */
-	struct rate_interval implied;
-};
+	struct record_rate implied;   /* the TSC's rate according to this clock; VALUE is 0 if it is not known */
+} __attribute__((packed));
 
 /* kind STEP: the interval between two successive readings of all clocks, if the clocks disagree on its duration */
 struct record_step {
@@ -411,35 +418,19 @@ struct record_step {
 	 * Usually 0. In an entry without items, it is the number of further steps, which have no entry of their own.
 	 */
 	uint64_t more;
-};
+} __attribute__((packed));
 
 struct record_end { /* kind END: the last entry */
 	uint64_t entries; /* number of entries before the entry END */
 	uint64_t dropped; /* number of entries that were omitted because there was no space */
-};
+} __attribute__((packed));
 
-struct record_field {
-	uint8_t offset, width, count; /* a field of a struct: COUNT elements of WIDTH bytes, at OFFSET in the struct */
-};
-
-struct record_shape { /* Describes the fields of an entry's struct, or of an item. */
-	/*
-	 * Number of the first field, and number of fields. In the file, the fields follow each other in this order,
-	 * without padding.
-	 */
-	uint8_t first, count;
-	uint16_t bytes;       /* size of all fields together in the file */
-};
-
-struct record_kind_row {
-	struct record_shape fixed, item; /* fixed.bytes is 0 if there is no kind with this number */
+struct record_kind_row { /* Sizes in bytes; both are 0 if there is no kind with this number. */
+	uint8_t fixed_bytes, item_bytes; /* size of an entry's struct, and of an item; ITEM_BYTES is 0 without items */
 };
 
 #define RECORD_KINDS (RECORD_PASS + 1)
 extern const struct record_kind_row record_kinds[RECORD_KINDS];
-
-/* Returns field I of SHAPE. I must be less than shape->count. */
-const struct record_field *record_get_field(const struct record_shape *shape, size_t i);
 
 struct record { /* State of the writer. */
 	uint8_t *bytes;

@@ -93,9 +93,9 @@ find_next_entry(struct record_reader *reader, struct record_entry *entry)
 	bytes = RECORD_ENTRY_BYTES + fixed_bytes + (size_t)entry->item_count * entry->item_bytes;
 	if (bytes > left)
 		return stop_reading(reader, RECORD_DAMAGED, RECORD_ENTRY_ENDS);
-	if (entry->kind < RECORD_KINDS && record_kinds[entry->kind].fixed.bytes &&
-	    (fixed_bytes < record_kinds[entry->kind].fixed.bytes ||
-	     (entry->item_count && entry->item_bytes < record_kinds[entry->kind].item.bytes)))
+	if (entry->kind < RECORD_KINDS && record_kinds[entry->kind].fixed_bytes &&
+	    (fixed_bytes < record_kinds[entry->kind].fixed_bytes ||
+	     (entry->item_count && entry->item_bytes < record_kinds[entry->kind].item_bytes)))
 		return stop_reading(reader, RECORD_DAMAGED, RECORD_ENTRY_SHORT);
 	reader->at += bytes;
 	return true;
@@ -126,35 +126,23 @@ record_read_next(struct record_reader *reader, struct record_entry *entry)
 		if (entry->kind == RECORD_END)
 			return read_end_entry(reader, entry);
 		reader->entries++;
-		if (entry->kind < RECORD_KINDS && record_kinds[entry->kind].fixed.bytes)
+		if (entry->kind < RECORD_KINDS && record_kinds[entry->kind].fixed_bytes)
 			return true;
 		reader->skipped++;
 	}
 	return false;
 }
 
-static void
-read_fields(const struct record_shape *shape, const uint8_t *from, uint8_t *to)
-{
-	for (size_t i = 0; i < shape->count; i++) {
-		const struct record_field *field = record_get_field(shape, i);
-		size_t bytes = (size_t)field->width * field->count;
-
-		__builtin_memcpy(to + field->offset, from, bytes);
-		from += bytes;
-	}
-}
-
 void
 record_read_fixed_part(const struct record_entry *entry, void *fixed)
 {
-	read_fields(&record_kinds[entry->kind].fixed, entry->fixed, fixed);
+	__builtin_memcpy(fixed, entry->fixed, record_kinds[entry->kind].fixed_bytes);
 }
 
 void
 record_read_item(const struct record_entry *entry, size_t i, void *item)
 {
-	read_fields(&record_kinds[entry->kind].item, entry->items + i * entry->item_bytes, item);
+	__builtin_memcpy(item, entry->items + i * entry->item_bytes, record_kinds[entry->kind].item_bytes);
 }
 
 const char *

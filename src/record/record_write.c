@@ -14,33 +14,6 @@ put_number(uint8_t *at, uint32_t number, size_t width)
 	__builtin_memcpy(at, &number, width);
 }
 
-/* Copies the fields of the struct FROM to TO without padding. Returns the address after the last byte in TO. */
-static uint8_t *
-put_fields(const struct record_shape *shape, uint8_t *to, const uint8_t *from)
-{
-	for (size_t i = 0; i < shape->count; i++) {
-		const struct record_field *field = record_get_field(shape, i);
-		size_t bytes = (size_t)field->width * field->count;
-
-		__builtin_memcpy(to, from + field->offset, bytes);
-		to += bytes;
-	}
-	return to;
-}
-
-/*
- * Returns the size of an item struct. Each item struct contains a field of 8 bytes, so its size is a multiple of 8.
- */
-static size_t
-get_item_struct_size(const struct record_shape *shape)
-{
-	size_t end = 0;
-
-	for (size_t i = 0; i < shape->count; i++)
-		end = record_get_field(shape, i)->offset + (size_t)record_get_field(shape, i)->width;
-	return (end + 7) / 8 * 8;
-}
-
 void
 record_begin(struct record *record, void *bytes, size_t size)
 {
@@ -53,7 +26,7 @@ record_begin(struct record *record, void *bytes, size_t size)
 static size_t
 entry_size_bytes(enum record_kind kind, size_t count)
 {
-	return RECORD_ENTRY_BYTES + record_kinds[kind].fixed.bytes + count * record_kinds[kind].item.bytes;
+	return RECORD_ENTRY_BYTES + record_kinds[kind].fixed_bytes + count * record_kinds[kind].item_bytes;
 }
 
 size_t
@@ -100,12 +73,13 @@ put_entry(uint8_t *at, enum record_kind kind, const void *fixed, const void *ite
 	const struct record_kind_row *row = &record_kinds[kind];
 
 	put_number(at, kind, 2);
-	put_number(at + 2, row->fixed.bytes, 2);
+	put_number(at + 2, row->fixed_bytes, 2);
 	put_number(at + 4, (uint32_t)count, 2);
-	put_number(at + 6, row->item.bytes, 2);
-	at = put_fields(&row->fixed, at + RECORD_ENTRY_BYTES, fixed);
-	for (size_t i = 0; i < count; i++)
-		at = put_fields(&row->item, at, (const uint8_t *)items + i * get_item_struct_size(&row->item));
+	put_number(at + 6, row->item_bytes, 2);
+	at += RECORD_ENTRY_BYTES;
+	__builtin_memcpy(at, fixed, row->fixed_bytes);
+	if (count)
+		__builtin_memcpy(at + row->fixed_bytes, items, count * row->item_bytes);
 }
 
 static void

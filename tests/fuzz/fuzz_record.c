@@ -66,7 +66,7 @@ read_all_entries(const uint8_t *bytes, size_t size)
 		record_read_fixed_part(&entry, wide);
 		for (size_t i = 0; i < entry.item_count; i++)
 			record_read_item(&entry, i, wide);
-		require_true(record_kinds[entry.kind].fixed.bytes > 0 && reader.at <= size);
+		require_true(record_kinds[entry.kind].fixed_bytes > 0 && reader.at <= size);
 	}
 	require_true(reader.state != RECORD_READS && entries + reader.skipped == reader.entries);
 	require_true((record_describe_error(&reader) == NULL) == (reader.state == RECORD_WHOLE));

@@ -281,10 +281,10 @@ narrow_rates_for_comparing_clocks(struct survey *survey)
 {
 	for (size_t i = 0; i < survey->report->clock_count; i++) {
 		const struct rate_interval *now = &survey->report->clocks[i].implied;
-		struct rate_interval *known = &survey->steps.clocks[i].implied;
+		struct record_compared *clock = &survey->steps.clocks[i];
 
-		if (survey->tracks[i].entry && now->known && now->high - now->low < known->high - known->low)
-			*known = *now;
+		if (survey->tracks[i].entry && now->known && now->high - now->low < clock->implied.high - clock->implied.low)
+			clock->implied = survey_to_record_rate(now);
 	}
 }
 

@@ -111,11 +111,11 @@ set_rates_for_comparing_clocks(struct survey *survey, const struct rate_interval
 	for (size_t i = 0; i < survey->report->clock_count; i++) {
 		const struct report_clock *entry = &survey->report->clocks[i];
 		uint64_t within = microhz / (entry->clock.edges_only ? EDGES_WITHIN_SHARE : UNKNOWN_WITHIN_SHARE);
+		struct record_compared *clock = &survey->steps.clocks[i];
 
-		survey->steps.clocks[i] = (struct record_compared){ .clock = (uint16_t)i, .implied = implied[i] };
+		*clock = (struct record_compared){ .clock = (uint16_t)i, .implied = survey_to_record_rate(&implied[i]) };
 		if (survey_can_clock_measure_tsc(survey, entry) && !implied[i].known)
-			survey->steps.clocks[i].implied =
-				(struct rate_interval){ true, microhz, microhz - within, microhz + within };
+			clock->implied = (struct record_rate){ microhz, microhz - within, microhz + within };
 	}
 }
 

@@ -63,11 +63,10 @@ clamp_to_32_bits(uint64_t ticks)
 	return ticks < UINT32_MAX ? (uint32_t)ticks : UINT32_MAX;
 }
 
-static void
-set_to_minimum(int64_t *least, int64_t ticks)
+static int64_t
+smaller_of(int64_t a, int64_t b)
 {
-	if (ticks < *least)
-		*least = ticks;
+	return a < b ? a : b;
 }
 
 /*
@@ -90,8 +89,8 @@ record_sum_of_soak_pingpongs(struct survey *survey, const struct record_exchange
 	sum->exchange.end_tsc = exchange->end_tsc;
 	sum->pingpong.trips += pingpong->trips;
 	sum->pingpong.warps += pingpong->warps;
-	set_to_minimum(&sum->pingpong.least_to_second, pingpong->least_to_second);
-	set_to_minimum(&sum->pingpong.least_to_first, pingpong->least_to_first);
+	sum->pingpong.least_to_second = smaller_of(sum->pingpong.least_to_second, pingpong->least_to_second);
+	sum->pingpong.least_to_first = smaller_of(sum->pingpong.least_to_first, pingpong->least_to_first);
 	record_replace_entry(&survey->record, sum->at, RECORD_EXCHANGE, &sum->exchange, &sum->pingpong, 1);
 }
 

@@ -128,26 +128,26 @@ run_free_running_window(void *argument)
 }
 
 /*
- * Waits until the source's status bit is set. FROM and TO get the TSC of the last two polls, between which the bit
- * became set. FROM is 0 if the bit was set at the first poll. Returns false if the bit is not set in time.
+ * Waits until the source's status bit is set. POLLS gets the TSC of the last two polls, between which the bit became
+ * set. Its `count` is 0 if the bit was set at the first poll. Returns false if the bit is not set in time.
  */
 static bool
-wait_for_status_bit(const struct timer_test *test, uint64_t *from, uint64_t *to)
+wait_for_status_bit(const struct timer_test *test, struct record_event *polls)
 {
 	const struct timer *timer = test->timer;
-	uint64_t until = test->due_tsc + ns_to_tsc_ticks(test, LATE_NS), polls = (POLLED_NS + LATE_NS) * TEST_POLLS_PER_NS;
+	uint64_t until = test->due_tsc + ns_to_tsc_ticks(test, LATE_NS), turns = (POLLED_NS + LATE_NS) * TEST_POLLS_PER_NS;
 	uint64_t begin = now_tsc(test);
 	bool expired;
 
-	*from = 0;
+	polls->count = 0;
 	do { /* one more poll after the time limit, because the core may have been preempted */
 		expired = timer->driver->expired(timer);
-		*to = now_tsc(test);
+		polls->tsc = now_tsc(test);
 		if (expired)
 			break;
-		*from = begin;
-		begin = *to;
-	} while (*from < until && polls-- > 0);
+		polls->count = begin;
+		begin = polls->tsc;
+	} while (polls->count < until && turns-- > 0);
 	return expired;
 }
 
@@ -180,7 +180,7 @@ poll_status_bit(struct timer_test *test)
 		return;
 	interrupts = test->survey->hooks.interrupts_mask();
 	store_deadline_of_counter(test, RECORD_POLLED);
-	test->arming.taken = wait_for_status_bit(test, &set_between->count, &set_between->tsc);
+	test->arming.taken = wait_for_status_bit(test, set_between);
 	test->survey->hooks.interrupts_restore(interrupts);
 	test->arming.opened = test->arming.armed_after;
 	test->arming.closed = set_between->tsc;

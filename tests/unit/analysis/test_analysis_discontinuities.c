@@ -77,7 +77,7 @@ begin(void **state)
 		clock->wrap_ticks = clocks[i].wrap_ticks;
 		clock->edges_only = i == RTC;
 		step.clocks[i] = (struct record_compared){ .clock = (uint16_t)i, .resolution_ticks = 1,
-							   .implied = { true, MICROHZ, MICROHZ - MICROHZ / 1000000,
+							   .implied = { MICROHZ, MICROHZ - MICROHZ / 1000000,
 									MICROHZ + MICROHZ / 1000000 } };
 	}
 	step.clocks[RTC].then_at_edge = step.clocks[RTC].now_at_edge = step.clocks[RTC].confirmed = 1;
