@@ -7,10 +7,10 @@
  */
 #define REPORT_BYTES ((size_t)192 << 10)
 /*
- * Bytes for one core. Its element takes up to 2,400 bytes. It contains two latencies of each clock: of the core alone,
- * and together with the other cores.
+ * Bytes for one core. Its element takes up to 2,805 bytes, and an entry with two elements has 34 bytes more. An element
+ * contains two latencies of each clock: of the core alone, and together with the other cores.
  */
-#define CORE_BYTES       2500u
+#define CORE_BYTES       2830u
 #define LATENCY_BYTES    (FACTS_CELLS * 3u) /* a cell with the number of reads of one duration takes 2 to 3 bytes */
 #define ROW_BYTES        64u
 #define ROW_CLOCK_BYTES  136u

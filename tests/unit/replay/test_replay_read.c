@@ -682,3 +682,24 @@ TEST(rules_of_another_version_are_omitted)
 	assert_string_equal(report.notes[0], "2 results of rules that this version of baretick does not have are left out. "
 					     "The last one is of the rule no-such-rule.");
 }
+
+/* All fields of the cores have all bits set, except for the 0 at the end of their texts. */
+TEST(the_space_for_facts_is_enough_for_any_facts_of_cores)
+{
+	enum { CORES = 16 };
+	static struct report_core cores[CORES];
+	struct report from = { .core_count = 0 };
+	size_t begin = record.length, empty;
+
+	memset(cores, 0xff, sizeof(cores));
+	for (size_t i = 0; i < CORES; i++)
+		cores[i].reason[sizeof(cores[i].reason) - 1] = '\0';
+	facts_write(&record, &from);
+	empty = record.length - begin;
+	begin = record.length;
+	from.core_count = CORES;
+	from.cores = cores;
+	facts_write(&record, &from);
+	assert_int_equal(record.dropped, 0);
+	assert_true(record.length - begin - empty <= facts_max_bytes(CORES, 0) - facts_max_bytes(0, 0));
+}
