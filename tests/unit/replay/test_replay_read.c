@@ -683,6 +683,42 @@ TEST(rules_of_another_version_are_omitted)
 					     "The last one is of the rule no-such-rule.");
 }
 
+/*
+ * The latency of the null clock is the cost of the two TSC reads around each sample. It is restored from the record.
+ * The null clock has no rate, and its cost is subtracted from the cost of the other clocks' reads.
+ */
+TEST(the_null_row_has_the_cost_of_the_tsc_reads_alone)
+{
+	struct report *from = literal_make_clean_report();
+	size_t null = (size_t)(literal_find_clock(from, "null") - from->clocks);
+	size_t hpet = (size_t)(literal_find_clock(from, "hpet") - from->clocks);
+	const struct report_clock *row = &report.clocks[null];
+
+	memset(from->clocks[null].latency, 0, sizeof(*from->clocks[null].latency));
+	literal_record_ns(from->clocks[null].latency, 24, 700);
+	literal_record_ns(from->clocks[null].latency, 25, 290);
+	literal_record_ns(from->clocks[null].latency, 31, 10);
+	for (size_t i = 0; i < from->core_count; i++) {
+		from->cores[i].latency[null] = (struct core_latency){ 1000, 24, 24, 25, 24360, 24300, 24400 };
+		from->cores[i].latency[hpet] = (struct core_latency){ 1000, 500, 524, 525, 524360, 524000, 525000 };
+	}
+	put_facts(from);
+	assert_null(replay(bytes, record.length));
+	replay_calculate_results(&report, bytes, record.length, found.entries, found.dropped);
+	assert_int_equal(row->latency->count, 1000);
+	assert_int_equal(row->latency->min_ns, 24);
+	assert_int_equal(latency_percentile_ns(row->latency, 50000), 24);
+	assert_int_equal(latency_percentile_ns(row->latency, 99000), 25);
+	assert_int_equal(row->latency->max_ns, 31);
+	assert_int_equal(row->latency->total_ticks, 2 * (700 * 24 + 290 * 25 + 10 * 31));
+	assert_false(row->measured.known || row->absolute.known || row->implied.known || row->cost.read_ps.known);
+	for (size_t i = 0; i < report.rate_count; i++)
+		assert_true(report.rates[i].a != row->clock.id && report.rates[i].b != row->clock.id);
+	assert_true(report.clocks[hpet].cost.read_ps.known);
+	assert_int_equal(report.clocks[hpet].cost.read_ps.value, 500000);
+	assert_int_equal(report.clocks[hpet].cost.null_ps, 24360);
+}
+
 /* All fields of the cores have all bits set, except for the 0 at the end of their texts. */
 TEST(the_space_for_facts_is_enough_for_any_facts_of_cores)
 {
