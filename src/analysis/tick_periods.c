@@ -349,24 +349,11 @@ find_first_trailing_empty_period(const struct periods *periods)
 }
 
 /*
- * Returns true if PENDING, the number of ticks that may be pending since earlier empty periods, explains the surplus
- * ticks of a period. Subtracts the surplus ticks from PENDING. Hypervisors queue undelivered ticks and reinject them
- * right after the guest handles the next tick (Linux arch/x86/kvm/i8254.c, reinject).
- */
-static bool
-are_surplus_ticks_reinjected(uint16_t ticks, size_t *pending)
-{
-	size_t more = ticks > 1 ? ticks - 1u : 0;
-	bool reinjected = more && more <= *pending;
-
-	*pending -= more < *pending ? more : *pending;
-	return reinjected;
-}
-
-/*
  * Counts lost and doubled periods. A period is excused (neither lost nor doubled) if a fault of the source is not the
  * only possible cause. For example, a second tick after an excused empty period may be the tick of that empty period,
- * late by more than a period.
+ * late by more than a period. Hypervisors queue undelivered ticks and reinject them right after the guest handles the
+ * next tick (Linux arch/x86/kvm/i8254.c, reinject). If a period has more surplus ticks than ticks are pending, it is
+ * doubled, and the pending ticks may still come later.
  */
 static void
 count_lost_and_doubled_periods(struct timer_analysis *analysis, const struct periods *periods)
@@ -379,11 +366,13 @@ count_lost_and_doubled_periods(struct timer_analysis *analysis, const struct per
 
 	for (size_t k = 0; k + 1 < periods->count; k++) {
 		uint16_t ticks = periods->ticks[k];
-		bool reinjected = are_surplus_ticks_reinjected(ticks, &pending);
+		bool reinjected = ticks > 1 && ticks - 1u <= pending;
 		bool excused = reinjected || was_core_preempted_around_period(analysis, k, ticks) ||
 			       (!ticks && is_next_tick_late(periods, k)) || k >= cut_off;
 		bool empty = !ticks && !excused;
 
+		if (reinjected)
+			pending -= ticks - 1u;
 		pending += excused && !ticks;
 		row->expected++;
 		row->excused += excused;

@@ -274,6 +274,20 @@ TEST(ticks_that_were_pending_since_a_gap_are_not_doubled)
 }
 
 /*
+ * A gap delays the tick for deadline 200. At most one of the surplus ticks at 550 and 560 can be this tick, so their
+ * period is doubled. The surplus tick at 650 can be it as well, so its period is not doubled.
+ */
+TEST(a_doubled_period_does_not_use_up_the_ticks_that_are_pending)
+{
+	static const double ticks[] = { 100.1, 300.1, 400.1, 500.1, 550, 560, 600.1, 650, 700.1, 800.1, 0 };
+
+	put_timer(RECORD_PERIODIC | RECORD_BY_TSC);
+	away(205, 260);
+	analysed(ticks, 800);
+	assert_counts(0, 1, 2);
+}
+
+/*
  * The gap ends before the second period starts, but the timer sends missed ticks until after the start of that period.
  */
 TEST(ticks_of_a_burst_after_a_gap_are_not_doubled_in_the_next_period)
