@@ -63,21 +63,22 @@ distance_between_offset_middles(const struct cores *cores, size_t a, size_t b)
  * Returns true if OTHER belongs to REPRESENTATIVE's group, as seen from CORE, which may be an outlier. The two must be
  * proven to be at most as far apart as CORE is from the nearer of them, by an estimate of CORE's distances. The proof
  * is the offset between the two, or the sum of CORE's offsets against both. This sum must also allow a distance within
- * the limit.
+ * the limit. CORE must be ahead of both or behind both. Otherwise it is between them, and they are no group without it.
  *
- * Without this condition, the first of three TSCs with increasing offsets would be an outlier, only because the second
- * TSC is a little nearer to the third.
+ * Without the condition on distances, the first of three TSCs with increasing offsets would be an outlier, only because
+ * the second TSC is a little nearer to the third.
  */
 static bool
 does_core_agree_with_representative(const struct cores *cores, size_t representative, size_t other, size_t core)
 {
 	struct offset own = offset_between(cores, representative, other);
-	struct offset path = offset_add(offset_between(cores, representative, core), offset_between(cores, core, other));
+	struct offset ahead = offset_between(cores, representative, core), behind = offset_between(cores, core, other);
+	struct offset path = offset_add(ahead, behind);
 	uint64_t to_other = distance_between_offset_middles(cores, core, other);
 	uint64_t to_representative = distance_between_offset_middles(cores, core, representative);
 	uint64_t most = to_other < to_representative ? to_other : to_representative;
 
-	return !do_cores_differ(cores, representative, other) &&
+	return !do_cores_differ(cores, representative, other) && (ahead.low > 0) == (behind.high < 0) &&
 	       ((offset_is_known(own) && offset_max_abs(own) <= most) ||
 		(offset_is_known(path) && offset_min_abs(path) <= cores->limit && offset_max_abs(path) <= most));
 }

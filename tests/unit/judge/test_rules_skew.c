@@ -638,6 +638,25 @@ TEST(a_core_that_drifts_is_named_although_the_drift_of_another_core_is_unknown)
 }
 
 /*
+ * Core 1 is proven to run faster than core 0 and slower than core 2. The direct measurement of cores 0 and 2 does not
+ * show that these two differ, but their drifts against core 1 do. So there is no majority.
+ */
+TEST(a_core_between_a_faster_and_a_slower_core_is_not_named)
+{
+	struct report *report = machine(3, 3, NULL);
+	struct offset *drifts = (struct offset *)report->skew.drifts;
+
+	drifts[pair_schedule_index_of_pair(PAIR_SCHEDULE_ALL, 3, 0, 1)] = (struct offset){ 1, 101 };
+	drifts[pair_schedule_index_of_pair(PAIR_SCHEDULE_ALL, 3, 1, 2)] = (struct offset){ 1, 101 };
+	drifts[pair_schedule_index_of_pair(PAIR_SCHEDULE_ALL, 3, 0, 2)] = (struct offset){ -5, 50 };
+	judge_report(report);
+	assert_only_finding(report, "tsc-drift", REPORT_NO_CORE,
+			    "Core 2's TSC ran 1 to 101 ppb faster than core 0's between 3.1 s and 21.1 s, and nothing "
+			    "shows which of the two changed.");
+	assert_pair(&report->findings[0], 0, 2);
+}
+
+/*
  * Core 1's TSC steps by 5,000 ticks before the middle pass. Core 1's pairs with the three other cores show the step. If
  * the pair with core 3 has no result in the middle pass, only half of the cores show the step, which is not enough.
  */
