@@ -115,6 +115,21 @@ put_failed_clocks(struct text *text, const struct report *report)
 	text_put_char(text, '.');
 }
 
+/* Writes why it is not determined whether the cores' TSCs agree, and how to get a result. */
+static void
+put_undetermined_agreement(struct text *text, const struct report *report)
+{
+	const struct report_skew *skew = &report->skew;
+
+	text_put(text, " Whether the cores' TSCs agree is not determined: ");
+	if (!skew->last.measured)
+		text_put(text, "they were compared only once. Let the run end.");
+	else if (skew->within_known)
+		text_printf(text, "only within %s. Run again on an idle machine.", number_from_ns(skew->within_ns).text);
+	else
+		text_put(text, "see their synchronisation. Run again on an idle machine.");
+}
+
 static void
 put_agreement_of_cores(struct text *text, const struct report *report)
 {
@@ -127,7 +142,7 @@ put_agreement_of_cores(struct text *text, const struct report *report)
 	else if (report->answer.within_known)
 		text_printf(text, " The cores' TSCs agree within %s.", number_from_ns(report->answer.within_ns).text);
 	else
-		text_put(text, " Whether the cores' TSCs agree is not determined.");
+		put_undetermined_agreement(text, report);
 }
 
 void

@@ -250,6 +250,24 @@ TEST(the_answer_names_the_clock_its_cost_linuxs_choice_failed_clocks_and_cores)
 	assert_answer(report, "Use tsc: 28.7ns a read. No clock failed, but not everything was measured.");
 }
 
+TEST(the_answer_says_why_it_is_not_determined_whether_the_cores_agree)
+{
+	struct report *report = literal_make_clean_report();
+
+	cost(report, "tsc", 28700);
+	cost(report, "hpet", 999000);
+	report->skew.last.summary.bound_ticks = 100000000;
+	assert_answer(report, "Use tsc: 28.7ns a read. Linux takes it, too. No clock failed. Whether the cores' TSCs agree is "
+		      "not determined: only within 50.0ms. Run again on an idle machine.");
+	assert_false(report->answer.within_known);
+	report->skew.last.summary.bound_ticks = UINT64_MAX;
+	assert_answer(report, "Use tsc: 28.7ns a read. Linux takes it, too. No clock failed. Whether the cores' TSCs agree is "
+		      "not determined: see their synchronisation. Run again on an idle machine.");
+	report->skew.last.measured = false;
+	assert_answer(report, "Use tsc: 28.7ns a read. Linux takes it, too. No clock failed. Whether the cores' TSCs agree is "
+		      "not determined: they were compared only once. Let the run end.");
+}
+
 TEST(the_answer_mentions_warnings_if_no_clock_failed)
 {
 	struct report *report = literal_make_clean_report();
