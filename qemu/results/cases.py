@@ -117,7 +117,12 @@ def _format_interrupt_counts(rows):
     late = max((each for each in came if each.get("p50") is not None), key=lambda each: each["p50"], default=None)
     counts = (f"{sum_counts('expected')} deadlines, {sum_counts('delivered')} interrupts: "
               f"{sum_counts('empty')} missed, {sum_counts('early')} early, {sum_counts('doubled')} doubled, {sum_counts('excused')} excused")
-    return counts + (f"; late by {late['p50']} ns in the median, +-{late.get('error')}." if late else ".")
+    if not late:
+        return f"{counts}."
+    error = late.get("error") or 0
+    if late["p50"] <= error:
+        return f"{counts}; late by at most {late['p50'] + error} ns in the median."
+    return f"{counts}; late by {late['p50']} ns in the median, +-{error}."
 
 
 # In ascending order of severity. If a rule was checked several times, the outcome that is last in this list counts.

@@ -78,17 +78,24 @@ put_passed_rules(const struct report *report, struct text *reason, const char *s
 		text_put(reason, " Whether the timer's interrupts break a rule is not determined.");
 }
 
-/* Writes how late SOURCE's interrupts are. Linux does not consider these figures. */
+/*
+ * Writes how late SOURCE's interrupts are. If the median may be 0, writes only its largest possible value. Linux does
+ * not consider these figures.
+ */
 static void
 put_lateness(const struct report *report, struct text *reason, const struct report_interval *row)
 {
 	const struct report_lateness *late = &row->lateness;
 	struct number_within rounded = number_round_to_error(late->p50_ns, late->error_ns);
+	int64_t most_ns = (rounded.value < 0 ? -rounded.value : rounded.value) + (int64_t)rounded.error;
+	struct phrase by = phrase("%ld +-%lu", rounded.value, rounded.error);
 	bool named = false;
 
+	if (most_ns <= 2 * (int64_t)rounded.error)
+		by = phrase("%ld", most_ns);
 	if (late->count)
-		text_printf(reason, " Half of the timer's %s of %lu us came within %ld +-%lu ns of their deadline.",
-			    row->periodic ? "periods" : "one-shots", row->asked_ns / NS_PER_US, rounded.value, rounded.error);
+		text_printf(reason, " Half of the timer's %s of %lu us came within %s ns of their deadline.",
+			    row->periodic ? "periods" : "one-shots", row->asked_ns / NS_PER_US, by.bytes);
 	else
 		text_put(reason, " No figure of this run shows how late the timer's interrupts come.");
 	for (size_t i = 0; i < report->finding_count; i++) {

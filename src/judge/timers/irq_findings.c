@@ -386,6 +386,7 @@ judge_late_interrupts(struct report *report, const struct irq_totals *totals)
 	struct behaviour *row = totals->shots.count > 1 ? irq_add_behaviour_row(report, "irq-late", totals) : NULL;
 	const struct report_lateness *late;
 	struct number_within rounded;
+	struct phrase by;
 
 	if (!row)
 		return;
@@ -408,8 +409,9 @@ judge_late_interrupts(struct report *report, const struct irq_totals *totals)
 	if (row->low < 0)
 		row->low = 0;
 	rounded = number_round_to_error(late->p50_ns, late->error_ns);
-	behaviour_set_text(row, "half of the one-shots of 100 us are %ld +-%lu ns late or more%s", rounded.value,
-			   rounded.error,
+	by = rounded.value > (int64_t)rounded.error ? phrase("%ld +-%lu ns late or more", rounded.value, rounded.error) :
+	     phrase("at most %ld ns late", rounded.value + (int64_t)rounded.error);
+	behaviour_set_text(row, "half of the one-shots of 100 us are %s%s", by.bytes,
 			   !row->checked ? ": not judged in an emulator, because waiting for its host can delay interrupts." :
 			   report_is_machine_emulated(report) && rules_has_check_failed(report, row) ?
 			      "; nearly all of them are late, and no other timer's interrupts are." :

@@ -352,6 +352,17 @@ TEST(a_kernels_tick_uses_the_lapic_timer_with_tsc_deadlines_if_possible)
 		    "of 100 us came within 1021 +-31 ns of their deadline. The timer's interrupts break no rule.");
 }
 
+TEST(a_median_lateness_that_may_be_0_is_given_as_one_bound)
+{
+	struct report *report = report_of_timers(CLOCK_ABSENT, CLOCK_PRESENT, true);
+
+	report->intervals[0].lateness.p50_ns = 11000;
+	report->intervals[0].lateness.error_ns = 33000;
+	assert_tick(report, "lapic",
+		    "Linux's lapic, rated 150: each core has its own, and it runs in deep sleep, too. Half of the timer's "
+		    "one-shots of 100 us came within 44000 ns of their deadline. The timer's interrupts break no rule.");
+}
+
 TEST(a_lapic_timer_that_may_stop_is_rated_lower_and_another_timer_wakes_the_core)
 {
 	struct report *report = report_of_timers(CLOCK_ABSENT, CLOCK_PRESENT, false);
