@@ -114,16 +114,16 @@ put_worst_pair_and_offset_bound(struct text *text, const struct report *report)
 }
 
 /*
- * Writes the largest possible TSC difference in each measurement pass. One number for both passes would not match the
- * table below, which shows only the first pass.
+ * Writes the largest possible TSC difference in each measurement pass. The larger of the two is the bound of the whole
+ * run, and the table below shows only the first pass.
  */
 static void
 put_offset_bound_of_each_pass(struct text *text, const struct report *report)
 {
 	const struct report_skew *skew = &report->skew;
 
-	text_printf(text, " No two cores' TSCs differed by more than %ld ns in the first pass (its offsets are below), "
-		    "or by more than %ld ns in the last.",
+	text_printf(text, " Each pass has its own bound: %ld ns in the first (its offsets are below), "
+		    "%ld ns in the last. The larger counts.",
 		    ticks_to_ns_ceil(report, skew->first.summary.bound_ticks),
 		    ticks_to_ns_ceil(report, skew->last.summary.bound_ticks));
 }
