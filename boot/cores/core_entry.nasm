@@ -5,11 +5,11 @@
 %include "cores.inc"
 
 MSR_GS_BASE	equ 0c0000101h		; IA32_GS_BASE: SDM vol. 3A, 3.4.4.1
-MSR_APIC_BASE	equ 1bh			; IA32_APIC_BASE: SDM vol. 3A, 10.4.4, figure 10-5
-APIC_EXTD	equ 1 << 10		; bit EXTD of IA32_APIC_BASE, x2APIC mode: SDM vol. 3A, 10.12.1
-LAPIC_ID	equ 20h			; local APIC ID register, id in bits 24 to 31: SDM vol. 3A, 10.4.6, figure 10-6
-MSR_X2APIC_ID	equ 802h		; local APIC ID register in x2APIC mode: SDM vol. 3A, 10.12.1.2
-MSR_X2APIC_EOI	equ 80bh		; EOI register in x2APIC mode: SDM vol. 3A, 10.12.1.2
+MSR_APIC_BASE	equ 1bh			; IA32_APIC_BASE: SDM vol. 3A, 10.4.4, Local APIC Status and Location
+APIC_EXTD	equ 1 << 10		; bit EXTD: SDM vol. 3A, 10.12.1, Detecting and Enabling x2APIC Mode
+LAPIC_ID	equ 20h			; local APIC ID register, id in bits 24 to 31: SDM vol. 3A, 10.4.6, Local APIC ID
+MSR_X2APIC_ID	equ 802h		; local APIC ID register: SDM vol. 3A, 10.12.1.2, x2APIC Register Address Space
+MSR_X2APIC_EOI	equ 80bh		; EOI register: SDM vol. 3A, 10.12.1.2, x2APIC Register Address Space
 VECTOR_NMI	equ 2			; vector of NMIs: SDM vol. 3A, 6.3.1, table 6-1
 VECTORS_OF_CPU	equ 32			; vectors below this number are exceptions and NMI
 VECTOR_SPURIOUS	equ 0ffh		; vector of spurious interrupts: LAPIC_SPURIOUS_VECTOR of the C code

@@ -12,7 +12,7 @@ struc timer_slot			; layout in src/clock/timer.h
 	.events		resq 0
 endstruc
 
-MSR_X2APIC_EOI	equ 80bh		; EOI register in x2APIC mode: SDM vol. 3A, 10.12.1.2
+MSR_X2APIC_EOI	equ 80bh		; EOI register: SDM vol. 3A, 10.12.1.2, x2APIC Register Address Space
 FLAG_IF		equ 200h
 
 extern recorder_slot

@@ -49,7 +49,10 @@
 #define TYPE_COUNT          10u
 /* Flag of types 0 and 9: the core is enabled. A core without this flag can only be added by hot plug. */
 #define LAPIC_ENABLED       1u
-/* SDM vol. 3A, 11.6.2.1 and 11.12.9: ids that address all cores as a destination. No core has such an id. */
+/*
+ * SDM vol. 3A, 10.6.2.1, Physical Destination Mode, and 10.12.9, ICR Operation in x2APIC Mode: ids that address all
+ * cores as a destination. No core has such an id.
+ */
 #define LAPIC_ID_ALL        0xffu
 #define X2APIC_ID_ALL       0xffffffffu
 

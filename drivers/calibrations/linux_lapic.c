@@ -13,9 +13,9 @@
 #define HZ            250u
 #define TICKS         (HZ / 10)
 #define TICK_NS       (WAIT_NS_PER_S / HZ)
-#define DIVIDE_BY_16  0x3u /* value of the divide configuration register: SDM vol. 3A, figure 11-10 */
+#define DIVIDE_BY_16  0x3u /* value of the divide configuration register: SDM vol. 3A, 10.5.4, APIC Timer */
 #define DIVISOR       16u
-#define LVT_DEADLINE  (1u << 18) /* TSC-deadline mode in the LVT timer register: SDM vol. 3A, figure 11-8 */
+#define LVT_DEADLINE  (1u << 18) /* mode of the LVT timer register: SDM vol. 3A, 10.5.1, Local Vector Table */
 #define PM_100_MS     357954u
 #define PM_WITHIN     (PM_100_MS / 100)
 #define PERIOD_MIN    (1000000u / HZ)

@@ -127,8 +127,8 @@ add_rate_claims_without_crystal(const struct reading *reading, const struct hw_c
 }
 
 /*
- * Reads CPUID 15h. If the leaf exists, the crystal is also the clock of the LAPIC's timer (SDM vol. 3B, 19.7.3, and
- * vol. 3A, 11.5.4).
+ * Reads CPUID 15h. If the leaf exists, the crystal is also the clock of the LAPIC's timer (SDM vol. 3B, 19.7.3,
+ * Determining the Processor Base Frequency, and vol. 3A, 10.5.4, APIC Timer).
  */
 static void
 add_leaf_15_rate_claims(const struct reading *reading)

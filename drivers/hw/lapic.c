@@ -1,4 +1,4 @@
-/* Accesses the local APIC. See lapic.h. Section numbers refer to Intel's SDM, volume 3A. */
+/* Accesses the local APIC. See lapic.h. SDM means volume 3A of Intel's SDM. */
 #include "hw/lapic.h"
 
 #include <stddef.h>
@@ -6,15 +6,16 @@
 #include "hw/cpuid.h"
 #include "hw/hw.h"
 
-#define MSR_APIC_BASE     0x1bu                         /* IA32_APIC_BASE: SDM 10.4.4, figure 10-5 */
-#define APIC_BASE_EXTD    (UINT64_C(1) << 10)           /* EXTD, x2APIC mode: SDM 10.12.1 */
+#define MSR_APIC_BASE     0x1bu                         /* IA32_APIC_BASE: SDM 10.4.4, Local APIC Status and Location */
+#define APIC_BASE_EXTD    (UINT64_C(1) << 10)           /* EXTD: SDM 10.12.1, Detecting and Enabling x2APIC Mode */
 #define APIC_BASE_ENABLE  (UINT64_C(1) << 11)           /* EN, the LAPIC is enabled */
 #define APIC_BASE_ADDRESS UINT64_C(0x000ffffffffff000)  /* APIC Base, bits 12 to MAXPHYADDR - 1 */
 #define APIC_PAGE_SIZE    4096u
 
-#define MSR_X2APIC(offset) (0x800u + (offset) / 16) /* MSR of the register at OFFSET: SDM 10.12.1.2 */
+#define MSR_X2APIC(offset) (0x800u + (offset) / 16) /* SDM 10.12.1.2, x2APIC Register Address Space */
 
-#define ICR_FIXED         0x0000u /* delivery mode, bits 8 to 10 of the ICR: SDM 10.6.1, figure 10-12 */
+/* delivery mode, bits 8 to 10 of the ICR: SDM 10.6.1, Interrupt Command Register (ICR) */
+#define ICR_FIXED         0x0000u
 #define ICR_INIT          0x0500u
 #define ICR_STARTUP       0x0600u
 #define ICR_PENDING       0x1000u /* delivery status: the previous command is not sent yet */
@@ -22,11 +23,12 @@
 /* Destination shorthand: all cores except this core. The destination field is then ignored. */
 #define ICR_OTHERS        0xc0000u
 #define ICR_ID_SHIFT      24      /* position of the destination in the high half of the ICR in xAPIC mode */
-#define XAPIC_ID_MAX      0xfeu   /* largest xAPIC id of a core, because FFh addresses all cores (SDM 10.6.2.1) */
-/* largest x2APIC id of a core, because FFFFFFFFh addresses all cores (SDM 10.12.9) */
+/* largest xAPIC id of a core, because FFh addresses all cores (SDM 10.6.2.1, Physical Destination Mode) */
+#define XAPIC_ID_MAX      0xfeu
+/* largest x2APIC id of a core, because FFFFFFFFh addresses all cores (SDM 10.12.9, ICR Operation in x2APIC Mode) */
 #define X2APIC_ID_MAX     0xfffffffeu
 
-#define SVR_ENABLE        0x100u  /* APIC Software Enable in the spurious vector register: SDM 10.9, figure 10-23 */
+#define SVR_ENABLE        0x100u  /* APIC Software Enable: SDM 10.9, Spurious Interrupt */
 #define SVR_VECTOR_MASK   0xffu
 
 /*
@@ -35,7 +37,10 @@
  */
 #define SENT_READS_MAX    100000u
 
-/* Returns false if there is no local APIC, or if IA32_APIC_BASE disables it (SDM vol. 3A, 10.4.2 and 10.4.3). */
+/*
+ * Returns false if there is no local APIC, or if IA32_APIC_BASE disables it. See SDM 10.4.2, Presence of the Local
+ * APIC, and 10.4.3, Enabling or Disabling the Local APIC.
+ */
 static bool
 lapic_is_enabled(void)
 {
@@ -81,7 +86,7 @@ lapic_read_id(const struct lapic *lapic)
 {
 	uint32_t id = lapic_read(lapic, LAPIC_ID);
 
-	/* in xAPIC mode the id is in bits 24 to 31: SDM 10.4.6, figure 10-6 */
+	/* in xAPIC mode the id is in bits 24 to 31: SDM 10.4.6, Local APIC ID */
 	return lapic->x2apic ? id : id >> ICR_ID_SHIFT;
 }
 
@@ -108,7 +113,7 @@ lapic_send_command(const struct lapic *lapic, uint32_t apic_id, uint32_t command
 	if (lapic->x2apic) {
 		/*
 		 * The other core must see the stores before this command. Without the fence, the WRMSR may execute
-		 * before they are visible (SDM vol. 3A, 10.12.3).
+		 * before they are visible (SDM 10.12.3, MSR Access in x2APIC Mode).
 		 */
 		(void)hw_tsc_mfence();
 		hw_msr_write(MSR_X2APIC(LAPIC_ICR_LOW), (uint64_t)apic_id << 32 | command);

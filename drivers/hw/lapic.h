@@ -13,11 +13,17 @@
 #define LAPIC_WAKE_VECTOR     0xf0u
 #define LAPIC_SPURIOUS_VECTOR 0xffu
 
-/* Offsets of registers: SDM vol. 3A, 10.4.1, table 10-1. */
+/*
+ * Offsets of registers: SDM vol. 3A, 10.4.1, The Local APIC Block Diagram. Section numbers are from editions of the SDM
+ * in which the APIC is chapter 10 of volume 3A. Later editions have the same sections in a later chapter.
+ */
 #define LAPIC_ID            0x020u
 #define LAPIC_EOI           0x0b0u
 #define LAPIC_SVR           0x0f0u
-/* in-service register N, with a bit for each of the 32 vectors from 32 * N on: SDM vol. 3A, 10.8.4 */
+/*
+ * in-service register N, with a bit for each of the 32 vectors from 32 * N on: SDM vol. 3A, 10.8.4, Interrupt
+ * Acceptance for Fixed Interrupts
+ */
 #define LAPIC_IN_SERVICE(n) (0x100u + 0x10u * (n))
 #define LAPIC_IN_SERVICES   8u
 #define LAPIC_ICR_LOW       0x300u /* in x2APIC mode LOW and HIGH are one 64-bit register */
@@ -28,7 +34,7 @@
 #define LAPIC_CURRENT_COUNT 0x390u
 #define LAPIC_DIVIDE        0x3e0u
 
-#define LAPIC_LVT_MASKED (1u << 16) /* mask bit of an LVT register: SDM vol. 3A, 10.5.1, figure 10-8 */
+#define LAPIC_LVT_MASKED (1u << 16) /* mask bit of an LVT register: SDM vol. 3A, 10.5.1, Local Vector Table */
 
 struct lapic {
 	bool x2apic;

@@ -88,7 +88,8 @@ size_t startup_start_cores(const struct startup *startup);
  */
 void startup_start_by_broadcast(const struct startup *startup, const uint32_t *arrived, size_t expected);
 
-#define STARTUP_NO_ID UINT32_MAX /* no core has this id, because it addresses all cores: SDM vol. 3A, 10.12.9 */
+/* no core has this id, because it addresses all cores: SDM vol. 3A, 10.12.9, ICR Operation in x2APIC Mode */
+#define STARTUP_NO_ID UINT32_MAX
 
 /*
  * Started cores write their APIC ids to IDS. Each core first reserves an entry, so an entry may be reserved but not

@@ -7,7 +7,7 @@
 #include "timers/timers.h"
 
 #define INPUTS 8u /* number of inputs of each PIC */
-#define DELIVERY_EXTINT 0x700u /* bits 8 to 10: delivery mode ExtINT (SDM vol. 3A, 10.5.1, figure 10-8) */
+#define DELIVERY_EXTINT 0x700u /* bits 8 to 10: delivery mode ExtINT (SDM vol. 3A, 10.5.1, Local Vector Table) */
 
 static bool
 pics_reach_this_core(void)

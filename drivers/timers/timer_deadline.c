@@ -1,7 +1,7 @@
 /*
- * The local APIC's timer in TSC-deadline mode (SDM vol. 3A, 10.5.4.1). It interrupts when this core's TSC reaches the
- * value of IA32_TSC_DEADLINE. The MSR is written only if CPUID offers the mode, because some emulators accept the write
- * and never interrupt.
+ * The local APIC's timer in TSC-deadline mode (SDM vol. 3A, 10.5.4.1, TSC-Deadline Mode). It interrupts when this
+ * core's TSC reaches the value of IA32_TSC_DEADLINE. The MSR is written only if CPUID offers the mode, because some
+ * emulators accept the write and never interrupt.
  */
 #include "hw/cpuid.h"
 #include "hw/hw.h"
@@ -31,8 +31,8 @@ tsc_deadline_disarm(struct timer *timer)
 }
 
 /*
- * SDM vol. 3A, 10.5.4.1: changing the LVT's mode disarms the timer. The write to the LVT must complete before the MSR
- * is written.
+ * SDM vol. 3A, 10.5.4.1, TSC-Deadline Mode: changing the LVT's mode disarms the timer. The write to the LVT must
+ * complete before the MSR is written.
  */
 static void
 tsc_deadline_set_up(struct timer *timer, uint32_t vector)

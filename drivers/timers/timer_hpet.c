@@ -24,7 +24,10 @@
 #define FSB_CAP      (1u << 15)
 /* IA-PC HPET 2.3.10: register with the message's data, followed by the register with the message's address */
 #define FSB_ROUTE(n) (HPET_TIMER(n) + 0x10)
-/* SDM vol. 3A, 10.11.1: address of a message, without the destination's APIC id in bits 12 to 19 */
+/*
+ * SDM vol. 3A, 10.11.1, Message Address Register Format: address of a message, without the destination's APIC id in
+ * bits 12 to 19
+ */
 #define MSI_ADDRESS  0xfee00000u
 #define MSI_ID(id)   ((id) << 12)
 #define LEGACY_CNF   (1u << 1) /* IA-PC HPET 2.3.5: legacy replacement is on */

@@ -1,8 +1,8 @@
 /*
- * The timer of the calling core's local APIC (SDM vol. 3A, 10.5.4). It counts down from an initial count and interrupts
- * at 0. CPUID 15h, a hypervisor's leaf or an MSR of Hyper-V may state its rate (clocks/claims.c), but the tests measure
- * its rate by the TSC. If the firmware's tick uses this timer, the firmware programs the timer again after the test,
- * when the tick is restarted.
+ * The timer of the calling core's local APIC (SDM vol. 3A, 10.5.4, APIC Timer). It counts down from an initial count
+ * and interrupts at 0. CPUID 15h, a hypervisor's leaf or an MSR of Hyper-V may state its rate (clocks/claims.c). The
+ * tests still measure its rate by the TSC. If the firmware's tick uses this timer, the firmware programs the timer
+ * again after the test, when the tick is restarted.
  */
 #include "clocks/platform.h"
 #include "hw/hw.h"
@@ -10,7 +10,7 @@
 #include "timers/timers.h"
 
 #define LVT_PERIODIC (1u << 17)
-#define DIVIDE_BY_1  0xbu       /* value of the divide configuration register: SDM vol. 3A, figure 10-10 */
+#define DIVIDE_BY_1  0xbu       /* value of the divide configuration register: SDM vol. 3A, 10.5.4, APIC Timer */
 
 enum { SAVED_LVT, SAVED_INITIAL, SAVED_DIVIDE };
 

@@ -1,11 +1,11 @@
 /*
- * An interrupt that the core sends to itself (SDM vol. 3A, 10.6.1). It measures the time from the request until the
- * handler runs, which is part of the lateness of every other source.
+ * An interrupt that the core sends to itself (SDM vol. 3A, 10.6.1, Interrupt Command Register). It measures the time
+ * from the request until the handler runs, which is part of the lateness of every other source.
  */
 #include "hw/hw.h"
 #include "timers/timers.h"
 
-#define ICR_TO_SELF (1u << 18) /* SDM vol. 3A, figure 10-12: destination "self", fixed delivery, edge-triggered */
+#define ICR_TO_SELF (1u << 18) /* destination "self", fixed delivery, edge-triggered */
 
 static void
 self_ipi_timer_open(const struct platform *platform, struct timer *timer)
