@@ -83,20 +83,20 @@ choose_core_start_by_firmware(const struct machine *machine, const char *why, st
 {
 	if (machine->boot.start_firmware_cores) {
 		report_add_note(report, "%s: the other cores are started by the firmware's MP services (cores=mp).", why);
-		report->options.cores = CORES_MP;
+		report->options.cores.method = CORES_MP;
 	} else {
 		report_add_note(report, "%s: none was started.", why);
-		report->options.cores = CORES_OFF;
+		report->options.cores.method = CORES_OFF;
 	}
 }
 
 void
 machine_choose_core_start_method(struct machine *machine, struct report *report)
 {
-	if (report->options.cores == CORES_MP && !machine->boot.start_firmware_cores)
+	if (report->options.cores.method == CORES_MP && !machine->boot.start_firmware_cores)
 		choose_core_start_by_firmware(machine, "There is no firmware that can start the other cores (cores=mp)",
 					      report);
-	if (report->options.cores != CORES_SIPI)
+	if (report->options.cores.method != CORES_SIPI)
 		return;
 	if (machine->platform.cpu.memory_encrypted)
 		choose_core_start_by_firmware(machine,
@@ -111,7 +111,7 @@ machine_choose_core_start_method(struct machine *machine, struct report *report)
 size_t
 machine_count_cores(const struct machine *machine, const struct options *options)
 {
-	switch (options->cores) {
+	switch (options->cores.method) {
 	case CORES_SIPI:
 		return cores_count_listed_in_madt(&machine->platform.acpi.madt, machine->apic_id);
 	case CORES_MP:
@@ -133,7 +133,7 @@ start_cores_by_sipi(struct machine *machine, struct run *run, struct cores_limit
 		return; /* start_cores() reports why no core was started */
 	report_add_note(&run->report, "%s So the other cores are started by the firmware's MP services (cores=mp).",
 			machine->cores.reason);
-	run->report.options.cores = CORES_MP;
+	run->report.options.cores.method = CORES_MP;
 	if (machine->boot.set_cores)
 		machine->boot.set_cores(machine->boot.context, CORES_MP);
 }
@@ -148,16 +148,16 @@ start_cores(void *context, struct run *run)
 	 * On hardware a core polls for a while before it halts, so that its frequency does not drop. In a guest it
 	 * halts at once, because polling takes processor time from other cores, and the host controls the frequency.
 	 */
-	const struct cores_limits limits = { machine->plan->cores, options->cores_max,
+	const struct cores_limits limits = { machine->plan->cores, options->cores.max,
 					     machine->platform.cpu.hypervisor[0] ? 0 : SURVEY_AWAKE_NS };
 	uint32_t own = machine->apic_id;
 
-	if (options->cores == CORES_SIPI)
+	if (options->cores.method == CORES_SIPI)
 		start_cores_by_sipi(machine, run, limits);
-	machine->stolen_counter.are_others_lent = options->cores == CORES_MP;
-	if (options->cores == CORES_MP && machine->boot.start_firmware_cores)
+	machine->stolen_counter.are_others_lent = options->cores.method == CORES_MP;
+	if (options->cores.method == CORES_MP && machine->boot.start_firmware_cores)
 		machine->boot.start_firmware_cores(&machine->cores, own, limits, run->report.tsc, &run->smp);
-	else if (options->cores == CORES_OFF)
+	else if (options->cores.method == CORES_OFF)
 		cores_use_boot_core_only(&machine->cores, own, &run->smp);
 	if (machine->cores.reason[0])
 		report_add_note(&run->report, "%s", machine->cores.reason);
@@ -188,9 +188,9 @@ stop_cores(void *context, struct run *run)
 {
 	struct machine *machine = context;
 
-	if (run->report.options.cores == CORES_SIPI)
+	if (run->report.options.cores.method == CORES_SIPI)
 		cores_stop(&machine->cores);
-	else if (run->report.options.cores == CORES_MP && machine->boot.stop_firmware_cores)
+	else if (run->report.options.cores.method == CORES_MP && machine->boot.stop_firmware_cores)
 		machine->boot.stop_firmware_cores(&machine->cores);
 }
 

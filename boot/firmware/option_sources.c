@@ -41,7 +41,7 @@ parse_output_options(struct option_sources *sources, const char *text, size_t le
 		word_only = *options;
 		if (options_parse(text + start, i - start, "", sources->names, &word_only, error)) {
 			options->exit = word_only.exit;
-			options->save = word_only.save;
+			options->save.on_volume = word_only.save.on_volume;
 			options->serial = word_only.serial;
 		}
 		while (i < length && option_sources_is_blank_character(text[i]))

@@ -50,7 +50,7 @@ checkpoint_open(struct checkpoint *checkpoint, struct report *report, const stru
 	struct marker found = { .least = CORES_SIPI }, *marker = &checkpoint->marker;
 	char bytes[MARKER_SIZE];
 
-	if (!report->options.save || !save_check_volume(checkpoint->damage))
+	if (!report->options.save.on_volume || !save_check_volume(checkpoint->damage))
 		return;
 	make_marker_file_name(checkpoint->name, report, smbios);
 	marker->cores = CORES_OFF;
@@ -113,7 +113,7 @@ checkpoint_mark_phase_start(void *context, const struct run *run, const struct r
 	checkpoint->saves &= checkpoint->marks;
 	due = checkpoint->saves && (first || (checkpoint->marker.report && hw_tsc() - checkpoint->saved_tsc >=
 									   SHARE * checkpoint->took_ticks));
-	checkpoint->marker.cores = phase->with_cores ? run->report.options.cores : CORES_OFF;
+	checkpoint->marker.cores = phase->with_cores ? run->report.options.cores.method : CORES_OFF;
 	if (due)
 		save_checkpoint_now(checkpoint);
 	else

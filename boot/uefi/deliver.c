@@ -23,7 +23,7 @@ save_and_show_report(struct console *console, struct plan *plan, struct report *
 	char sentence[SAVE_SENTENCE_SIZE];
 	const char *said = damage[0] ? damage : sentence;
 
-	if (!report->options.save) {
+	if (!report->options.save.on_volume) {
 		pager_show_report(pager, console, report,
 				  "No report was saved on the boot volume, because of save=off.", plan->screen);
 		return;
@@ -82,7 +82,7 @@ deliver_error_report(struct plan *plan, struct report *report, const struct plan
 {
 	const struct text *texts[SAVE_FILES];
 
-	if (!report->options.save || !save_check_volume(sentence) || !plan_allocate_memory(plan, 1, page, report))
+	if (!report->options.save.on_volume || !save_check_volume(sentence) || !plan_allocate_memory(plan, 1, page, report))
 		return false;
 	add_error_note(report, error);
 	report_add_note(report, "Nothing was measured.");

@@ -52,9 +52,9 @@ judge_missing_cores(struct report *report)
 	const struct report_core *first[2] = { NULL, NULL };
 	uint64_t missing[2] = { 0, 0 }; /* number of missing cores, and of cores that the host may have delayed */
 
-	if (report->options.cores == CORES_OFF)
+	if (report->options.cores.method == CORES_OFF)
 		return;
-	for (size_t i = 0; i < report->core_count && i < report->options.cores_max; i++) {
+	for (size_t i = 0; i < report->core_count && i < report->options.cores.max; i++) {
 		const struct report_core *core = &report->cores[i];
 		bool delayed = core->timed_out && can_host_delay_cores(&report->interference);
 

@@ -114,7 +114,7 @@ judge_reported_stolen_time(struct report *report)
 			"not read on any core.");
 		return;
 	}
-	lent_unread = report->options.cores == CORES_MP && text_equal(all->counter, "kvm_steal") &&
+	lent_unread = report->options.cores.method == CORES_MP && text_equal(all->counter, "kvm_steal") &&
 		stolen->observed_ns < all->observed_ns;
 	row->failed = less || more;
 	row->open = row->failed && (report->discontinuity_count || judge_has_tsc_stepped(report));

@@ -174,5 +174,5 @@ survey_max_timer_tests_ns(const struct report *report, size_t cores)
 		return 0;
 	if (survey_current_profile(report) == PROFILE_QUICK)
 		return report->options.irq == IRQ_ALL ? TIMERS_ALL_NS : TIMERS_QUICK_NS;
-	return TIMERS_NS + (report->options.cores == CORES_SIPI && cores > 1 ? (cores - 1) * TIMERS_CORE_NS : 0);
+	return TIMERS_NS + (report->options.cores.method == CORES_SIPI && cores > 1 ? (cores - 1) * TIMERS_CORE_NS : 0);
 }

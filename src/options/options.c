@@ -344,7 +344,7 @@ options_are_exit_and_cores_compatible(const struct options *options, char *error
 	struct text text;
 
 	text_init(&text, error, OPTIONS_ERROR_SIZE);
-	if (options->exit != EXIT_RETURN || options->cores != CORES_SIPI)
+	if (options->exit != EXIT_RETURN || options->cores.method != CORES_SIPI)
 		return true;
 	text_put(&text, "exit=return needs cores=mp or cores=off, because the firmware cannot use cores that baretick "
 			"started itself. The other values are ask, reboot, poweroff and debug-exit.");

@@ -35,24 +35,36 @@ struct options_limit {
 	uint64_t value; /* the limit, in the unit of the rule */
 };
 
+/* the clocks to measure */
+struct options_clock_list {
+	size_t count;         /* 0: all clocks */
+	char ids[OPTIONS_CLOCKS_MAX][OPTIONS_NAME_SIZE];
+};
+
+/* how the other cores are started, and how many of them */
+struct options_core_start {
+	enum options_cores method;
+	bool given;           /* true if the user gave METHOD; it is then used, even if an earlier run with it hung */
+	uint32_t max;         /* maximum number of cores to use, including the boot core; UINT32_MAX means no limit */
+};
+
+/* the places that get the report */
+struct options_saving {
+	bool on_volume;       /* true if the report is saved on the boot volume */
+	/* true if the user gave save=auto or save=off; the report is then not sent to a boot server */
+	bool given;
+	char url[URL_SIZE];   /* URL of the server that gets the report, or "" */
+};
+
 struct options {
 	uint64_t duration_ns; /* duration of each long measurement, 10 ms to 24 h; 0 if the profile sets it */
-	size_t clock_count;   /* 0: all */
-	char clocks[OPTIONS_CLOCKS_MAX][OPTIONS_NAME_SIZE];
-	enum options_cores cores;
-	/*
-	 * True if the user gave cores=; the method in CORES is then used, even if an earlier run with this method hung.
-	 */
-	bool cores_given;
-	uint32_t cores_max; /* maximum number of cores to use, including the boot core; UINT32_MAX means no limit */
+	struct options_clock_list clocks;
+	struct options_core_start cores;
 	enum options_profile profile;
 	/* percentage of all reads that the exact durations in the report must cover, multiplied by 1,000,000 */
 	uint32_t cutoff_millionths;
 	enum options_exit exit;
-	bool save;            /* true if the report is saved on the boot volume */
-	/* true if the user gave save=auto or save=off; the report is then not sent to a boot server */
-	bool save_given;
-	char save_url[URL_SIZE]; /* URL of the server that gets the report, or "" */
+	struct options_saving save;
 	enum options_serial serial; /* how much text is sent to serial lines */
 	bool identity;        /* true if the report may contain serial numbers */
 	enum options_irq irq; /* which timers' interrupts are tested */

@@ -83,10 +83,10 @@ options_put_valid_values(struct text *out, const struct option *option, const st
 static void
 put_clocks_option(struct text *out, const struct option *option, const struct options *options)
 {
-	for (size_t i = 0; i < options->clock_count; i++) {
+	for (size_t i = 0; i < options->clocks.count; i++) {
 		if (!i)
 			put_key_of_option(out, option->key);
-		text_printf(out, "%s%s", i ? "," : "", options->clocks[i]);
+		text_printf(out, "%s%s", i ? "," : "", options->clocks.ids[i]);
 	}
 }
 

@@ -204,19 +204,19 @@ add_to_clocks_option(struct word id, const struct options_names *names, struct o
 
 	if (!name)
 		return false;
-	for (size_t i = 0; i < options->clock_count; i++)
-		if (text_equal(options->clocks[i], name))
+	for (size_t i = 0; i < options->clocks.count; i++)
+		if (text_equal(options->clocks.ids[i], name))
 			return true;
-	if (options->clock_count == OPTIONS_CLOCKS_MAX)
+	if (options->clocks.count == OPTIONS_CLOCKS_MAX)
 		return false;
-	copy_name(options->clocks[options->clock_count++], name);
+	copy_name(options->clocks.ids[options->clocks.count++], name);
 	return true;
 }
 
 static bool
 parse_clocks_option(struct word value, const struct options_names *names, struct options *options)
 {
-	options->clock_count = 0;
+	options->clocks.count = 0;
 	for (;;) {
 		size_t length = value.length;
 		struct word id = options_split_off_part_before(&value, ',');

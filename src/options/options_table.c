@@ -46,7 +46,7 @@ const struct option options_table[] = {
 		     "long, at most for 10s, but for at least three times as long." },
 	{ "clocks", OPTION_CLOCKS, .sample = "clocks=tsc,hpet", .preset = "all",
 	  .meaning = "The clocks to measure, each with its read method. The clock null is always measured." },
-	{ "cores", OPTION_COUNT, cores_words, FIELD(cores), FIELD(cores_given), FIELD(cores_max),
+	{ "cores", OPTION_COUNT, cores_words, FIELD(cores.method), FIELD(cores.given), FIELD(cores.max),
 	  .min = 1, .max = CORES_COUNT_MAX, .noun = "a number of cores", .sample = "cores=mp", .preset = "sipi",
 	  .meaning = "How the other cores are started: by baretick (sipi), by the firmware (mp), or not at all (off). "
 		     "A number means sipi with at most so many cores." },
@@ -61,7 +61,7 @@ const struct option options_table[] = {
 	  .preset = "ask; debug-exit under qemu/run",
 	  .meaning = "The action at the end: ask for a key, or one of the other actions. "
 		     "return needs cores=mp or cores=off." },
-	{ "save", OPTION_URL, save_words, FIELD(save), FIELD(save_given), FIELD(save_url), .sample = "save=off",
+	{ "save", OPTION_URL, save_words, FIELD(save.on_volume), FIELD(save.given), FIELD(save.url), .sample = "save=off",
 	  .preset = "auto; off under qemu/run --boot efi, where there is no volume to save on",
 	  .meaning = "Whether the report is saved on the boot volume. With an http address it is saved, and the firmware's "
 		     "network also sends report.json to this address. Without save= a machine that was booted over a network "
@@ -111,12 +111,11 @@ void
 options_set_defaults(struct options *options)
 {
 	*options = (struct options){
-		.cores = CORES_SIPI,
-		.cores_max = UINT32_MAX,
+		.cores = { .method = CORES_SIPI, .max = UINT32_MAX },
 		.profile = PROFILE_STANDARD,
 		.cutoff_millionths = 99990000, /* 99.99 percent, the default of pg_test_timing */
 		.exit = EXIT_ASK,
-		.save = true,
+		.save.on_volume = true,
 		.serial = SERIAL_FULL,
 		.identity = true,
 		.irq = IRQ_AUTO,
@@ -176,5 +175,5 @@ options_irq_word(enum options_irq irq)
 const char *
 options_save_mode_or_url(const struct options *options)
 {
-	return options->save_url[0] ? options->save_url : save_words[options->save];
+	return options->save.url[0] ? options->save.url : save_words[options->save.on_volume];
 }

@@ -136,11 +136,11 @@ marker_make_options_safer(const struct marker *found, struct report *report)
 	}
 	if (unfinished && found->cores != CORES_OFF && found->cores >= least)
 		least = found->cores + 1;
-	if (options->cores_given || options->cores >= least)
+	if (options->cores.given || options->cores.method >= least)
 		return least;
 	report_add_note(report, "An earlier run, in which the other cores were %s, did not finish. In this run they "
 			"are %s. "
 			"The option cores=sipi tries the usual method again.", start_methods[least - 1], start_methods[least]);
-	options->cores = least;
+	options->cores.method = least;
 	return least;
 }

@@ -40,8 +40,8 @@ bool marker_parse(const char *bytes, size_t length, struct marker *marker);
 
 /*
  * Applies FOUND, the marker that an earlier run on this machine left. If that run ended while other cores were
- * running, report.options.cores is set to a safer method, unless the user gave the option cores=. Adds notes on that
- * run to the report. Returns the value of LEAST for the marker of this run.
+ * running, report.options.cores.method is set to a safer method, unless the user gave the option cores=. Adds notes on
+ * that run to the report. Returns the value of LEAST for the marker of this run.
  */
 enum options_cores marker_make_options_safer(const struct marker *found, struct report *report);
 

@@ -169,7 +169,8 @@ measure_core_timers(struct run *run)
 {
 	const struct options *options = &run->report.options;
 
-	if (options->cores == CORES_SIPI && survey_current_profile(&run->report) != PROFILE_QUICK && prepare_timer_tests(run))
+	if (options->cores.method == CORES_SIPI && survey_current_profile(&run->report) != PROFILE_QUICK &&
+	    prepare_timer_tests(run))
 		survey_test_timers_of_cores(&run->survey, &run->timers);
 }
 
@@ -353,7 +354,7 @@ prepare_survey(struct run *run, void *memory, size_t cores, enum pair_schedule w
 	 * The duration of the run is planned now, but the number of working cores is known only after they were
 	 * started. Therefore the plan assumes the largest possible number.
 	 */
-	run->smp.count = cores < run->report.options.cores_max ? cores : run->report.options.cores_max;
+	run->smp.count = cores < run->report.options.cores.max ? cores : run->report.options.cores.max;
 }
 
 size_t

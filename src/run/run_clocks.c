@@ -23,10 +23,10 @@ is_clock_selected(const struct options *options, const char *id)
 {
 	if (text_equal(id, "null"))
 		return true;
-	for (size_t i = 0; i < options->clock_count; i++)
-		if (text_equal(options->clocks[i], id))
+	for (size_t i = 0; i < options->clocks.count; i++)
+		if (text_equal(options->clocks.ids[i], id))
 			return true;
-	return options->clock_count == 0;
+	return options->clocks.count == 0;
 }
 
 bool
@@ -102,7 +102,7 @@ run_open_clocks(struct run *run)
 			struct report_clock *entry = &report->clocks[report->clock_count];
 
 			if (!is_clock_selected(&report->options, rows[i].id) ||
-			    (rows[i].unoffered && !report->options.clock_count))
+			    (rows[i].unoffered && !report->options.clocks.count))
 				continue;
 			entry->clock = rows[i];
 			entry->series = d;

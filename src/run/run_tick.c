@@ -18,7 +18,7 @@ run_find_firmware_tick(struct run *run)
 bool
 run_does_phase_need_firmware_tick(const struct run *run, const struct run_phase *phase)
 {
-	return phase->with_cores && (phase->execute || run->report.options.cores == CORES_MP);
+	return phase->with_cores && (phase->execute || run->report.options.cores.method == CORES_MP);
 }
 
 /*

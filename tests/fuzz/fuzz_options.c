@@ -27,9 +27,9 @@ check_accepted_options(const struct options *options)
 
 	require_true(options_duration_ns(options) >= 10000000 && options_duration_ns(options) <= 86400000000000);
 	require_true(options->cutoff_millionths <= 100000000);
-	require_true(options->clock_count <= 5 && options->limit_count <= RULES_MAX);
-	require_true(options->cores_max == UINT32_MAX || (options->cores_max >= 1 && options->cores_max <= 4096));
-	require_true(options_cores_word(options->cores) && options_profile_word(options->profile) &&
+	require_true(options->clocks.count <= 5 && options->limit_count <= RULES_MAX);
+	require_true(options->cores.max == UINT32_MAX || (options->cores.max >= 1 && options->cores.max <= 4096));
+	require_true(options_cores_word(options->cores.method) && options_profile_word(options->profile) &&
 		     options_exit_word(options->exit));
 	for (size_t i = 0; i < options->limit_count; i++)
 		require_true(rules_find(options->limits[i].rule) && options->limits[i].value <= INT64_MAX);

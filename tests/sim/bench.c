@@ -173,7 +173,7 @@ bench_open(struct bench *bench, size_t cores)
 		report->options.interval_ns = bench->interval_ns;
 	report->options.duration_ns = bench->duration_ns;
 	for (size_t i = 0; bench->clocks && bench->clocks[i]; i++)
-		strcpy(report->options.clocks[report->options.clock_count++], bench->clocks[i]);
+		strcpy(report->options.clocks.ids[report->options.clocks.count++], bench->clocks[i]);
 	report->tsc_is_invariant = cpu->tsc_is_invariant;
 	report->paravirtual = bench->platform.paravirtual;
 	for (size_t i = 0; i < bench->platform.claims.count; i++)

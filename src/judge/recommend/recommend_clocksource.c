@@ -270,7 +270,7 @@ void
 recommend_predict_clocksources(struct report *report)
 {
 	report->taken_count = 0;
-	if (report->options.clock_count)
+	if (report->options.clocks.count)
 		return;
 	predict_clock_of_linux(report);
 	predict_clock_of_windows(report);

@@ -39,7 +39,7 @@ TEST(the_marker_says_if_the_firmware_starts_the_cores)
 	firmware_sim_reset();
 	volume_sim_open();
 	options_set_defaults(&run->report.options);
-	run->report.options.cores = CORES_SIPI;
+	run->report.options.cores.method = CORES_SIPI;
 	checkpoint_open(checkpoint, &run->report, &smbios);
 	checkpoint_mark_phase_start(checkpoint, run, &start);
 	assert_string_equal(marker_on(checkpoint->name).phase, "start-cores");

@@ -48,8 +48,8 @@ TEST(without_a_clock_that_needs_a_page_none_is_reserved)
 	platform.paravirtual.count = 0;
 	assert_none();
 	be_a_guest_of(PARAVIRTUAL_KVM);
-	options.clock_count = 1;
-	strcpy(options.clocks[0], "hv_page");
+	options.clocks.count = 1;
+	strcpy(options.clocks.ids[0], "hv_page");
 	assert_none();
 }
 

@@ -102,7 +102,7 @@ TEST(a_file_of_8_KiB_is_read)
 
 	hold_config(long_text(8192, "save=off\n", "\nexit=poweroff\n"));
 	assert_true(settings_read(&no_hypervisor, &names, NULL, &report, error));
-	assert_false(report.options.save);
+	assert_false(report.options.save.on_volume);
 	assert_int_equal(report.options.exit, EXIT_POWEROFF);
 }
 
@@ -113,7 +113,7 @@ TEST(a_file_that_is_too_long_is_an_error_but_its_exit_and_save_are_used)
 	hold_config(long_text(LONG_BYTES, "save=off\n", "\nexit=poweroff\n"));
 	assert_false(settings_read(&no_hypervisor, &names, NULL, &report, error));
 	assert_string_equal(error, "In baretick.cfg: the options are 10240 bytes long; the maximum is 8192 bytes.");
-	assert_false(report.options.save);
+	assert_false(report.options.save.on_volume);
 	assert_int_equal(report.options.exit, EXIT_POWEROFF);
 }
 

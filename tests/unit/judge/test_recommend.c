@@ -91,7 +91,7 @@ TEST(a_tsc_that_linux_distrusts_is_first_with_a_remark)
 	for (size_t i = 1; i < report->advice.count; i++)
 		assert_null(strstr(report->advice.rows[i].reason, "Linux"));
 	/* if the run was limited to some clocks, it is unknown which clock Linux uses */
-	report->options.clock_count = 1;
+	report->options.clocks.count = 1;
 	recommend_clocks(report);
 	assert_non_null(strstr(report->advice.rows[0].reason,
 			       ", not reported as invariant: on a CPU that is not Intel's and has several cores, "
@@ -242,7 +242,7 @@ TEST(the_answer_names_the_clock_its_cost_linuxs_choice_failed_clocks_and_cores)
 	assert_answer(report, "Use tsc: 28.7ns a read. Linux takes hpet (999 ns): it marks the TSC unstable. No clock failed. "
 		      "The cores' TSCs agree within 29 ns.");
 	/* if only some clocks were measured, it is unknown which clock Linux uses */
-	report->options.clock_count = 1;
+	report->options.clocks.count = 1;
 	report->skew.first.measured = false;
 	assert_answer(report, "Use tsc: 28.7ns a read. No clock failed. The cores' TSCs were not compared.");
 	report->cores_started = 1;

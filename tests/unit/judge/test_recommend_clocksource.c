@@ -270,7 +270,7 @@ TEST(xens_clock_comes_first_unless_the_tsc_is_invariant_and_never_emulated)
 
 TEST(a_run_without_the_tsc_names_no_clocksource)
 {
-	report->options.clock_count = 2;
+	report->options.clocks.count = 2;
 	report->clocks[0].clock.state = CLOCK_ABSENT;
 	recommend_predict_clocksources(report);
 	assert_int_equal(report->taken_count, 0);

@@ -1513,14 +1513,14 @@ TEST(cores_that_the_options_exclude_are_not_missing)
 	struct report *report = literal_make_clean_report();
 
 	report->cores[2].started = report->cores[3].started = false;
-	report->options.cores_max = 2;
+	report->options.cores.max = 2;
 	judge_report(report);
 	assert_int_equal(report->finding_count, 0);
 	report->cores[1].started = false;
-	report->options.cores = CORES_OFF;
+	report->options.cores.method = CORES_OFF;
 	judge_report(report);
 	assert_int_equal(report->finding_count, 0);
-	report->options.cores = CORES_SIPI;
+	report->options.cores.method = CORES_SIPI;
 	judge_report(report);
 	assert_int_equal(report->finding_count, 1);
 	assert_finding(report, 0, "core-missing", NULL, "1 of 4 cores is missing; the first is core 2.");

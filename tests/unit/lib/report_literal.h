@@ -640,7 +640,7 @@ literal_make_empty_report(void)
 	}
 	report->cores_started = 1;
 	report->core_count = 1;
-	report->options.cores = CORES_OFF;
+	report->options.cores.method = CORES_OFF;
 	report->options.exit = EXIT_DEBUG;
 	literal_fill_options(report);
 	report->identity = (struct report_identity){ .cpu_known = false };

@@ -499,7 +499,7 @@ TEST(counters_of_cores_that_firmware_starts_are_not_read_and_the_row_says_so)
 	(void)run_stolen_by_kvm(100);
 	report = &bench->run.report;
 	assert_null(strstr(row_of("pv-steal", "kvm_steal")->text, "lends"));
-	report->options.cores = CORES_MP;
+	report->options.cores.method = CORES_MP;
 	report->interference.observed_ns += SIM_PS_PER_MS;
 	report->behaviours.count = 0;
 	judge_reported_stolen_time(report);

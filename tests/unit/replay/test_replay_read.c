@@ -319,11 +319,11 @@ TEST(limits_of_all_rules_and_the_longest_texts_of_options_fit_into_their_entry)
 		snprintf(options->limits[options->limit_count].rule, sizeof(options->limits[0].rule), "%s", ids[i]);
 		options->limits[options->limit_count++].value = UINT64_MAX;
 	}
-	memset(options->save_url, 'x', sizeof(options->save_url) - 1);
+	memset(options->save.url, 'x', sizeof(options->save.url) - 1);
 	memset(options->label, 'l', sizeof(options->label) - 1);
-	options->clock_count = OPTIONS_CLOCKS_MAX;
+	options->clocks.count = OPTIONS_CLOCKS_MAX;
 	for (size_t i = 0; i < OPTIONS_CLOCKS_MAX; i++)
-		memset(options->clocks[i], 'c', sizeof(options->clocks[i]) - 1);
+		memset(options->clocks.ids[i], 'c', sizeof(options->clocks.ids[i]) - 1);
 	put_facts(from);
 	assert_null(replay(bytes, record.length));
 	assert_int_equal(report.options.limit_count, options->limit_count);
@@ -344,7 +344,7 @@ TEST(fields_and_lists_of_a_later_version_are_skipped)
 	put_entry(FACTS_REPORT, 0);
 	put_empty(FACTS_LISTS, 3);
 	assert_null(replay_all());
-	assert_int_equal(report.options.cores, CORES_OFF);
+	assert_int_equal(report.options.cores.method, CORES_OFF);
 	assert_string_equal(report.cpu_vendor, "GenuineIntel");
 }
 
@@ -451,7 +451,7 @@ TEST(bytes_that_are_not_printable_are_replaced)
 
 TEST(more_elements_than_an_array_has_give_an_error)
 {
-	const size_t most = sizeof(report.options.clocks) / sizeof(report.options.clocks[0]);
+	const size_t most = sizeof(report.options.clocks.ids) / sizeof(report.options.clocks.ids[0]);
 
 	for (size_t more = 0; more < 2; more++) {
 		begin(NULL);
@@ -469,7 +469,7 @@ TEST(more_elements_than_an_array_has_give_an_error)
 		else
 			assert_null(error);
 	}
-	assert_int_equal(report.options.clock_count, most);
+	assert_int_equal(report.options.clocks.count, most);
 }
 
 TEST(counts_above_their_maximum_give_an_error)

@@ -50,7 +50,7 @@ assert_refused_bytes(const char *text, size_t length, const char *message)
 
 	memset(&options, 0, sizeof(options));
 	options_set_defaults(&options);
-	options.cores_max = 7;
+	options.cores.max = 7;
 	before = options;
 	assert_false(parse_bytes(&options, text, length));
 	assert_string_equal(error, message);
@@ -68,13 +68,13 @@ TEST(defaults_are_as_in_the_readme)
 	struct options options = parsed("");
 
 	assert_int_equal(options_duration_ns(&options), 1000000000);
-	assert_int_equal(options.clock_count, 0);
-	assert_int_equal(options.cores, CORES_SIPI);
-	assert_int_equal(options.cores_max, UINT32_MAX);
+	assert_int_equal(options.clocks.count, 0);
+	assert_int_equal(options.cores.method, CORES_SIPI);
+	assert_int_equal(options.cores.max, UINT32_MAX);
 	assert_int_equal(options.profile, PROFILE_STANDARD);
 	assert_int_equal(options.cutoff_millionths, 99990000);
 	assert_int_equal(options.exit, EXIT_ASK);
-	assert_true(options.save);
+	assert_true(options.save.on_volume);
 	assert_int_equal(options.limit_count, 0);
 }
 
@@ -86,14 +86,14 @@ TEST(every_key_in_one_text_with_comments_and_crlf)
 					"save=off limit.tsc-warp=12\n#");
 
 	assert_int_equal(options.duration_ns, 3000000000);
-	assert_int_equal(options.clock_count, 2);
-	assert_string_equal(options.clocks[0], "tsc");
-	assert_string_equal(options.clocks[1], "rtc");
-	assert_int_equal(options.cores, CORES_MP);
+	assert_int_equal(options.clocks.count, 2);
+	assert_string_equal(options.clocks.ids[0], "tsc");
+	assert_string_equal(options.clocks.ids[1], "rtc");
+	assert_int_equal(options.cores.method, CORES_MP);
 	assert_int_equal(options.profile, PROFILE_QUICK);
 	assert_int_equal(options.cutoff_millionths, 99500000);
 	assert_int_equal(options.exit, EXIT_RETURN);
-	assert_false(options.save);
+	assert_false(options.save.on_volume);
 	assert_int_equal(options.limit_count, 1);
 	assert_string_equal(options.limits[0].rule, "tsc-warp");
 	assert_int_equal(options.limits[0].value, 12);
@@ -219,7 +219,7 @@ TEST(final_zeros_of_a_string_are_no_control_characters)
 
 	options_set_defaults(&options);
 	assert_true(parse_bytes(&options, "save=off\0\0\0", 11));
-	assert_false(options.save);
+	assert_false(options.save.on_volume);
 	assert_true(parse_bytes(&options, "\0", 1));
 	assert_true(parse_bytes(&options, "\0\0\0\0", 4));
 	assert_true(parse_bytes(&options, "\xef\xbb\xbf\0", 4));
@@ -291,7 +291,7 @@ TEST(options_are_kept_next_to_words_of_a_loader)
 	struct options options = parsed(text);
 
 	assert_int_equal(options.profile, PROFILE_QUICK);
-	assert_int_equal(options.cores_max, 2);
+	assert_int_equal(options.cores.max, 2);
 }
 
 TEST(exit_return_needs_cores_mp_or_off)
@@ -410,10 +410,10 @@ TEST(for_a_misspelled_clock_or_rule_the_nearest_name_is_suggested)
 
 TEST(the_options_remember_if_save_and_cores_were_set)
 {
-	assert_false(parsed("").save_given || parsed("save=http://1.2.3.4/p").save_given);
-	assert_true(parsed("save=auto").save_given && parsed("save=off").save_given);
-	assert_true(parsed("save=off save=http://1.2.3.4/p").save);
-	assert_true(parsed("cores=sipi").cores_given && !parsed("cores=sipi cores=4").cores_given);
+	assert_false(parsed("").save.given || parsed("save=http://1.2.3.4/p").save.given);
+	assert_true(parsed("save=auto").save.given && parsed("save=off").save.given);
+	assert_true(parsed("save=off save=http://1.2.3.4/p").save.on_volume);
+	assert_true(parsed("cores=sipi").cores.given && !parsed("cores=sipi cores=4").cores.given);
 	assert_true(parsed("help").help && parsed("rules").rules && !parsed("help").rules);
 }
 
@@ -426,15 +426,15 @@ TEST(the_longest_possible_options_fit_when_printed)
 	struct text text;
 
 	memset(options.label, 'l', OPTIONS_LABEL_SIZE - 1);
-	memset(options.save_url, 'u', URL_SIZE - 1);
+	memset(options.save.url, 'u', URL_SIZE - 1);
 	options.limit_count = OPTIONS_LIMITS_MAX;
 	for (size_t i = 0; i < OPTIONS_LIMITS_MAX; i++) {
 		memset(options.limits[i].rule, 'r', OPTIONS_NAME_SIZE - 1);
 		options.limits[i].value = UINT64_C(1000000000000000000);
 	}
 	for (size_t i = 0; i < OPTIONS_CLOCKS_MAX; i++)
-		memset(options.clocks[i], 'c', OPTIONS_NAME_SIZE - 1);
-	options.clock_count = OPTIONS_CLOCKS_MAX;
+		memset(options.clocks.ids[i], 'c', OPTIONS_NAME_SIZE - 1);
+	options.clocks.count = OPTIONS_CLOCKS_MAX;
 	text_init(&text, bytes, sizeof(bytes));
 	options_put_changed_options(&text, &options);
 	assert_false(text.truncated);

@@ -20,8 +20,8 @@ static void
 begin(enum options_cores cores, bool given)
 {
 	memset(&report, 0, sizeof(report));
-	report.options.cores = cores;
-	report.options.cores_given = given;
+	report.options.cores.method = cores;
+	report.options.cores.given = given;
 }
 
 TEST(a_printed_marker_is_parsed_again)
@@ -89,7 +89,7 @@ TEST(after_a_run_that_starting_cores_ended_the_next_method_is_used)
 {
 	begin(CORES_SIPI, false);
 	assert_int_equal(evaluate_marker("skew", CORES_SIPI, CORES_SIPI, 3), CORES_MP);
-	assert_int_equal(report.options.cores, CORES_MP);
+	assert_int_equal(report.options.cores.method, CORES_MP);
 	assert_int_equal(report.note_count, 2);
 	assert_string_equal(report.notes[0],
 			    "The last run on this machine did not finish: it stopped in its phase skew, with other cores "
@@ -102,7 +102,7 @@ TEST(after_a_run_that_starting_cores_ended_the_next_method_is_used)
 
 	begin(CORES_SIPI, false);
 	assert_int_equal(evaluate_marker("start-cores", CORES_MP, CORES_MP, 0), CORES_OFF);
-	assert_int_equal(report.options.cores, CORES_OFF);
+	assert_int_equal(report.options.cores.method, CORES_OFF);
 }
 
 TEST(a_checkpoint_that_was_not_renamed_has_its_present_name_in_the_note)
@@ -119,7 +119,7 @@ TEST(a_run_that_ended_while_no_other_core_worked_changes_no_option)
 {
 	begin(CORES_SIPI, false);
 	assert_int_equal(evaluate_marker("rates", CORES_OFF, CORES_SIPI, 0), CORES_SIPI);
-	assert_int_equal(report.options.cores, CORES_SIPI);
+	assert_int_equal(report.options.cores.method, CORES_SIPI);
 	assert_int_equal(report.note_count, 1);
 	assert_string_equal(report.notes[0],
 			    "The last run on this machine did not finish: it stopped in its phase rates.");
@@ -144,7 +144,7 @@ TEST(a_complete_run_keeps_the_method_that_an_earlier_run_found)
 {
 	begin(CORES_SIPI, false);
 	assert_int_equal(evaluate_marker("", CORES_OFF, CORES_MP, 0), CORES_MP);
-	assert_int_equal(report.options.cores, CORES_MP);
+	assert_int_equal(report.options.cores.method, CORES_MP);
 	assert_int_equal(report.note_count, 1);
 
 	begin(CORES_SIPI, false);
@@ -156,12 +156,12 @@ TEST(options_of_the_user_replace_the_method_in_the_marker)
 {
 	begin(CORES_SIPI, true);
 	assert_int_equal(evaluate_marker("skew", CORES_SIPI, CORES_SIPI, 3), CORES_MP);
-	assert_int_equal(report.options.cores, CORES_SIPI);
+	assert_int_equal(report.options.cores.method, CORES_SIPI);
 	assert_int_equal(report.note_count, 1);
 
 	/* without other cores (CORES_OFF) a run is already safest, so the option must not be changed */
 	begin(CORES_OFF, false);
 	assert_int_equal(evaluate_marker("skew", CORES_SIPI, CORES_SIPI, 3), CORES_MP);
-	assert_int_equal(report.options.cores, CORES_OFF);
+	assert_int_equal(report.options.cores.method, CORES_OFF);
 	assert_int_equal(report.note_count, 1);
 }

@@ -67,7 +67,7 @@ played(size_t cores, bool can_be_quiet, enum options_cores way)
 	struct bench *bench = bench_new();
 
 	bench_open(bench, cores);
-	bench->run.report.options.cores = way;
+	bench->run.report.options.cores.method = way;
 	bench->machine.phase_starts = work;
 	bench->machine.set_tick_stopped = can_be_quiet ? quiet_tick : NULL;
 	run_measure(&bench->run);
