@@ -133,5 +133,6 @@ pm_timer_restore(struct timer *timer)
 
 const struct timer_driver timer_acpi_pm[TIMER_PMS] = {
 	PM_DRIVER("acpi_pm", "PM timer, its status polled", .kind = TIMER_POLLED, .route_kind = BY_STATUS),
-	PM_DRIVER("acpi_pm_sci", "PM timer, by the SCI", .kind = TIMER_AWAITED, .route_kind = BY_SCI, .only_all = true),
+	PM_DRIVER("acpi_pm_sci", "PM timer, by the SCI", .kind = TIMER_AWAITED, .route_kind = BY_SCI,
+		  .tested = TIMER_TESTED_WITH_IRQ_ALL),
 };

@@ -88,7 +88,8 @@ tsc_deadline_restore(struct timer *timer)
 const struct timer_driver timer_deadline = {
 	.id = "lapic_deadline",
 	.title = "local APIC timer, by a TSC deadline",
-	.in_quick = true,
+	.kind = TIMER_ONE_SHOT,
+	.tested = TIMER_TESTED_ALWAYS,
 	.on_each_core = true,
 	.open = tsc_deadline_open,
 	.set_up = tsc_deadline_set_up,

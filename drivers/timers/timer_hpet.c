@@ -237,7 +237,7 @@ hpet_timer_restore(struct timer *timer)
 
 #define HPET_DRIVER(name, text, ...)                                                                            \
 	{                                                                                                       \
-		.id = name, .title = text, .periodic = true, __VA_ARGS__, .open = hpet_timer_open,              \
+		.id = name, .title = text, __VA_ARGS__, .open = hpet_timer_open,                                \
 		.set_up = hpet_timer_set_up, .arm = hpet_timer_arm, .arm_over = hpet_timer_enable_interrupt,    \
 		.expired = hpet_timer_has_expired, .get_ticks_left = hpet_timer_get_ticks_left,                 \
 		.disarm = hpet_timer_disarm, .restore = hpet_timer_restore,                                     \
@@ -245,9 +245,9 @@ hpet_timer_restore(struct timer *timer)
 #define HPET_OTHER(n) HPET_DRIVER("hpet" #n, "HPET comparator " #n ", by an I/O APIC", .unit = n, .secondary = true)
 
 const struct timer_driver timer_hpet[TIMER_HPETS] = {
-	HPET_DRIVER("hpet0", "HPET comparator 0, by an I/O APIC", .in_quick = true),
+	HPET_DRIVER("hpet0", "HPET comparator 0, by an I/O APIC", .tested = TIMER_TESTED_ALWAYS),
 	HPET_OTHER(1), HPET_OTHER(2), HPET_OTHER(3), HPET_OTHER(4), HPET_OTHER(5), HPET_OTHER(6), HPET_OTHER(7),
 	HPET_DRIVER("hpet_fsb", "HPET comparator 0, by messages", .route_kind = BY_FSB, .secondary = true),
 	HPET_DRIVER("hpet_legacy", "HPET comparator 0, replacing the PIT", .route_kind = BY_LEGACY, .secondary = true,
-		    .only_all = true),
+		    .tested = TIMER_TESTED_WITH_IRQ_ALL),
 };

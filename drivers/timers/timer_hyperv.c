@@ -98,8 +98,7 @@ hv_timer_restore(struct timer *timer)
 const struct timer_driver timer_hyperv = {
 	.id = "hv_timer",
 	.title = "Hyper-V's synthetic timer, in direct mode",
-	.periodic = true,
-	.in_quick = true,
+	.tested = TIMER_TESTED_ALWAYS,
 	.on_each_core = true,
 	.open = hv_timer_open,
 	.set_up = hv_timer_set_up,

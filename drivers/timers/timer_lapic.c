@@ -83,8 +83,7 @@ lapic_timer_restore(struct timer *timer)
 const struct timer_driver timer_lapic = {
 	.id = "lapic",
 	.title = "local APIC timer",
-	.periodic = true,
-	.in_quick = true,
+	.tested = TIMER_TESTED_ALWAYS,
 	.on_each_core = true,
 	.open = lapic_timer_open,
 	.set_up = lapic_timer_set_up,

@@ -140,7 +140,7 @@ pit_timer_restore(struct timer *timer)
 
 #define PIT_DRIVER(name, text, ...)                                                                             \
 	{                                                                                                       \
-		.id = name, .title = text, .periodic = true, __VA_ARGS__, .open = pit_timer_open,               \
+		.id = name, .title = text, __VA_ARGS__, .open = pit_timer_open,                                 \
 		.set_up = pit_timer_set_up, .settle = pit_timer_await_delayed_interrupt, .arm = pit_timer_arm,  \
 		.expired = pit_timer_has_expired, .get_ticks_left = pit_timer_get_ticks_left,                   \
 		.disarm = pit_timer_disarm, .restore = pit_timer_restore,                                       \

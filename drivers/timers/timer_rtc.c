@@ -206,10 +206,10 @@ rtc_timer_restore(struct timer *timer)
 	}
 
 const struct timer_driver timer_rtc[TIMER_RTCS] = {
-	RTC_DRIVER("rtc", "RTC, periodic", .kind = TIMER_RATES, .periodic = true, .route_kind = RTC_PERIODIC,
+	RTC_DRIVER("rtc", "RTC, periodic", .kind = TIMER_RATES, .route_kind = RTC_PERIODIC,
 		   .fit = rtc_timer_get_nearest_period),
 	RTC_DRIVER("rtc_update", "RTC, at the end of an update", .kind = TIMER_AWAITED, .route_kind = RTC_UPDATE),
 	RTC_DRIVER("rtc_alarm", "RTC, by an alarm each second", .kind = TIMER_AWAITED, .route_kind = RTC_ALARM),
-	RTC_DRIVER("rtc_pic", "RTC, periodic, by the second PIC", .kind = TIMER_RATES, .periodic = true,
-		   .route_kind = RTC_PERIODIC, .fit = rtc_timer_get_nearest_period, .secondary = true, .by_pic = true),
+	RTC_DRIVER("rtc_pic", "RTC, periodic, by the second PIC", .kind = TIMER_RATES, .route_kind = RTC_PERIODIC,
+		   .fit = rtc_timer_get_nearest_period, .secondary = true, .by_pic = true),
 };

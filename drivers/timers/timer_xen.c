@@ -237,7 +237,8 @@ xen_timer_restore(struct timer *timer)
 const struct timer_driver timer_xen = {
 	.id = "xen_timer",
 	.title = "Xen's single-shot timer",
-	.in_quick = true,
+	.kind = TIMER_ONE_SHOT,
+	.tested = TIMER_TESTED_ALWAYS,
 	.open = xen_timer_open,
 	.set_up = xen_timer_set_up,
 	.arm = xen_timer_arm,

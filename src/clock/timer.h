@@ -105,7 +105,8 @@ struct timer {
 struct platform;
 
 enum timer_kind {
-	TIMER_PROGRAMMED, /* a one-shot of any length can be programmed, and also a period if `periodic` is set */
+	TIMER_PROGRAMMED, /* one-shots and periods of any length can be programmed */
+	TIMER_ONE_SHOT,   /* only one-shots can be programmed, of any length */
 	TIMER_RATES,      /* only periods of certain lengths can be programmed: see fit() */
 	/*
 	 * Free-running: interrupts occur at times that cannot be programmed. If ticks_max is 1, an interrupt occurs
@@ -117,17 +118,22 @@ enum timer_kind {
 	TIMER_AT_ONCE,
 };
 
+/* The runs that test a source. */
+enum timer_tested {
+	TIMER_TESTED_IN_LONG_RUNS, /* all runs except with profile=quick */
+	TIMER_TESTED_ALWAYS,       /* also with profile=quick */
+	TIMER_TESTED_WITH_IRQ_ALL, /* only with irq=all */
+};
+
 struct timer_driver {
 	const char *id, *title;
 	enum timer_kind kind;
-	bool periodic;       /* true if the source has a periodic mode */
+	enum timer_tested tested;
 	/* true if another source of the same kind is the main source; this source is tested with fewer intervals */
 	bool secondary;
-	bool in_quick;       /* true if the source is tested even with profile=quick */
-	bool only_all;       /* true if the source is tested only with irq=all */
 	/*
 	 * True if the interrupts are routed through the PICs. The source is then tested only with pic=on, whatever
-	 * the profile is.
+	 * TESTED is.
 	 */
 	bool by_pic;
 	/*

@@ -220,6 +220,12 @@ get_plan_of_one_shots(const struct timer_test *test)
 	}
 }
 
+static bool
+has_periodic_mode(const struct timer_driver *driver)
+{
+	return driver->kind == TIMER_PROGRAMMED || driver->kind == TIMER_RATES;
+}
+
 static void
 test_timer_source(struct survey *survey, struct survey_timers *all, struct timer *timer, size_t core)
 {
@@ -237,18 +243,18 @@ test_timer_source(struct survey *survey, struct survey_timers *all, struct timer
 	}
 	if (timer->driver->arm_over && core == 0 && !timer->driver->secondary && test.misses < TEST_MISSES_MAX)
 		run_timer_window(&test, run_expired_deadline_window);
-	if (timer->driver->periodic && !timer->no_periods && (core == 0 || report->core_count <= CORES_PERIODS))
+	if (has_periodic_mode(timer->driver) && !timer->no_periods && (core == 0 || report->core_count <= CORES_PERIODS))
 		measure_interval_row(&test, &windows, true);
 }
 
 static bool
 is_tested_source(const struct timer_driver *driver, const struct report *report)
 {
-	bool all = report->options.irq == IRQ_ALL;
-
 	if (driver->by_pic)
 		return report->options.pic;
-	return all || (!driver->only_all && (!is_quick_profile(report) || driver->in_quick));
+	if (report->options.irq == IRQ_ALL || driver->tested == TIMER_TESTED_ALWAYS)
+		return true;
+	return driver->tested == TIMER_TESTED_IN_LONG_RUNS && !is_quick_profile(report);
 }
 
 /* Returns the expected duration of a source's tests on the boot core. */
@@ -258,7 +264,7 @@ expected_source_tests_ns(struct survey *survey, const struct timer_driver *drive
 	struct timer timer = { .driver = driver };
 	const struct timer_test test = { .survey = survey, .timer = &timer };
 	bool few = driver->secondary || is_quick_profile(survey->report);
-	uint64_t ns = driver->periodic ? PERIODS_A_WINDOW * PERIOD_NS * (few ? 1 : WINDOWS) : 0;
+	uint64_t ns = has_periodic_mode(driver) ? PERIODS_A_WINDOW * PERIOD_NS * (few ? 1 : WINDOWS) : 0;
 
 	if (driver->kind == TIMER_AWAITED || driver->kind == TIMER_POLLED)
 		return AWAITED_NS;

@@ -192,8 +192,7 @@ give_source_back(struct timer *timer)
 static const struct timer_driver made_up = {
 	.id = "made_up",
 	.title = "made up",
-	.periodic = true,
-	.in_quick = true,
+	.tested = TIMER_TESTED_ALWAYS,
 	.open = open_source,
 	.set_up = take_source,
 	.arm = arm_source,
@@ -559,7 +558,6 @@ TEST(a_wait_for_a_timers_step_ends_at_its_limit_and_if_the_tsc_stops)
 	struct timer_driver awaited = made_up;
 
 	awaited.kind = TIMER_AWAITED;
-	awaited.periodic = false;
 	awaited.open = open_awaited;
 	awaited.get_ticks_left = left_for_ever;
 	for (int stops = 0; stops < 2; stops++) {
