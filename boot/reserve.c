@@ -11,8 +11,8 @@ is_any_clock_page_needed(const struct platform *platform, const struct options *
 	bool any = false;
 
 	for (size_t d = 0; drivers[d]; d++)
-		any |= drivers[d]->rows[0].paged && run_includes_driver(options, drivers[d]) &&
-		       paravirtual_find(&platform->paravirtual, drivers[d]->rows[0].offered_by);
+		any |= drivers[d]->rows[0].paravirtual.paged && run_includes_driver(options, drivers[d]) &&
+		       paravirtual_find(&platform->paravirtual, drivers[d]->rows[0].paravirtual.offered_by);
 	return any;
 }
 

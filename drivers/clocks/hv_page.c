@@ -80,10 +80,13 @@ hv_page_get_assumed_multiplier(void *device)
 
 static const struct clock hv_page_row = {
 	.id = "hv_page", .title = "Hyper-V's reference time, from its page and the TSC", .width_bits = 64,
-	.wrap_ticks = UINT64_MAX, .claimed = { 10000000, 1 }, .by_tsc = true, .paged = true, .offered_by = PARAVIRTUAL_HYPERV,
-	.rating = HYPERV_PAGE_RATING, .found_by = "Hyper-V's CPUID 40000003h", .sample = hv_page_sample,
-	.get_stability = hv_page_get_stability, .assumed = hv_page_get_assumed_multiplier,
-	.get_core_device = hv_page_get_device_of_this_core, .read = hv_page_read,
+	.wrap_ticks = UINT64_MAX, .claimed = { 10000000, 1 }, .rating = HYPERV_PAGE_RATING,
+	.found_by = "Hyper-V's CPUID 40000003h", .sample = hv_page_sample, .by_tsc = true,
+	.paravirtual = {
+		.paged = true, .offered_by = PARAVIRTUAL_HYPERV, .get_stability = hv_page_get_stability,
+		.assumed = hv_page_get_assumed_multiplier, .get_core_device = hv_page_get_device_of_this_core,
+		.read = hv_page_read,
+	},
 };
 
 static void
@@ -104,7 +107,7 @@ hv_page_test_page(struct device *device, struct clock *clock)
 	if (!hv_page_copy(device, &taken, &tsc))
 		probe_set_state(clock, CLOCK_BROKEN, "The hypervisor changed the page during each of %u reads.",
 				PAGES_TRIES);
-	else if (!taken.sequence && (clock->falls_back = ++device->saved[HV_PAGE_FALLBACKS]))
+	else if (!taken.sequence && (clock->paravirtual.falls_back = ++device->saved[HV_PAGE_FALLBACKS]))
 		probe_set_state(clock, CLOCK_DISABLED, "The page's sequence number is 0: readers must read the MSR "
 				"instead, as the clock hv_ref does.");
 	else if (!taken.scale)

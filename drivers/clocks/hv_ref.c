@@ -54,9 +54,12 @@ hv_ref_get_device_of_this_core(void *device)
  */
 static const struct clock hv_ref_row = {
 	.id = "hv_ref", .title = "Hyper-V's reference counter, MSR 40000020h", .width_bits = 64,
-	.wrap_ticks = UINT64_MAX, .claimed = { 10000000, 1 }, .by_tsc = true, .offered_by = PARAVIRTUAL_HYPERV,
-	.rating = HYPERV_MSR_RATING, .found_by = "Hyper-V's CPUID 40000003h", .sample = hv_ref_sample,
-	.get_core_device = hv_ref_get_device_of_this_core, .read = hv_ref_read,
+	.wrap_ticks = UINT64_MAX, .claimed = { 10000000, 1 }, .rating = HYPERV_MSR_RATING,
+	.found_by = "Hyper-V's CPUID 40000003h", .sample = hv_ref_sample, .by_tsc = true,
+	.paravirtual = {
+		.offered_by = PARAVIRTUAL_HYPERV, .get_core_device = hv_ref_get_device_of_this_core,
+		.read = hv_ref_read,
+	},
 };
 
 static void

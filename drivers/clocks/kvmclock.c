@@ -52,10 +52,13 @@ kvmclock_close(struct device *device)
 
 static const struct clock kvmclock_row = {
 	.id = "kvmclock", .title = "KVM's clock, from this core's page and the TSC", .width_bits = 64,
-	.wrap_ticks = UINT64_MAX, .claimed = { 1000000000, 1 }, .claimed_within_ppb = 1, .by_tsc = true, .paged = true,
-	.offered_by = PARAVIRTUAL_KVM, .rating = 400, .found_by = "KVM's CPUID 40000001h",
-	.sample = kvmclock_sample, .get_stability = pvclock_get_stability, .assumed = pvclock_get_assumed_multiplier,
-	.get_core_device = kvmclock_get_device_of_this_core, .read = pvclock_read,
+	.wrap_ticks = UINT64_MAX, .claimed = { 1000000000, 1 }, .claimed_within_ppb = 1, .rating = 400,
+	.found_by = "KVM's CPUID 40000001h", .sample = kvmclock_sample, .by_tsc = true,
+	.paravirtual = {
+		.paged = true, .offered_by = PARAVIRTUAL_KVM, .get_stability = pvclock_get_stability,
+		.assumed = pvclock_get_assumed_multiplier, .get_core_device = kvmclock_get_device_of_this_core,
+		.read = pvclock_read,
+	},
 };
 
 /* Rating if the TSC is invariant: Linux then prefers the TSC, whose rating is 300 (arch/x86/kernel/kvmclock.c). */

@@ -65,7 +65,7 @@ bool
 pvclock_copy_page(const struct clock *clock, struct pvclock *taken)
 {
 	const struct device *device = clock->device;
-	struct pvclock_slot *slot = device->opened ? clock->get_core_device(clock->device) : NULL;
+	struct pvclock_slot *slot = device->opened ? clock->paravirtual.get_core_device(clock->device) : NULL;
 	uint64_t tsc;
 
 	return slot && pvclock_copy(&slot->clock, hw_tsc_lfence, taken, &tsc);

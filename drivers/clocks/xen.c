@@ -83,10 +83,13 @@ xen_close(struct device *device)
 
 static const struct clock xen_row = {
 	.id = "xen", .title = "Xen's clock, from this core's page and the TSC", .width_bits = 64,
-	.wrap_ticks = UINT64_MAX, .claimed = { 1000000000, 1 }, .claimed_within_ppb = 1, .by_tsc = true, .paged = true,
-	.offered_by = PARAVIRTUAL_XEN, .rating = 400, .found_by = "Xen's features, by hypercall",
-	.sample = xen_sample, .get_stability = pvclock_get_stability, .assumed = pvclock_get_assumed_multiplier,
-	.get_core_device = xen_get_device_of_this_core, .read = pvclock_read,
+	.wrap_ticks = UINT64_MAX, .claimed = { 1000000000, 1 }, .claimed_within_ppb = 1, .rating = 400,
+	.found_by = "Xen's features, by hypercall", .sample = xen_sample, .by_tsc = true,
+	.paravirtual = {
+		.paged = true, .offered_by = PARAVIRTUAL_XEN, .get_stability = pvclock_get_stability,
+		.assumed = pvclock_get_assumed_multiplier, .get_core_device = xen_get_device_of_this_core,
+		.read = pvclock_read,
+	},
 };
 
 /*

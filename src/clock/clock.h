@@ -23,6 +23,30 @@ enum clock_state {
 	CLOCK_BROKEN,   /* the clock exists, but its readings contradict each other or its ACPI table */
 };
 
+/* A clock that a hypervisor calculates from the TSC. */
+struct clock_paravirtual {
+	/* true if the hypervisor writes the clock's parameters to a page of baretick's memory */
+	bool paged;
+	/*
+	 * True if the clock is disabled because the contents of its page are invalid. A kernel would then read
+	 * another clock instead.
+	 */
+	bool falls_back;
+	enum paravirtual_kind offered_by; /* the hypervisor interface that offers the clock */
+	/*
+	 * Returns STABLE_YES if readings on different cores can be compared. The pointer is NULL if the clock's
+	 * specification guarantees this.
+	 */
+	enum paravirtual_stable (*get_stability)(void *device);
+	/*
+	 * Returns the TSC's rate according to the clock's page, in ns per tick times 2^32. Returns 0 if the page
+	 * states no rate, or if the hypervisor adjusts the rate. The pointer is NULL if the clock has no page.
+	 */
+	uint64_t (*assumed)(void *device);
+	void *(*get_core_device)(void *device); /* returns the argument for `read` on the calling core */
+	sample_read *read;           /* reads the clock once, without TSC reads before and after */
+};
+
 struct clock {
 	const char *id;    /* id in report.json and in the option clocks=, in static storage */
 	/* The device and the read method in words, at most 60 characters, in static storage. */
@@ -59,31 +83,9 @@ struct clock {
 	bool one_core_only;
 	/* true if the machine does not announce the clock; such a clock is used only if the options name it */
 	bool unoffered;
-	/*
-	 * True if a hypervisor calculates the clock from the TSC, so that both count as one source. The fields from
-	 * here to `read` are used only for such clocks.
-	 */
+	/* True if a hypervisor calculates the clock from the TSC, so that both count as one source. */
 	bool by_tsc;
-	/* true if the hypervisor writes the clock's parameters to a page of baretick's memory */
-	bool paged;
-	/*
-	 * True if the clock is disabled because the contents of its page are invalid. A kernel would then read
-	 * another clock instead.
-	 */
-	bool falls_back;
-	enum paravirtual_kind offered_by; /* the hypervisor interface that offers the clock */
-	/*
-	 * Returns STABLE_YES if readings on different cores can be compared. The pointer is NULL if the clock's
-	 * specification guarantees this.
-	 */
-	enum paravirtual_stable (*get_stability)(void *device);
-	/*
-	 * Returns the TSC's rate according to the clock's page, in ns per tick times 2^32. Returns 0 if the page
-	 * states no rate, or if the hypervisor adjusts the rate. The pointer is NULL if the clock has no page.
-	 */
-	uint64_t (*assumed)(void *device);
-	void *(*get_core_device)(void *device); /* returns the argument for `read` on the calling core */
-	sample_read *read;           /* reads the clock once, without TSC reads before and after */
+	struct clock_paravirtual paravirtual; /* used only if BY_TSC is set */
 	/*
 	 * True if the device may also be the source of the firmware's timer interrupt. The firmware's handler of this
 	 * interrupt may stop the device's counter for a short time.

@@ -185,11 +185,12 @@ record_stable_flags_of_clocks(struct run *run)
 
 	for (size_t i = 0; i < report->clock_count; i++) {
 		const struct clock *clock = &report->clocks[i].clock;
+		const struct clock_paravirtual *by = &clock->paravirtual;
 
 		for (size_t p = 0; p < report->paravirtual.count; p++)
-			if (clock->get_stability && clock->state == CLOCK_PRESENT &&
-			    report->paravirtual.interfaces[p].kind == clock->offered_by)
-				report->paravirtual.interfaces[p].stable = clock->get_stability(clock->device);
+			if (by->get_stability && clock->state == CLOCK_PRESENT &&
+			    report->paravirtual.interfaces[p].kind == by->offered_by)
+				report->paravirtual.interfaces[p].stable = by->get_stability(clock->device);
 	}
 }
 
@@ -205,15 +206,16 @@ add_claims_of_clock_pages(struct run *run)
 
 	for (size_t i = 0; i < report->clock_count; i++) {
 		const struct clock *clock = &report->clocks[i].clock;
-		bool is_kvm = clock->offered_by == PARAVIRTUAL_KVM, is_xen = clock->offered_by == PARAVIRTUAL_XEN;
+		bool is_kvm = clock->paravirtual.offered_by == PARAVIRTUAL_KVM;
+		bool is_xen = clock->paravirtual.offered_by == PARAVIRTUAL_XEN;
 		struct claim *claim;
 		uint64_t multiplier;
 
-		if (!clock->assumed || clock->state != CLOCK_PRESENT)
+		if (!clock->paravirtual.assumed || clock->state != CLOCK_PRESENT)
 			continue;
 		claim = claims_add(&claims, is_kvm ? CLAIM_KVM_PAGE : is_xen ? CLAIM_XEN_PAGE : CLAIM_HYPERV_PAGE,
 				   CLAIM_OF_TSC, is_kvm ? "kvm-clock's page" : is_xen ? "Xen's page" : "Hyper-V's page");
-		multiplier = clock->assumed(clock->device);
+		multiplier = clock->paravirtual.assumed(clock->device);
 		/*
 		 * The multiplier is rounded down to a whole number. The last argument of claim_set_rate() is the
 		 * resulting error of the rate in Hz.

@@ -61,7 +61,7 @@ is_used_by_linux(const struct report *report, const struct clock *clock)
 {
 	const struct paravirtual *all = &report->paravirtual;
 
-	return !clock->by_tsc || (all->count && all->interfaces[all->count - 1].kind == clock->offered_by);
+	return !clock->by_tsc || (all->count && all->interfaces[all->count - 1].kind == clock->paravirtual.offered_by);
 }
 
 static unsigned
@@ -79,8 +79,8 @@ find_best_rated_clock(const struct report *report, const struct clock *not)
 	for (size_t i = 0; i < report->clock_count; i++) {
 		const struct clock *clock = &report->clocks[i].clock;
 
-		if (clock == not || (clock->state != CLOCK_PRESENT && !clock->falls_back) || !linux_clocksource_name(clock->id) ||
-		    !is_used_by_linux(report, clock) ||
+		if (clock == not || (clock->state != CLOCK_PRESENT && !clock->paravirtual.falls_back) ||
+		    !linux_clocksource_name(clock->id) || !is_used_by_linux(report, clock) ||
 		    (text_equal(clock->id, "tsc") && recommend_explain_unstable_tsc(report).bytes[0]))
 			continue;
 		if (!found || get_linux_rating(clock) > get_linux_rating(found))
@@ -111,11 +111,11 @@ explain_linux_preference(const struct report *report, const struct clock *first,
 	bool above = report_has_clock(report, "tsc") && first->by_tsc && get_linux_rating(first) > TSC_RATING;
 	bool below = text_equal(first->id, "tsc") && next && next->by_tsc;
 
-	if (above && first->offered_by == PARAVIRTUAL_XEN && report->tsc_is_invariant)
+	if (above && first->paravirtual.offered_by == PARAVIRTUAL_XEN && report->tsc_is_invariant)
 		return "; Xen does not promise never to emulate the TSC, so Xen's clock comes first";
 	if (above)
 		return "; the TSC is not reported as invariant, so the hypervisor's clock comes first";
-	if (below && next->offered_by == PARAVIRTUAL_XEN)
+	if (below && next->paravirtual.offered_by == PARAVIRTUAL_XEN)
 		return "; if the TSC is reported as invariant and Xen never emulates the TSC, Linux ranks Xen's clock "
 			"below the TSC";
 	if (below)
@@ -133,8 +133,8 @@ put_higher_rated_missing_clocks(struct text *text, const struct report *report, 
 	for (size_t i = 0; i < report->clock_count; i++) {
 		const struct clock *clock = &report->clocks[i].clock;
 
-		if (clock->state != CLOCK_PRESENT && !clock->falls_back && linux_clocksource_name(clock->id) &&
-		    is_used_by_linux(report, clock) &&
+		if (clock->state != CLOCK_PRESENT && !clock->paravirtual.falls_back &&
+		    linux_clocksource_name(clock->id) && is_used_by_linux(report, clock) &&
 		    get_linux_rating(clock) > get_linux_rating(first))
 			text_printf(text, "; %s, %u, is %s", linux_clocksource_name(clock->id), get_linux_rating(clock),
 				    clock_state_word(clock->state));
@@ -159,7 +159,7 @@ predict_clock_of_linux(struct report *report)
 	 * Linux registers this clocksource even without a valid page. read_hv_clock_tsc() in hyperv_timer.c then reads
 	 * the MSR.
 	 */
-	if (first->falls_back)
+	if (first->paravirtual.falls_back)
 		text_put(&text, "; the sequence number of the clock's page is 0, so each read of the clock reads the "
 			"MSR");
 	put_higher_rated_missing_clocks(&text, report, first);

@@ -41,9 +41,10 @@ take_warp_turns_on_core(void *argument, size_t core)
 {
 	struct warp_job *job = argument;
 	struct warp_reader reader = { read_tsc, job, NULL };
+	const struct clock_paravirtual *by = job->clock ? &job->clock->paravirtual : NULL;
 
-	if (job->clock)
-		reader = (struct warp_reader){ job->clock->read, job->clock->get_core_device(job->clock->device), job->tsc };
+	if (by)
+		reader = (struct warp_reader){ by->read, by->get_core_device(job->clock->device), job->tsc };
 	warp_run_core(job->table, core, job->expected, reader, job->pause);
 }
 
@@ -203,7 +204,7 @@ check_hypervisor_clock_for_warps(struct survey *survey, struct warp_time *time, 
 		return;
 	}
 	result = warp_get_result(survey->memory.warp, living);
-	stable = clock->get_stability ? clock->get_stability(clock->device) : STABLE_YES;
+	stable = clock->paravirtual.get_stability ? clock->paravirtual.get_stability(clock->device) : STABLE_YES;
 	if (stable == STABLE_UNKNOWN)
 		behaviour_set_text(row, "The hypervisor's page for a core was missing, or changed in all tries of a "
 				   "read. Therefore readings of different cores cannot be compared.");

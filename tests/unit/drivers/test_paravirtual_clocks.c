@@ -77,7 +77,7 @@ TEST(a_page_without_the_stable_flag_and_the_old_msr_are_reported)
 	open_driver(&kvmclock_driver);
 	assert_state(0, CLOCK_PRESENT,
 		     "By MSR 4b564d01h. The hypervisor does not set TSC_STABLE: readings on different cores must not be compared.");
-	assert_int_equal(clocks[0].get_stability(&device), STABLE_NO);
+	assert_int_equal(clocks[0].paravirtual.get_stability(&device), STABLE_NO);
 	kvmclock_driver.close(&device);
 	plug(false);
 	/* neither bit 0 nor bit 3, which offer the clock */
@@ -114,11 +114,11 @@ TEST(a_clock_whose_page_stays_odd_later_does_not_move)
 	plug(false);
 	sim_paravirtual.odd_at_ps = SIM_PS_PER_MS;
 	open_driver(&kvmclock_driver);
-	assert_int_equal(clocks[0].get_stability(&device), STABLE_YES);
+	assert_int_equal(clocks[0].paravirtual.get_stability(&device), STABLE_YES);
 	take(&clocks[0], 2 * SIM_PS_PER_MS, samples, 3);
 	assert_int_equal(samples[1].ticks, samples[0].ticks);
 	assert_int_equal(samples[2].ticks, samples[0].ticks);
-	assert_int_equal(clocks[0].get_stability(&device), STABLE_UNKNOWN);
+	assert_int_equal(clocks[0].paravirtual.get_stability(&device), STABLE_UNKNOWN);
 	assert_true(samples[2].end - samples[2].begin > 20 * PAGES_TRIES);
 	kvmclock_driver.close(&device);
 	assert_true(sim_paravirtual_are_settings_restored());
@@ -204,14 +204,14 @@ TEST(a_page_with_the_sequence_number_0_is_not_used)
 	open_driver(&hv_page_driver);
 	assert_state(0, CLOCK_DISABLED, "The page's sequence number is 0: readers must read the MSR instead, as the "
 		     "clock hv_ref does.");
-	assert_true(clocks[0].falls_back);
+	assert_true(clocks[0].paravirtual.falls_back);
 	assert_true(sim_paravirtual_are_settings_restored());
 	plug(true);
 	sim_paravirtual.no_sequence_at_ps = SIM_PS_PER_MS;
 	open_driver(&hv_page_driver);
 	take(&clocks[0], 2 * SIM_PS_PER_MS, &sample, 1);
 	assert_int_equal(sample.ticks, 20001); /* read from the MSR, because the page is invalid */
-	assert_int_equal(clocks[0].get_stability(&device), STABLE_NO);
+	assert_int_equal(clocks[0].paravirtual.get_stability(&device), STABLE_NO);
 	hv_page_driver.close(&device);
 }
 

@@ -147,7 +147,7 @@ TEST(if_xen_refuses_a_cores_page_no_cores_are_compared)
 	sim_paravirtual.xen_error = 22;
 	sim_paravirtual.xen_error_core = 1;
 	open_driver(&xen_driver);
-	assert_int_equal(clocks[0].get_stability(&device), STABLE_YES);
+	assert_int_equal(clocks[0].paravirtual.get_stability(&device), STABLE_YES);
 	sim.core = 1;
 	take(&clocks[0], SIM_PS_PER_MS, samples, 2);
 	assert_int_equal(samples[1].ticks, 0);
@@ -155,7 +155,7 @@ TEST(if_xen_refuses_a_cores_page_no_cores_are_compared)
 	assert_int_equal(sim_paravirtual.writes, 2); /* one registration on each of the two cores */
 	assert_true(xen_driver.restore_core(&device));
 	sim.core = 0;
-	assert_int_equal(clocks[0].get_stability(&device), STABLE_UNKNOWN);
+	assert_int_equal(clocks[0].paravirtual.get_stability(&device), STABLE_UNKNOWN);
 	xen_driver.close(&device);
 }
 

@@ -234,7 +234,7 @@ TEST(linux_uses_hypervs_clocksource_although_its_page_is_invalid)
 	add("hv_ref");
 	page = add("hv_page");
 	page->clock.state = CLOCK_DISABLED;
-	page->clock.falls_back = true;
+	page->clock.paravirtual.falls_back = true;
 	recommend_predict_clocksources(report);
 	assert_taken(0, "Linux", "hv_page", "clocksource hyperv_clocksource_tsc_page, rating 500, before "
 		     "hyperv_clocksource_msr, 495; the sequence number of the clock's page is 0, so each read of the "
