@@ -13,6 +13,9 @@ import pytest
 ROOT = pathlib.Path(__file__).parent.parent
 BUILD = ROOT / "build"
 FILES_MAX = 14  # maximum number of code files in a folder: about a dozen, with some reserve
+FIELDS_MAX = 20  # maximum number of fields in a struct, except the structs of the report
+# The columns of one table. In a single struct they need no pointers, which take space in the image.
+TABLE_STRUCTS = {"all_fields"}
 
 
 def rooms():
@@ -193,3 +196,50 @@ def test_every_folder_of_code_has_a_readme():
     assert len(folders) > 40
     assert [str(folder) for folder in sorted(folders) if not (folder / "README.md").exists()
             and folder.parent != ROOT / "tests" / "unit"] == []
+
+
+def count_fields(text):
+    """Return {tag: number of fields} of the structs and unions that TEXT, a C file, defines. The fields of a struct
+    without a tag count as fields of the struct around it."""
+    text = re.sub(r'/\*.*?\*/|"(?:\\.|[^"\\])*"|^[ \t]*#(?:[^\n]*\\\n)*[^\n]*', "", text, flags=re.M | re.S)
+    counts = {}
+    while match := re.search(r"(\b(?:struct|union)\s*(\w*)\s*)?\{([^{}]*)\}", text):
+        start, tag, body = match.groups()
+        count = 0
+        for field in body.split(";"):
+            inner = re.search(r"@(\d+)@", field)
+            count += int(inner.group(1)) if inner else 0
+            names = field[inner.end():] if inner else field
+            while names != (names := re.sub(r"\([^()]*\)|\[[^][]*\]", "", names)):
+                pass
+            count += names.count(",") + 1 if names.strip() else 0
+        if start and tag:
+            counts[tag] = count
+        text = text[:match.start()] + (f"{start} " if tag else f"@{count}@" if start else "") + text[match.end():]
+    return counts
+
+
+def test_no_struct_outside_the_report_has_too_many_fields():
+    """A struct with many fields has several purposes, and each function that gets it can use all of them."""
+    counts = {(path.name, tag): count for path in tracked("src/*.[ch]", "drivers/*.[ch]", "boot/*.[ch]")
+              if path.parent != ROOT / "src" / "report" for tag, count in count_fields(path.read_text()).items()}
+    assert len(counts) > 300 and counts["clock.h", "clock"] > 10
+    assert {at: count for at, count in counts.items() if count > FIELDS_MAX and at[1] not in TABLE_STRUCTS} == {}
+
+
+def test_fields_are_counted():
+    text = """
+    #define UNUSED(x) \\
+        { x; }
+    struct outer {
+        int one, *two; /* a comment; with signs, and { */
+        void (*three)(int a, int b);
+        struct { int six[2], seven; } five;
+        struct { int eight; };
+        struct named { int a; } nine;
+        enum { A, B } ten;
+    };
+    static const struct outer made = { 1, 2 };
+    static int f(void) { struct local { int b; } c; return c.b; }
+    """
+    assert count_fields(text) == {"outer": 9, "named": 1, "local": 1}

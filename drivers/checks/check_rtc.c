@@ -37,6 +37,16 @@ struct update_poll {
 	uint8_t raw;
 };
 
+struct seconds_watch { /* observations of the seconds */
+	bool known;              /* true if a valid second was read */
+	unsigned latest;
+	uint64_t latest_tsc;     /* TSC before the latest second was read */
+	/* number of updates that advanced the seconds by one, and number of updates by another amount */
+	unsigned right, wrong;
+	unsigned from, to;       /* seconds before and after the latest wrong update */
+	uint64_t invalid;        /* number of readings that are not a second from 0 to 59 */
+};
+
 struct update_watch {
 	struct checking checking;
 	/*
@@ -52,15 +62,7 @@ struct update_watch {
 	bool preempted;                 /* true if the core has been preempted since UIP rose */
 	unsigned updates, preempted_updates, without_uip;
 	uint64_t shortest_low_ticks, shortest_high_ticks;
-	struct { /* observations of the seconds */
-		bool known;              /* true if a valid second was read */
-		unsigned latest;
-		uint64_t latest_tsc;     /* TSC before the latest second was read */
-		/* number of updates that advanced the seconds by one, and number of updates by another amount */
-		unsigned right, wrong;
-		unsigned from, to;       /* seconds before and after the latest wrong update */
-		uint64_t invalid;        /* number of readings that are not a second from 0 to 59 */
-	} seconds;
+	struct seconds_watch seconds;
 };
 
 static struct update_poll

@@ -143,15 +143,86 @@ struct survey_steps {
 	size_t more_at;
 };
 
+/* Memory of the caller. */
+struct survey_buffer {
+	struct sample *samples;  /* SAMPLE_MAX samples; at least SURVEY_SAMPLES_MIN */
+	size_t sample_max;
+	struct latency *latency; /* latency of one clock on one core */
+};
+
+/* State of the TSC. */
+struct survey_tsc {
+	bool is_doubtful; /* true if no majority of the clocks confirms the TSC's rate */
+	/* true if the TSC stopped; then nothing can be timed any more, and the report is incomplete */
+	bool is_stopped;
+	uint64_t resolution_ticks; /* upper bound of the TSC's resolution, in ticks */
+};
+
+/* Durations of jobs on other cores, in TSC ticks. */
+struct survey_job_times {
+	/* mean duration of a job on one core, measured when the facts of each core were read */
+	uint64_t one_ticks;
+	uint64_t all_ticks; /* duration of the latest job on all cores at once; 0 before the first such job */
+};
+
+/* The rate windows. */
+struct survey_windows {
+	uint16_t count; /* number of rate windows until now, see struct record_batch */
+	/*
+	 * Number of discontinuities before the latest reading of the window. No rate spans a later
+	 * discontinuity.
+	 */
+	unsigned cuts;
+	/* if an RTC of unknown rate does not tick for this many TSC ticks, it has stopped */
+	uint64_t edge_bound_ticks;
+	struct {
+		/*
+		 * TSC ticks that batches in the rate window took: the shortest batch, all batches together, and
+		 * all batches in which the core was preempted.
+		 */
+		uint64_t shortest, all, preempted;
+	} batches;
+};
+
+/* The rounds and rows of a soak. */
+struct survey_soak {
+	/*
+	 * Number of the current round, and number of all rounds. Each round makes a part of each long measurement.
+	 * With 0 or 1 rounds, measurements are not divided.
+	 */
+	uint64_t round, rounds;
+	unsigned cuts;    /* number of discontinuities before the current row of the series */
+	/* position in the schedule at which the next pass of pairs with the boot core starts */
+	size_t star_next;
+};
+
+/* The passes over the pairs of cores. */
+struct survey_passes {
+	uint16_t count;           /* number of passes until now, including the current one */
+	/*
+	 * a value of enum record_pass_stage; 0 between passes, and in a rehearsal (a trial of the first pairs)
+	 */
+	uint16_t stage;
+	bool measured;            /* true if there was a first pass with at least one ping-pong */
+	enum pair_schedule kind;  /* schedule of the first pass */
+	uint64_t elapsed_ns;      /* duration of the first pass */
+};
+
+/* Planned durations. */
+struct survey_plan {
+	/* measuring time that is done, and planned measuring time of the whole run; they give the progress */
+	uint64_t done_ns, total_ns;
+	/* The part of TOTAL_NS that a busy host is expected to add; see survey_add_host_delay_to_plan(). */
+	uint64_t late_ns;
+	uint64_t timers_ns;       /* time of the timer tests, which come after the checks; 0 if there are none */
+	uint64_t calibrations_ns; /* time of the calibration loops, or 0 without loops */
+};
+
 struct survey {
 	struct report *report;
 	const struct smp *smp;
 	struct survey_hooks hooks;
-	struct { /* memory of the caller */
-		struct sample *samples;  /* SAMPLE_MAX samples; at least SURVEY_SAMPLES_MIN */
-		size_t sample_max;
-		struct latency *latency; /* latency of one clock on one core */
-	} buffer;
+	struct survey_buffer buffer;
 	uint64_t rate_limit_ppb;        /* largest difference of two clocks' rates that is no disagreement */
 	uint64_t deadline_tsc;          /* TSC at which the run must have ended; 0 if not known */
 	/* Filled by survey_divide_memory(). If memory.cores is 0, cores are not compared. */
@@ -160,17 +231,8 @@ struct survey {
 	/* The following fields are private to src/measure. */
 	/* the TSC's rate: an estimate at first, and report->tsc after survey_measure_rates() */
 	struct scale scale;
-	struct {
-		bool is_doubtful; /* true if no majority of the clocks confirms the TSC's rate */
-		/* true if the TSC stopped; then nothing can be timed any more, and the report is incomplete */
-		bool is_stopped;
-		uint64_t resolution_ticks; /* upper bound of the TSC's resolution, in ticks */
-	} tsc;
-	struct { /* durations of jobs on other cores, in TSC ticks */
-		/* mean duration of a job on one core, measured when the facts of each core were read */
-		uint64_t one_ticks;
-		uint64_t all_ticks; /* duration of the latest job on all cores at once; 0 before the first such job */
-	} jobs;
+	struct survey_tsc tsc;
+	struct survey_job_times jobs;
 	struct survey_track tracks[REPORT_CLOCKS_MAX]; /* tracks of the clocks in the order of report->clocks */
 	struct record record;           /* the record, which uses memory.record after survey_begin_record() */
 	struct survey_steps steps;
@@ -178,51 +240,10 @@ struct survey {
 	bool ticking;
 	/* The clock that the boot core is reading, or was reading when an exception occurred. NULL if there is none. */
 	const struct clock *reading;
-	struct { /* rate windows */
-		uint16_t count; /* number of rate windows until now, see struct record_batch */
-		/*
-		 * Number of discontinuities before the latest reading of the window. No rate spans a later
-		 * discontinuity.
-		 */
-		unsigned cuts;
-		/* if an RTC of unknown rate does not tick for this many TSC ticks, it has stopped */
-		uint64_t edge_bound_ticks;
-		struct {
-			/*
-			 * TSC ticks that batches in the rate window took: the shortest batch, all batches together, and
-			 * all batches in which the core was preempted.
-			 */
-			uint64_t shortest, all, preempted;
-		} batches;
-	} rates;
-	struct { /* rounds and rows of a soak */
-		/*
-		 * Number of the current round, and number of all rounds. Each round makes a part of each long measurement.
-		 * With 0 or 1 rounds, measurements are not divided.
-		 */
-		uint64_t round, rounds;
-		unsigned cuts;    /* number of discontinuities before the current row of the series */
-		/* position in the schedule at which the next pass of pairs with the boot core starts */
-		size_t star_next;
-	} soak;
-	struct { /* passes over the pairs of cores */
-		uint16_t count;           /* number of passes until now, including the current one */
-		/*
-		 * a value of enum record_pass_stage; 0 between passes, and in a rehearsal (a trial of the first pairs)
-		 */
-		uint16_t stage;
-		bool measured;            /* true if there was a first pass with at least one ping-pong */
-		enum pair_schedule kind;  /* schedule of the first pass */
-		uint64_t elapsed_ns;      /* duration of the first pass */
-	} passes;
-	struct { /* planned durations */
-		/* measuring time that is done, and planned measuring time of the whole run; they give the progress */
-		uint64_t done_ns, total_ns;
-		/* The part of TOTAL_NS that a busy host is expected to add; see survey_add_host_delay_to_plan(). */
-		uint64_t late_ns;
-		uint64_t timers_ns;       /* time of the timer tests, which come after the checks; 0 if there are none */
-		uint64_t calibrations_ns; /* time of the calibration loops, or 0 without loops */
-	} plan;
+	struct survey_windows rates;
+	struct survey_soak soak;
+	struct survey_passes passes;
+	struct survey_plan plan;
 };
 
 /*

@@ -7,35 +7,37 @@
 #define IRQ_LATE_SHOT_NS   UINT64_C(100000) /* length of the one-shots that irq-late judges */
 #define IRQ_LATE_SHOTS_MIN 20u /* smallest number of one-shots whose median is judged */
 
+struct irq_shot_totals {
+	uint64_t count;
+	uint64_t excused;  /* one-shots that do not count, because the core was preempted at their deadline */
+	uint64_t empty;    /* one-shots without an interrupt */
+	uint64_t missing;  /* one-shots without an interrupt, although the timer's status showed them as due */
+	/* one-shots without an interrupt that do not count, because the core was preempted */
+	uint64_t unknown;
+	uint64_t early;    /* one-shots that came too early */
+	struct interval_ns earliest; /* how early the earliest one-shot came */
+	/* true if EARLY and EARLIEST count only cores on which one-shots of every length came early */
+	bool early_always;
+};
+
+struct irq_period_totals {
+	uint64_t count;
+	uint64_t excused;  /* periods that do not count, because the core was preempted at their deadline */
+	uint64_t lost;     /* periods without a tick */
+	uint64_t losses;   /* number of losses: consecutive lost ticks are one loss */
+	uint64_t doubled;  /* periods with two ticks or more */
+	bool uneven;       /* true if p99 of the lateness of ticks is above 1/8 period */
+	/* true if ticks came at all phases of their periods, so that none can be matched to a deadline */
+	bool scattered;
+};
+
 struct irq_totals {
 	const char *source, *kind; /* id of the source, and kind of its route to the core */
 	uint32_t pin;
 	bool storms;               /* true if the source kept interrupting after one deadline */
 	bool came;                 /* true if any interrupt came */
-
-	struct {
-		uint64_t count;
-		uint64_t excused;  /* one-shots that do not count, because the core was preempted at their deadline */
-		uint64_t empty;    /* one-shots without an interrupt */
-		uint64_t missing;  /* one-shots without an interrupt, although the timer's status showed them as due */
-		/* one-shots without an interrupt that do not count, because the core was preempted */
-		uint64_t unknown;
-		uint64_t early;    /* one-shots that came too early */
-		struct interval_ns earliest; /* how early the earliest one-shot came */
-		/* true if EARLY and EARLIEST count only cores on which one-shots of every length came early */
-		bool early_always;
-	} shots; /* one-shots */
-
-	struct {
-		uint64_t count;
-		uint64_t excused;  /* periods that do not count, because the core was preempted at their deadline */
-		uint64_t lost;     /* periods without a tick */
-		uint64_t losses;   /* number of losses: consecutive lost ticks are one loss */
-		uint64_t doubled;  /* periods with two ticks or more */
-		bool uneven;       /* true if p99 of the lateness of ticks is above 1/8 period */
-		/* true if ticks came at all phases of their periods, so that none can be matched to a deadline */
-		bool scattered;
-	} periods;
+	struct irq_shot_totals shots;
+	struct irq_period_totals periods;
 
 	uint64_t doubled;          /* one-shots and periods with two interrupts or more */
 	uint64_t over;             /* armings with a deadline that had already passed */
