@@ -51,6 +51,16 @@ def test_make_image_ends_with_the_next_step_from_the_readme():
     assert "qemu/run --boot usb" in trial and f"    {written}\n" in (ROOT / "README.md").read_text(), done.stdout + done.stderr
 
 
+def test_each_file_with_the_commits_name_is_built_again_for_another_commit():
+    """In a dry run, make does not know yet whether the commit is another one, so it lists these files."""
+    commit = subprocess.run(["git", "rev-parse", "--short=12", "HEAD"], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True).stdout
+    done = subprocess.run(["make", "-n", "V=1", "NO_INSTALL=1", "all"], cwd=ROOT, capture_output=True, text=True, timeout=120,
+                          env={**os.environ, "MAKEFLAGS": ""})
+    built = set(re.findall(rf"-DCOMMIT='\"{commit.strip()}\"' .*-c (\S+)", done.stdout))
+    naming = {str(path.relative_to(ROOT)) for path in (ROOT / "boot").rglob("*.c") if re.search(r"\bCOMMIT\b", path.read_text())}
+    assert len(naming) >= 4 and naming <= built, done.stdout + done.stderr
+
+
 # Goals that `make help` does not list, because only other goals use them.
 INNER = {"FORCE", "rooms", "seeds"}
 
