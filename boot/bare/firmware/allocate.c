@@ -14,7 +14,7 @@ firmware_allocate_pages(uint64_t address_max, size_t pages)
 	void *memory = (void *)(uintptr_t)ram_allocate(bare_get_ram(), address_max, pages);
 
 	if (memory)
-		__builtin_memset(memory, 0, pages * PAGE_SIZE);
+		firmware_clear(memory, pages * PAGE_SIZE);
 	return memory;
 }
 

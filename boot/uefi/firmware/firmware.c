@@ -50,9 +50,9 @@ firmware_allocate(size_t size)
 {
 	void *memory = NULL;
 
-	if (EFI_ERROR(firmware_boot->AllocatePool(EfiLoaderData, size, &memory)))
+	if (EFI_ERROR(firmware_boot->AllocatePool(EfiLoaderData, (size + 7) & ~(size_t)7, &memory)))
 		return NULL;
-	__builtin_memset(memory, 0, size);
+	firmware_clear(memory, size);
 	return memory;
 }
 
@@ -71,7 +71,7 @@ firmware_allocate_pages(uint64_t address_max, size_t pages)
 	if (EFI_ERROR(firmware_boot->AllocatePages(AllocateMaxAddress, EfiLoaderData, pages, &address)))
 		return NULL;
 	if (address != 0)
-		__builtin_memset((void *)(uintptr_t)address, 0, pages * EFI_PAGE_SIZE);
+		firmware_clear((void *)(uintptr_t)address, pages * EFI_PAGE_SIZE);
 	return (void *)(uintptr_t)address;
 }
 
@@ -99,7 +99,7 @@ firmware_reserve_low_pages(size_t pages)
 
 	if (EFI_ERROR(firmware_boot->AllocatePages(AllocateMaxAddress, EfiReservedMemoryType, pages, &address)))
 		return NULL;
-	__builtin_memset((void *)(uintptr_t)address, 0, pages * EFI_PAGE_SIZE);
+	firmware_clear((void *)(uintptr_t)address, pages * EFI_PAGE_SIZE);
 	return (void *)(uintptr_t)address;
 }
 
