@@ -11,7 +11,7 @@
 #define PLACE_COLUMNS    (LABEL_COLUMNS + 1 + TOPOLOGY_COLUMNS)
 #define OFFSET_COLUMNS   8  /* width of one end of an interval of offsets */
 #define DRIFT_COLUMNS    7
-#define ADJUST_COLUMNS   19 /* width of the last column; a TSC_ADJUST with 20 characters makes its line longer */
+#define ADJUST_COLUMNS   20 /* width of the last column: the smallest TSC_ADJUST has 20 characters */
 #define BOTH_ENDS(columns) (2 * (columns) + 4) /* two ends and " .. " between them */
 #define LABEL_SIZE       64
 

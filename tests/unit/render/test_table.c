@@ -587,7 +587,7 @@ TEST(the_sentence_about_drift_names_the_core_that_drifts_most)
 	report->cores[2].drift_ppb = (struct offset){ 10, 90 };
 	report->cores[3].drift_ppb = (struct offset){ -80, -20 };
 	assert_says(report, "over 18.1 s: 2 of 4 cores drift, core 6 the most: -0.170 .. -0.017 ppm.\n");
-	assert_says(report, "\n       2  0.1.0         -22 ..      +24                  -                   0\n");
+	assert_says(report, "\n       2  0.1.0         -22 ..      +24                  -                    0\n");
 	report->skew.last.measured = false;
 	assert_says(report, "\nDrift against the boot core's TSC: not measured.\n");
 }
@@ -636,6 +636,29 @@ TEST(the_longest_ids_and_figures_of_60_and_255_cores_fit_into_79_columns)
 		text = render(table_render, report);
 		assert_lines_fit(&text);
 	}
+}
+
+/* Returns the number of characters in TEXT from the start of the line up to the end of WORD. */
+static size_t
+find_end_column(const char *text, const char *word)
+{
+	const char *end = strstr(text, word), *begin;
+
+	assert_non_null(end);
+	for (begin = end; begin > text && begin[-1] != '\n'; begin--)
+		;
+	return (size_t)(end - begin) + strlen(word);
+}
+
+TEST(the_longest_tsc_adjust_ends_below_the_end_of_its_heading)
+{
+	struct report *report = literal_make_clean_report();
+	struct text text;
+
+	report->cores[1].facts.tsc_adjust = INT64_MIN;
+	text = render(table_put_skew_section, report);
+	assert_int_equal(find_end_column(text.bytes, " -9223372036854775808\n"),
+			 find_end_column(text.bytes, " TSC_ADJUST, ticks\n"));
 }
 
 /* A clock that only one core at a time may read is not named, because this is no failure. */
