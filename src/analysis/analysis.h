@@ -1,8 +1,9 @@
 /*
  * Calculates the figures of a report from the record of a run. Each function is pure: its result depends only on the
- * record, on the report's options, and on the cores, clocks and intervals that the report lists. It may be called again
- * when the record has grown. It accepts any bytes, and uses the entries up to the first invalid one. It does not
- * calculate checksums, because the run itself wrote the record, or replay_restore_report() checked the checksums.
+ * record, on the report's options and start, and on the cores, clocks and intervals that the report lists. It may be
+ * called again when the record has grown. It accepts any bytes, and uses the entries up to the first invalid one. It
+ * does not calculate checksums, because the run itself wrote the record, or replay_restore_report() checked the
+ * checksums.
  */
 #ifndef BARETICK_ANALYSIS_H
 #define BARETICK_ANALYSIS_H

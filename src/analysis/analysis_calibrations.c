@@ -136,12 +136,11 @@ analysis_calculate_calibrations(const void *record, size_t size, struct report *
 	for (size_t i = 0; i < report->calibration_count; i++) {
 		struct report_calibration *row = &report->calibrations[i];
 		struct loop_results found = { .count = 0 };
-		struct record_reader reader;
+		struct record_reader reader = record_open_without_checksums(record, size);
 		struct record_entry entry;
 
 		row->runs = 0;
 		row->median = row->worst = (struct interval_ppb){ .known = false };
-		record_open_without_checksums(&reader, record, size);
 		while (record_read_next(&reader, &entry))
 			if (entry.kind == RECORD_CALIBRATION && is_entry_of_loop(row, &entry))
 				add_runs_from_entry(row, &found, &entry);

@@ -327,12 +327,11 @@ void
 analysis_calculate_discontinuities(const void *record, size_t size, struct report *report)
 {
 	struct analysis_step step = { .report = report };
-	struct record_reader reader;
+	struct record_reader reader = record_open_without_checksums(record, size);
 	struct record_entry entry;
 
 	report->discontinuity_count = report->discontinuities_lost = 0;
 	scale_init(&step.scale, report->tsc);
-	record_open_without_checksums(&reader, record, size);
 	while (record_read_next(&reader, &entry)) {
 		if (entry.kind == RECORD_SCALE)
 			analysis_read_scale(&step.scale, &entry);

@@ -3,12 +3,6 @@
 
 #define NS_PER_MS UINT64_C(1000000)
 
-struct gap_analysis {
-	struct report *report;
-	uint64_t start_tsc;
-	struct scale scale; /* the TSC's rate, from the latest entry `scale` */
-};
-
 /* Removes the figures of an earlier call. */
 static void
 clear_gap_figures(struct report *report)
@@ -32,21 +26,6 @@ analysis_read_scale(struct scale *scale, const struct record_entry *entry)
 		scale_set_rate_bounds(scale, is.low_microhz, is.high_microhz);
 }
 
-static void
-read_tsc_scale(struct gap_analysis *analysis, const struct record_entry *entry)
-{
-	analysis_read_scale(&analysis->scale, entry);
-}
-
-static void
-read_run_start(struct gap_analysis *analysis, const struct record_entry *entry)
-{
-	struct record_run run;
-
-	record_read_fixed_part(entry, &run);
-	analysis->start_tsc = run.start_tsc;
-}
-
 /*
  * Adds the stolen time of a core from two sources. The TSC readings of the observing loop give a lower and an upper
  * bound. The hypervisor's counter is read shortly before and after the loop, so it may include time that was stolen
@@ -68,9 +47,8 @@ add_stolen_time(struct report_stolen *stolen, const struct scale *scale, const s
 }
 
 static void
-add_gaps_of_core(struct gap_analysis *analysis, const struct record_entry *entry)
+add_gaps_of_core(struct report *report, const struct scale *scale, const struct record_entry *entry)
 {
-	struct report *report = analysis->report;
 	struct report_interference *all = &report->interference;
 	struct record_octave octave;
 	struct record_watch watch;
@@ -79,13 +57,13 @@ add_gaps_of_core(struct gap_analysis *analysis, const struct record_entry *entry
 	if (watch.core >= report->core_count)
 		return;
 	struct report_core *core = &report->cores[watch.core];
-	uint64_t observed_ns = scale_ns(&analysis->scale, watch.observed_ticks);
-	uint64_t worst_ns = scale_ns(&analysis->scale, watch.worst_ticks);
+	uint64_t observed_ns = scale_ns(scale, watch.observed_ticks);
+	uint64_t worst_ns = scale_ns(scale, watch.worst_ticks);
 
 	all->threshold_ns = report->options.gap_ns;
 	all->observed_ns += observed_ns;
 	all->measured = all->observed_ns != 0;
-	all->total_ns += scale_ns(&analysis->scale, watch.total_ticks);
+	all->total_ns += scale_ns(scale, watch.total_ticks);
 	all->gaps += watch.gaps;
 	for (size_t i = 0; i < entry->item_count && i < OCTAVES; i++) {
 		record_read_item(entry, i, &octave);
@@ -95,7 +73,7 @@ add_gaps_of_core(struct gap_analysis *analysis, const struct record_entry *entry
 		all->worst_ns = worst_ns;
 		all->worst_core = core->apic_id;
 	}
-	add_stolen_time(&all->stolen, &analysis->scale, &watch);
+	add_stolen_time(&all->stolen, scale, &watch);
 	core->observed_ns += observed_ns;
 	core->gaps += watch.gaps;
 	if (worst_ns > core->worst_gap_ns)
@@ -103,9 +81,8 @@ add_gaps_of_core(struct gap_analysis *analysis, const struct record_entry *entry
 }
 
 static void
-add_single_gap(struct gap_analysis *analysis, const struct record_entry *entry)
+add_single_gap(struct report *report, const struct scale *scale, const struct record_entry *entry)
 {
-	struct report *report = analysis->report;
 	struct report_interference *all = &report->interference;
 	struct record_gap gap;
 
@@ -113,8 +90,8 @@ add_single_gap(struct gap_analysis *analysis, const struct record_entry *entry)
 	if (gap.core >= report->core_count || all->event_count == REPORT_EVENTS_MAX)
 		return;
 	all->events[all->event_count++] = (struct report_gap){
-		.at_ms = scale_ns(&analysis->scale, gap.tsc - analysis->start_tsc) / NS_PER_MS,
-		.ns = scale_ns(&analysis->scale, gap.ticks),
+		.at_ms = scale_ns(scale, gap.tsc - report->start_tsc) / NS_PER_MS,
+		.ns = scale_ns(scale, gap.ticks),
 		.core = report->cores[gap.core].apic_id,
 	};
 }
@@ -122,20 +99,18 @@ add_single_gap(struct gap_analysis *analysis, const struct record_entry *entry)
 void
 analysis_calculate_gaps(const void *record, size_t size, struct report *report)
 {
-	static void (*const read_entry[RECORD_KINDS])(struct gap_analysis *analysis, const struct record_entry *entry) = {
-		[RECORD_RUN] = read_run_start,
-		[RECORD_SCALE] = read_tsc_scale,
-		[RECORD_WATCH] = add_gaps_of_core,
-		[RECORD_GAP] = add_single_gap,
-	};
-	struct gap_analysis analysis = { .report = report };
-	struct record_reader reader;
+	struct record_reader reader = record_open_without_checksums(record, size);
 	struct record_entry entry;
+	struct scale scale;
 
 	clear_gap_figures(report);
-	scale_init(&analysis.scale, report->tsc);
-	record_open_without_checksums(&reader, record, size);
-	while (record_read_next(&reader, &entry))
-		if (read_entry[entry.kind])
-			read_entry[entry.kind](&analysis, &entry);
+	scale_init(&scale, report->tsc);
+	while (record_read_next(&reader, &entry)) {
+		if (entry.kind == RECORD_SCALE)
+			analysis_read_scale(&scale, &entry);
+		else if (entry.kind == RECORD_WATCH)
+			add_gaps_of_core(report, &scale, &entry);
+		else if (entry.kind == RECORD_GAP)
+			add_single_gap(report, &scale, &entry);
+	}
 }

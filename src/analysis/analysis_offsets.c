@@ -226,10 +226,9 @@ read_tsc_scale(struct offset_analysis *analysis, const struct record_entry *entr
 static void
 read_all_passes(struct offset_analysis *analysis, const void *record, size_t size)
 {
-	struct record_reader reader;
+	struct record_reader reader = record_open_without_checksums(record, size);
 	struct record_entry entry;
 
-	record_open_without_checksums(&reader, record, size);
 	while (record_read_next(&reader, &entry))
 		if (entry.kind == RECORD_PASS)
 			read_pass_entry(analysis, &entry);
@@ -239,10 +238,9 @@ read_all_passes(struct offset_analysis *analysis, const void *record, size_t siz
 static void
 read_all_pingpongs(struct offset_analysis *analysis, const void *record, size_t size)
 {
-	struct record_reader reader;
+	struct record_reader reader = record_open_without_checksums(record, size);
 	struct record_entry entry;
 
-	record_open_without_checksums(&reader, record, size);
 	while (record_read_next(&reader, &entry)) {
 		if (entry.kind == RECORD_SCALE)
 			read_tsc_scale(analysis, &entry);
@@ -351,11 +349,10 @@ size_t
 analysis_max_pairs_in_pass(const void *record, size_t size, size_t cores)
 {
 	size_t largest = 0, pairs;
-	struct record_reader reader;
+	struct record_reader reader = record_open_without_checksums(record, size);
 	struct record_entry entry;
 	struct record_pass pass;
 
-	record_open_without_checksums(&reader, record, size);
 	while (record_read_next(&reader, &entry)) {
 		if (entry.kind != RECORD_PASS)
 			continue;

@@ -332,20 +332,19 @@ clear_timer_rows(struct report *report)
 void
 analysis_calculate_timers(const void *record, size_t size, struct report *report)
 {
-	static void (*const read_entry[RECORD_KINDS])(struct timer_analysis *analysis, const struct record_entry *entry) = {
-		[RECORD_SCALE] = read_tsc_scale,
-		[RECORD_TIMER] = read_timer_entry,
-		[RECORD_INTERRUPTS] = read_arming_entry,
-	};
 	struct timer_analysis analysis = { .report = report };
-	struct record_reader reader;
+	struct record_reader reader = record_open_without_checksums(record, size);
 	struct record_entry entry;
 
 	clear_timer_rows(report);
 	scale_init(&analysis.scale, report->tsc);
-	record_open_without_checksums(&reader, record, size);
-	while (record_read_next(&reader, &entry))
-		if (read_entry[entry.kind])
-			read_entry[entry.kind](&analysis, &entry);
+	while (record_read_next(&reader, &entry)) {
+		if (entry.kind == RECORD_SCALE)
+			read_tsc_scale(&analysis, &entry);
+		else if (entry.kind == RECORD_TIMER)
+			read_timer_entry(&analysis, &entry);
+		else if (entry.kind == RECORD_INTERRUPTS)
+			read_arming_entry(&analysis, &entry);
+	}
 	complete_timer_row(&analysis);
 }

@@ -24,12 +24,11 @@ rate_find_windows(const void *record, size_t size)
 {
 	uint64_t first[REPORT_CLOCKS_MAX] = { 0 }, longest = 0;
 	struct rate_windows windows = { .window = 0 };
-	struct record_reader reader;
+	struct record_reader reader = record_open_without_checksums(record, size);
 	struct record_entry entry;
 	struct record_batch batch;
 	bool whole = false;
 
-	record_open_without_checksums(&reader, record, size);
 	while (read_next_batch(&reader, &entry, &batch)) {
 		if (batch.stage == RECORD_CLOSE)
 			windows.clocks |= set_of(batch.clock);
@@ -45,7 +44,7 @@ rate_find_windows(const void *record, size_t size)
 			longest = batch.begin - first[batch.clock];
 		}
 	}
-	record_open_without_checksums(&reader, record, size);
+	reader = record_open_without_checksums(record, size);
 	while (read_next_batch(&reader, &entry, &batch))
 		if (batch.stage == RECORD_CLOSE && batch.flags & RECORD_JUMPED && batch.window == windows.window)
 			windows.until_tsc[batch.clock] = batch.begin;
@@ -170,11 +169,10 @@ rate_read_batches(const void *record, size_t size, const struct report *report, 
 {
 	const struct clock *clock = &report->clocks[i].clock;
 	struct wraps_count count = { .clock = NULL };
-	struct record_reader reader;
+	struct record_reader reader = record_open_without_checksums(record, size);
 	struct record_entry entry;
 
 	*batches = (struct rate_batches){ .readings = { .report = report, .entry = &report->clocks[i] } };
-	record_open_without_checksums(&reader, record, size);
 	while (record_read_next(&reader, &entry)) {
 		struct record_scale scale;
 		struct record_batch batch;

@@ -124,11 +124,10 @@ wraps_find_miscounted_clocks(const void *record, size_t size, const struct repor
 	 */
 	bool is_between = false;
 	uint32_t miscounted = 0;
-	struct record_reader reader;
+	struct record_reader reader = record_open_without_checksums(record, size);
 	struct record_entry entry;
 	struct scale scale = { .hz = { 0, 0 } };
 
-	record_open_without_checksums(&reader, record, size);
 	while (record_read_next(&reader, &entry)) {
 		struct record_batch batch;
 

@@ -475,12 +475,6 @@ enum record_state {
 	RECORD_FOREIGN, /* the bytes are no record, or a record of another version */
 };
 
-enum record_flaw {
-	RECORD_NO_FLAW, RECORD_NO_MAGIC, RECORD_OTHER_VERSION, RECORD_HEADER_ENDS, RECORD_HEADER_SUM, RECORD_NO_END,
-	RECORD_BLOCK_ENDS, RECORD_BLOCK_LENGTH, RECORD_BLOCK_SUM, RECORD_BLOCK_NUMBER, RECORD_ENTRY_ENDS, RECORD_ENTRY_SHORT,
-	RECORD_BYTES_FOLLOW, RECORD_OTHER_COUNT, RECORD_FLAWS
-};
-
 struct record_reader {
 	const uint8_t *bytes;
 	size_t size, at;    /* AT is the offset of the next entry, or of the place where the reader stopped */
@@ -490,7 +484,7 @@ struct record_reader {
 	uint64_t entries, skipped;
 	uint64_t dropped;   /* number of dropped entries, from the entry END */
 	enum record_state state;
-	enum record_flaw flaw; /* why STATE is not RECORD_READS or RECORD_WHOLE */
+	const char *error;  /* a sentence that states why STATE is not RECORD_READS or RECORD_WHOLE, otherwise NULL */
 	/* true if the checksums of the blocks need not be checked, because they were checked before */
 	bool is_checked;
 };
@@ -501,22 +495,20 @@ struct record_entry {
 	uint16_t item_count, item_bytes;
 };
 
-void record_open(struct record_reader *reader, const void *bytes, size_t size);
+/* Starts a reader of SIZE bytes, which may be any bytes. */
+struct record_reader record_open(const void *bytes, size_t size);
 
 /*
  * Starts a reader like record_open(), but without checking the checksums, which takes longer than analysing most
  * entries. For bytes that this program itself wrote, or that a reader has found valid before.
  */
-void record_open_without_checksums(struct record_reader *reader, const void *bytes, size_t size);
+struct record_reader record_open_without_checksums(const void *bytes, size_t size);
 
 /*
  * Stores the next entry of a known kind in ENTRY, and returns true. Returns false if there are no more entries;
  * reader->state is then final.
  */
 bool record_read_next(struct record_reader *reader, struct record_entry *entry);
-
-/* Returns a sentence that describes reader->flaw, or NULL if there is none. */
-const char *record_describe_error(const struct record_reader *reader);
 
 /* record_read_fixed_part() copies the entry's struct, and record_read_item() copies its item I. */
 void record_read_fixed_part(const struct record_entry *entry, void *fixed);

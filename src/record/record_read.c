@@ -13,37 +13,40 @@ read_number_at(const uint8_t *at, size_t width)
 }
 
 static bool
-stop_reading(struct record_reader *reader, enum record_state state, enum record_flaw flaw)
+stop_reading(struct record_reader *reader, enum record_state state, const char *error)
 {
 	reader->state = state;
-	reader->flaw = flaw;
+	reader->error = error;
 	return false;
 }
 
-void
-record_open(struct record_reader *reader, const void *bytes, size_t size)
+struct record_reader
+record_open(const void *bytes, size_t size)
 {
+	struct record_reader reader = { .bytes = bytes, .size = size, .state = RECORD_READS };
 	size_t magic = size < RECORD_MAGIC_BYTES ? size : RECORD_MAGIC_BYTES;
 
-	*reader = (struct record_reader){ .bytes = bytes, .size = size, .state = RECORD_READS };
 	if (magic && __builtin_memcmp(bytes, RECORD_MAGIC, magic)) {
-		stop_reading(reader, RECORD_FOREIGN, RECORD_NO_MAGIC);
+		stop_reading(&reader, RECORD_FOREIGN, "This file is no record of baretick.");
 	} else if (size < RECORD_HEADER_BYTES) {
-		stop_reading(reader, RECORD_CUT, RECORD_HEADER_ENDS);
-	} else if (read_number_at(reader->bytes + 12, 4) != crc32_add(0, bytes, 12)) {
-		stop_reading(reader, RECORD_DAMAGED, RECORD_HEADER_SUM);
-	} else if (read_number_at(reader->bytes + 8, 4) != RECORD_VERSION) {
-		stop_reading(reader, RECORD_FOREIGN, RECORD_OTHER_VERSION);
+		stop_reading(&reader, RECORD_CUT, "The record ends within its header.");
+	} else if (read_number_at(reader.bytes + 12, 4) != crc32_add(0, bytes, 12)) {
+		stop_reading(&reader, RECORD_DAMAGED, "The checksum of the record's header is wrong.");
+	} else if (read_number_at(reader.bytes + 8, 4) != RECORD_VERSION) {
+		stop_reading(&reader, RECORD_FOREIGN, "The record's format has another version.");
 	} else {
-		reader->at = reader->block_end = RECORD_HEADER_BYTES;
+		reader.at = reader.block_end = RECORD_HEADER_BYTES;
 	}
+	return reader;
 }
 
-void
-record_open_without_checksums(struct record_reader *reader, const void *bytes, size_t size)
+struct record_reader
+record_open_without_checksums(const void *bytes, size_t size)
 {
-	record_open(reader, bytes, size);
-	reader->is_checked = true;
+	struct record_reader reader = record_open(bytes, size);
+
+	reader.is_checked = true;
+	return reader;
 }
 
 /* Checks the next block. Returns false if it is not valid. */
@@ -54,19 +57,19 @@ check_next_block(struct record_reader *reader)
 	size_t left = reader->size - reader->at, length;
 
 	if (left == 0)
-		return stop_reading(reader, RECORD_CUT, RECORD_NO_END);
+		return stop_reading(reader, RECORD_CUT, "The record ends without its last entry.");
 	if (left < RECORD_BLOCK_BYTES)
-		return stop_reading(reader, RECORD_CUT, RECORD_BLOCK_ENDS);
+		return stop_reading(reader, RECORD_CUT, "The record ends within a block.");
 	length = read_number_at(header + 4, 4);
 	if (length == 0 || length > RECORD_ENTRY_MAX)
-		return stop_reading(reader, RECORD_DAMAGED, RECORD_BLOCK_LENGTH);
+		return stop_reading(reader, RECORD_DAMAGED, "A block has an impossible length.");
 	if (length > left - RECORD_BLOCK_BYTES)
-		return stop_reading(reader, RECORD_CUT, RECORD_BLOCK_ENDS);
+		return stop_reading(reader, RECORD_CUT, "The record ends within a block.");
 	if (!reader->is_checked &&
 	    crc32_add(crc32_add(0, header, 4), header + RECORD_BLOCK_BYTES, length) != read_number_at(header + 8, 4))
-		return stop_reading(reader, RECORD_DAMAGED, RECORD_BLOCK_SUM);
+		return stop_reading(reader, RECORD_DAMAGED, "The checksum of a block is wrong.");
 	if (read_number_at(header, 4) != reader->blocks)
-		return stop_reading(reader, RECORD_DAMAGED, RECORD_BLOCK_NUMBER);
+		return stop_reading(reader, RECORD_DAMAGED, "A block is missing or occurs twice.");
 	reader->blocks++;
 	reader->at += RECORD_BLOCK_BYTES;
 	reader->block_end = reader->at + length;
@@ -81,7 +84,7 @@ find_next_entry(struct record_reader *reader, struct record_entry *entry)
 	size_t left = reader->block_end - reader->at, fixed_bytes, bytes;
 
 	if (left < RECORD_ENTRY_BYTES)
-		return stop_reading(reader, RECORD_DAMAGED, RECORD_ENTRY_ENDS);
+		return stop_reading(reader, RECORD_DAMAGED, "A block ends within an entry.");
 	fixed_bytes = read_number_at(header + 2, 2);
 	*entry = (struct record_entry){
 		.kind = (enum record_kind)read_number_at(header, 2),
@@ -92,11 +95,11 @@ find_next_entry(struct record_reader *reader, struct record_entry *entry)
 	};
 	bytes = RECORD_ENTRY_BYTES + fixed_bytes + (size_t)entry->item_count * entry->item_bytes;
 	if (bytes > left)
-		return stop_reading(reader, RECORD_DAMAGED, RECORD_ENTRY_ENDS);
+		return stop_reading(reader, RECORD_DAMAGED, "A block ends within an entry.");
 	if (entry->kind < RECORD_KINDS && record_kinds[entry->kind].fixed_bytes &&
 	    (fixed_bytes < record_kinds[entry->kind].fixed_bytes ||
 	     (entry->item_count && entry->item_bytes < record_kinds[entry->kind].item_bytes)))
-		return stop_reading(reader, RECORD_DAMAGED, RECORD_ENTRY_SHORT);
+		return stop_reading(reader, RECORD_DAMAGED, "An entry is shorter than its fields.");
 	reader->at += bytes;
 	return true;
 }
@@ -108,11 +111,11 @@ read_end_entry(struct record_reader *reader, const struct record_entry *entry)
 
 	record_read_fixed_part(entry, &end);
 	if (reader->at != reader->size)
-		return stop_reading(reader, RECORD_DAMAGED, RECORD_BYTES_FOLLOW);
+		return stop_reading(reader, RECORD_DAMAGED, "More bytes follow the record's last entry.");
 	if (end.entries != reader->entries)
-		return stop_reading(reader, RECORD_DAMAGED, RECORD_OTHER_COUNT);
+		return stop_reading(reader, RECORD_DAMAGED, "The record's last entry states a different number of entries.");
 	reader->dropped = end.dropped;
-	return stop_reading(reader, RECORD_WHOLE, RECORD_NO_FLAW);
+	return stop_reading(reader, RECORD_WHOLE, NULL);
 }
 
 bool
@@ -143,26 +146,4 @@ void
 record_read_item(const struct record_entry *entry, size_t i, void *item)
 {
 	__builtin_memcpy(item, entry->items + i * entry->item_bytes, record_kinds[entry->kind].item_bytes);
-}
-
-const char *
-record_describe_error(const struct record_reader *reader)
-{
-	static const char *const sentences[RECORD_FLAWS] = {
-		[RECORD_NO_MAGIC] = "This file is no record of baretick.",
-		[RECORD_OTHER_VERSION] = "The record's format has another version.",
-		[RECORD_HEADER_ENDS] = "The record ends within its header.",
-		[RECORD_HEADER_SUM] = "The checksum of the record's header is wrong.",
-		[RECORD_NO_END] = "The record ends without its last entry.",
-		[RECORD_BLOCK_ENDS] = "The record ends within a block.",
-		[RECORD_BLOCK_LENGTH] = "A block has an impossible length.",
-		[RECORD_BLOCK_SUM] = "The checksum of a block is wrong.",
-		[RECORD_BLOCK_NUMBER] = "A block is missing or occurs twice.",
-		[RECORD_ENTRY_ENDS] = "A block ends within an entry.",
-		[RECORD_ENTRY_SHORT] = "An entry is shorter than its fields.",
-		[RECORD_BYTES_FOLLOW] = "More bytes follow the record's last entry.",
-		[RECORD_OTHER_COUNT] = "The record's last entry states a different number of entries.",
-	};
-
-	return sentences[reader->flaw];
 }

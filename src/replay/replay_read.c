@@ -409,13 +409,12 @@ replay_restore_report(const void *record, size_t size, const struct replay_memor
 		      struct replay_found *found)
 {
 	struct restored restored = { .report = report, .memory = memory, .record = record, .size = size };
-	struct record_reader reader;
+	struct record_reader reader = record_open(record, size);
 	struct record_entry entry;
 	bool is_good = true;
 
 	__builtin_memset(report, 0, sizeof(*report));
 	report->version = report->commit = report->relative_to = "";
-	record_open(&reader, record, size);
 	while (record_read_next(&reader, &entry))
 		is_good = is_good && read_entry(&restored, &entry);
 	if (restored.error)
@@ -423,7 +422,7 @@ replay_restore_report(const void *record, size_t size, const struct replay_memor
 	if (!is_good && !reader.dropped)
 		return BAD_FACTS;
 	if (reader.state != RECORD_WHOLE)
-		return record_describe_error(&reader);
+		return reader.error;
 	is_good = is_good && restored.next[FACTS_REPORT] && is_record_complete(&restored);
 	if (!is_good && reader.dropped)
 		return LOST_FACTS;

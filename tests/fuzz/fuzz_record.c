@@ -60,7 +60,7 @@ read_all_entries(const uint8_t *bytes, size_t size)
 	uint64_t entries = 0;
 	uint8_t wide[WIDE];
 
-	record_open(&reader, bytes, size);
+	reader = record_open(bytes, size);
 	while (record_read_next(&reader, &entry)) {
 		entries++;
 		record_read_fixed_part(&entry, wide);
@@ -69,7 +69,7 @@ read_all_entries(const uint8_t *bytes, size_t size)
 		require_true(record_kinds[entry.kind].fixed_bytes > 0 && reader.at <= size);
 	}
 	require_true(reader.state != RECORD_READS && entries + reader.skipped == reader.entries);
-	require_true((record_describe_error(&reader) == NULL) == (reader.state == RECORD_WHOLE));
+	require_true((reader.error == NULL) == (reader.state == RECORD_WHOLE));
 	return reader.state;
 }
 

@@ -95,7 +95,7 @@ print_record_entries(const struct bench *bench, uint64_t seed)
 	struct record_reader reader;
 	struct record_entry entry;
 
-	record_open(&reader, record->bytes, record->length);
+	reader = record_open(record->bytes, record->length);
 	for (; record_read_next(&reader, &entry); before = reader.at)
 		bytes[entry.kind] += reader.at - before;
 	printf("%llu entries:", (unsigned long long)seed);

@@ -23,12 +23,12 @@ begin(void **state)
 	memset(&report, 0, sizeof(report));
 	memset(cores, 0, sizeof(cores));
 	report.options.gap_ns = 10000;
+	report.start_tsc = START_TSC;
 	report.cores = cores;
 	report.core_count = CORES;
 	for (size_t i = 0; i < CORES; i++)
 		cores[i].apic_id = ID_OF(i);
 	record_begin(&record, bytes, sizeof(bytes));
-	record_put(&record, RECORD_RUN, &(struct record_run){ .start_tsc = START_TSC }, NULL, 0);
 	record_put(&record, RECORD_SCALE, &(struct record_scale){ .hz_num = 2000000000, .hz_den = 1 }, NULL, 0);
 	return 0;
 }

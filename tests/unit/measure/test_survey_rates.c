@@ -1185,7 +1185,7 @@ middle_of(int clock)
 	struct record_batch batch;
 	uint64_t begin_tsc = 0;
 
-	record_open(&reader, record->bytes, record->length);
+	reader = record_open(record->bytes, record->length);
 	while (record_read_next(&reader, &entry)) {
 		if (entry.kind != RECORD_BATCH)
 			continue;

@@ -473,7 +473,7 @@ count_outside(bool after, struct record_pingpong *last)
 	bool is_after = false;
 	size_t count = 0;
 
-	record_open(&reader, bench.survey.record.bytes, bench.survey.record.length);
+	reader = record_open(bench.survey.record.bytes, bench.survey.record.length);
 	while (record_read_next(&reader, &entry)) {
 		is_after |= entry.kind == RECORD_PASS;
 		if (entry.kind != RECORD_EXCHANGE)

@@ -41,7 +41,7 @@ read_all(const uint8_t *from, size_t size, uint64_t *entries, const char **error
 	uint8_t wide[WIDE];
 
 	memcpy(copy, from, size);
-	record_open(&reader, copy, size);
+	reader = record_open(copy, size);
 	for (*entries = 0; record_read_next(&reader, &entry); ++*entries) {
 		record_read_fixed_part(&entry, wide);
 		for (size_t i = 0; i < entry.item_count; i++)
@@ -49,8 +49,8 @@ read_all(const uint8_t *from, size_t size, uint64_t *entries, const char **error
 	}
 	assert_false(record_read_next(&reader, &entry));
 	assert_int_not_equal(reader.state, RECORD_READS);
-	assert_true((record_describe_error(&reader) == NULL) == (reader.state == RECORD_WHOLE));
-	*error = record_describe_error(&reader);
+	assert_true((reader.error == NULL) == (reader.state == RECORD_WHOLE));
+	*error = reader.error;
 	free(copy);
 	return reader.state;
 }
@@ -99,7 +99,7 @@ TEST(every_kind_of_entry_is_read_as_it_was_written)
 		record_begin(&record, bytes, sizeof(bytes));
 		assert_true(record_put(&record, (enum record_kind)kind, fixed, item, row->item_bytes ? 1 : 0));
 		record_end(&record);
-		record_open(&reader, bytes, record.length);
+		reader = record_open(bytes, record.length);
 		assert_true(record_read_next(&reader, &entry));
 		assert_int_equal(entry.kind, kind);
 		assert_int_equal(entry.item_count, row->item_bytes ? 1 : 0);
@@ -140,7 +140,7 @@ TEST(several_items_are_read_in_their_order)
 	struct record_event event;
 
 	put_some();
-	record_open(&reader, bytes, record.length);
+	reader = record_open(bytes, record.length);
 	assert_true(record_read_next(&reader, &entry) && record_read_next(&reader, &entry));
 	assert_int_equal(entry.kind, RECORD_INTERRUPTS);
 	assert_int_equal(entry.item_count, 100);
@@ -211,7 +211,7 @@ TEST(an_entry_that_is_replaced_has_its_new_bytes_and_a_valid_checksum)
 	}
 	record_put(&record, RECORD_GAP, &(struct record_gap){ 500, 2, 1500 }, NULL, 0);
 	record_end(&record);
-	record_open(&reader, bytes, record.length);
+	reader = record_open(bytes, record.length);
 	for (uint32_t i = 0; record_read_next(&reader, &entry); i++) {
 		record_read_fixed_part(&entry, &gap);
 		assert_int_equal(gap.core, i);
@@ -336,7 +336,7 @@ TEST(an_unknown_kind_is_skipped_and_counted)
 	record_end(&record);
 	bytes[28] = 99;
 	seal();
-	record_open(&reader, bytes, record.length);
+	reader = record_open(bytes, record.length);
 	assert_true(record_read_next(&reader, &entry));
 	assert_int_equal(entry.kind, RECORD_CORE);
 	assert_false(record_read_next(&reader, &entry));
@@ -353,16 +353,16 @@ TEST(only_the_first_reader_of_a_record_calculates_its_checksums)
 	record_put(&record, RECORD_CORE, &(struct record_core){ 1, 2 }, NULL, 0);
 	record_end(&record);
 	bytes[record.length - 1] ^= 1; /* a byte in the number of dropped entries */
-	record_open(&reader, bytes, record.length);
+	reader = record_open(bytes, record.length);
 	assert_false(record_read_next(&reader, &entry));
-	assert_int_equal(reader.flaw, RECORD_BLOCK_SUM);
-	record_open_without_checksums(&reader, bytes, record.length);
+	assert_string_equal(reader.error, "The checksum of a block is wrong.");
+	reader = record_open_without_checksums(bytes, record.length);
 	assert_true(record_read_next(&reader, &entry));
 	assert_false(record_read_next(&reader, &entry));
 	assert_int_equal(reader.state, RECORD_WHOLE);
-	record_open_without_checksums(&reader, bytes, record.length - 1);
+	reader = record_open_without_checksums(bytes, record.length - 1);
 	assert_false(record_read_next(&reader, &entry));
-	assert_int_equal(reader.flaw, RECORD_BLOCK_ENDS);
+	assert_string_equal(reader.error, "The record ends within a block.");
 }
 
 /* If a later version adds a field at the end of an entry, this reader uses the fields that it knows. */
@@ -376,7 +376,7 @@ TEST(fields_that_a_later_version_added_are_skipped)
 	record_end(&record);
 	bytes[28] = RECORD_CORE; /* the fixed part of a core's entry has 8 bytes, but in this record it has 20 */
 	seal();
-	record_open(&reader, bytes, record.length);
+	reader = record_open(bytes, record.length);
 	assert_true(record_read_next(&reader, &entry));
 	record_read_fixed_part(&entry, &core);
 	assert_int_equal(core.core, 7);
@@ -442,7 +442,7 @@ TEST(the_reader_returns_the_number_of_dropped_entries)
 	record_begin(&record, bytes, RECORD_SIZE_MIN);
 	record_put(&record, RECORD_GAP, &(struct record_gap){ 0 }, NULL, 0);
 	record_end(&record);
-	record_open(&reader, bytes, record.length);
+	reader = record_open(bytes, record.length);
 	assert_false(record_read_next(&reader, &entry));
 	assert_int_equal(reader.state, RECORD_WHOLE);
 	assert_int_equal(reader.dropped, 1);

@@ -218,7 +218,7 @@ rates_in_record(const struct report *report, const char *loop, uint64_t hz[8])
 	struct record_calibrated run;
 	size_t count = 0;
 
-	record_open(&reader, report->record.bytes, report->record.length);
+	reader = record_open(report->record.bytes, report->record.length);
 	while (record_read_next(&reader, &entry)) {
 		if (entry.kind != RECORD_CALIBRATION)
 			continue;
@@ -253,7 +253,7 @@ TEST(the_record_has_the_readings_from_which_each_rate_follows)
 		struct record_loop loop;
 		size_t count = rates_in_record(report, loops[l].loop, hz), found = 0;
 
-		record_open(&reader, report->record.bytes, report->record.length);
+		reader = record_open(report->record.bytes, report->record.length);
 		while (record_read_next(&reader, &entry)) {
 			if (entry.kind != RECORD_LOOP)
 				continue;
@@ -289,7 +289,7 @@ TEST(a_soak_records_the_readings_of_fifty_runs_of_a_loop)
 	report = analyse();
 	assert_true(report->calibrations[0].runs > 50);
 	assert_int_equal(report->record.dropped, 0);
-	record_open(&reader, report->record.bytes, report->record.length);
+	reader = record_open(report->record.bytes, report->record.length);
 	while (record_read_next(&reader, &entry))
 		found += entry.kind == RECORD_LOOP;
 	assert_int_equal(found, 50);

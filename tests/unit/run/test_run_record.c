@@ -47,7 +47,7 @@ TEST(the_record_has_each_cpuid_leaf_and_msr_that_states_a_rate)
 	struct record_stated stated;
 	size_t count = 0;
 
-	record_open(&reader, report->record.bytes, report->record.length);
+	reader = record_open(report->record.bytes, report->record.length);
 	while (record_read_next(&reader, &entry)) {
 		const struct claim_raw *raw = &claims->raw[count];
 
@@ -80,7 +80,7 @@ TEST(the_record_is_complete_and_the_report_has_its_sha256)
 	sha256_hex(report->record.bytes, report->record.length, hex);
 	assert_string_equal(report->record.sha256, hex);
 	assert_int_equal(report->record.dropped, 0);
-	record_open(&reader, report->record.bytes, report->record.length);
+	reader = record_open(report->record.bytes, report->record.length);
 	assert_true(record_read_next(&reader, &entry));
 	assert_int_equal(entry.kind, RECORD_RUN);
 	record_read_fixed_part(&entry, &run);
