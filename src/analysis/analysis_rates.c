@@ -47,8 +47,6 @@ struct clock_rates {
 struct rates {
 	struct report *report;
 	struct clock_rates clocks[REPORT_CLOCKS_MAX];
-	/* the TSC's rate by each clock, over the rate window or the whole run */
-	struct rate_interval implied[REPORT_CLOCKS_MAX];
 	uint64_t tsc_resolution_ticks, limit_ppb; /* two clocks disagree if their rates differ by more than LIMIT_PPB */
 	struct rate_outcome outcome;
 };
@@ -163,6 +161,30 @@ set_rate_with_crystal_error(const struct rates *rates, struct report_clock *entr
 	entry->absolute.high = scale_mul_div_up(entry->measured.high, PPB + REPORT_CRYSTAL_PPB, PPB);
 }
 
+/* Returns the set of clocks that are not derived from the TSC. */
+static uint32_t
+find_clocks_not_derived_from_tsc(const struct report *report)
+{
+	uint32_t clocks = 0;
+
+	for (size_t i = 0; i < report->clock_count; i++)
+		clocks |= report->clocks[i].clock.by_tsc ? 0 : set_of(i);
+	return clocks;
+}
+
+/* Returns the result of rate_find_consensus_index() for the clocks in the set CLOCKS. */
+static size_t
+find_consensus_clock(const struct report *report, uint32_t clocks)
+{
+	struct rate_interval implied[REPORT_CLOCKS_MAX];
+
+	for (size_t i = 0; i < report->clock_count; i++) {
+		implied[i] = report->clocks[i].implied;
+		implied[i].known &= set_has(clocks, i);
+	}
+	return rate_find_consensus_index(implied, report->clock_count);
+}
+
 /*
  * Chooses the clock that sets the TSC's rate. The clocks and the TSC's nominal frequency vote on this rate, by the same
  * rules as in src/judge. A clock that src/judge would report as wrong cannot be chosen.
@@ -171,32 +193,25 @@ static size_t
 choose_clock_that_sets_scale(struct rates *rates)
 {
 	const struct report *report = rates->report;
-	struct rate_interval votes[REPORT_CLOCKS_MAX] = { { .known = false } }, trusted[REPORT_CLOCKS_MAX];
-	struct rate_interval own[REPORT_CLOCKS_MAX];
+	struct rate_interval votes[REPORT_CLOCKS_MAX] = { { .known = false } };
 	struct falseticker_sources sources;
 	struct falseticker found;
 	size_t best;
 
 	for (size_t i = 0; i < report->clock_count; i++)
 		votes[i] = text_equal(report->clocks[i].clock.id, "tsc") ?
-			   rate_get_claimed_tsc_rate(&report->clocks[i].clock) : rates->implied[i];
+			   rate_get_claimed_tsc_rate(&report->clocks[i].clock) : report->clocks[i].implied;
 	sources = find_clock_sources_for_rates(report, votes);
 	found = falseticker_find(votes, report->clock_count, &sources, rates->limit_ppb);
-	for (size_t i = 0; i < report->clock_count; i++) {
-		trusted[i] = rates->implied[i];
-		trusted[i].known &= set_has(found.truechimers, i);
-		own[i] = trusted[i];
-		own[i].known &= !report->clocks[i].clock.by_tsc;
-	}
+	rates->outcome.undecided = found.undecided;
 	/*
 	 * A clock derived from the TSC repeats the rate that its hypervisor assumes, so such a clock is only used if
 	 * there is no other clock.
 	 */
-	best = rate_find_consensus_index(own, report->clock_count);
+	best = find_consensus_clock(report, found.truechimers & find_clocks_not_derived_from_tsc(report));
 	if (best == report->clock_count)
-		best = rate_find_consensus_index(trusted, report->clock_count);
-	rates->outcome.undecided = found.undecided;
-	return best < report->clock_count ? best : rate_find_consensus_index(rates->implied, report->clock_count);
+		best = find_consensus_clock(report, found.truechimers);
+	return best < report->clock_count ? best : find_consensus_clock(report, UINT32_MAX);
 }
 
 /* Returns a copy of TSC with CLAIM as its nominal frequency. */
@@ -228,23 +243,17 @@ choose_tsc_claim(struct rates *rates)
 {
 	struct report *report = rates->report;
 	struct report_clock *tsc = report_find_clock(report, "tsc");
-	struct rate_interval own[REPORT_CLOCKS_MAX];
-	size_t best;
+	size_t best = find_consensus_clock(report, find_clocks_not_derived_from_tsc(report));
 
-	for (size_t i = 0; i < report->clock_count; i++) {
-		own[i] = rates->implied[i];
-		own[i].known &= !report->clocks[i].clock.by_tsc;
-	}
-	best = rate_find_consensus_index(own, report->clock_count);
 	if (!tsc || best == report->clock_count || report->options.tsc_hz ||
-	    tsc_claim_agrees_with_rate(rates, &tsc->clock, &own[best]))
+	    tsc_claim_agrees_with_rate(rates, &tsc->clock, &report->clocks[best].implied))
 		return;
 	for (size_t i = 0; i < report->claim_count; i++) {
 		const struct claim *claim = &report->claims[i].claim;
 		struct clock other = tsc_with_claimed_frequency(tsc->clock, claim);
 
 		if (claim->clock != CLAIM_OF_TSC || !claim->hz.den || other.claimed_within_ppb > rates->limit_ppb ||
-		    !tsc_claim_agrees_with_rate(rates, &other, &own[best]))
+		    !tsc_claim_agrees_with_rate(rates, &other, &report->clocks[best].implied))
 			continue;
 		for (size_t c = 0; c < report->clock_count; c++)
 			if (text_equal(report->clocks[c].clock.main, "tsc"))
@@ -267,8 +276,8 @@ set_tsc_rate(struct rates *rates, bool whole_run)
 	report->tsc = (struct rate){ 0, 0 };
 	report->relative_to = best < report->clock_count ? report->clocks[best].clock.id : "";
 	if (best < report->clock_count) {
-		report->tsc_within = rates->implied[best];
-		report->tsc = (struct rate){ rates->implied[best].value, MICROHZ };
+		report->tsc_within = report->clocks[best].implied;
+		report->tsc = (struct rate){ report->clocks[best].implied.value, MICROHZ };
 		if (tsc)
 			tsc->rate_whole_run = whole_run && rates->clocks[best].has_final;
 		text_printf(&source, "measured against %s", report->clocks[best].clock.id);
@@ -287,7 +296,7 @@ set_tsc_rate(struct rates *rates, bool whole_run)
 
 /* Returns half the width of LOW..HIGH, divided by LOW. */
 static uint64_t
-half_width_ppt(uint64_t low, uint64_t high)
+half_width_ppt(unsigned __int128 low, unsigned __int128 high)
 {
 	return low ? scale_mul_div_wide(high - low, PPT / 2, low, SCALE_UP) : 0;
 }
@@ -312,7 +321,7 @@ calculate_error_budget(const struct rates *rates, const struct report_clock *ent
 	const struct rate_slope *slope = &span->slope;
 	unsigned __int128 low = (unsigned __int128)slope->low_ticks * slope->high_time;
 	unsigned __int128 high = (unsigned __int128)slope->high_ticks * slope->low_time;
-	uint64_t rest = low ? scale_mul_div_wide(high - low, PPT / 2, low, SCALE_UP) : 0;
+	uint64_t rest = half_width_ppt(low, high);
 	struct rate_budget budget = { .known = low != 0 };
 
 	budget.tsc_resolution = take_part_of_remaining_error(&rest, scale_mul_div_wide(rates->tsc_resolution_ticks, PPT,
@@ -398,14 +407,13 @@ calculate_rates(struct rates *rates, bool whole_run)
 
 		if (clock->is_followed && !clock->is_uncounted)
 			spans[i] = whole_run && clock->has_final ? clock->whole : clock->window;
-		rates->implied[i] = spans[i].implied;
+		report->clocks[i].implied = spans[i].implied;
 	}
 	choose_tsc_claim(rates);
 	set_tsc_rate(rates, whole_run);
 	for (size_t i = 0; i < report->clock_count; i++) {
 		struct report_clock *entry = &report->clocks[i];
 
-		entry->implied = spans[i].implied;
 		entry->uncounted = rates->clocks[i].is_uncounted;
 		if (!entry->implied.known)
 			continue;
