@@ -15,38 +15,43 @@ struct output {
 
 static void put_struct(struct output *out, enum facts_table table, const uint8_t *object);
 
-/* Starts a field. Returns the position of its length, which end_field() sets. */
-static size_t
-begin_field(struct output *out, uint8_t number)
-{
-	out->is_full |= out->size - out->length < FACTS_HEAD_BYTES;
-	if (out->is_full)
-		return 0;
-	out->bytes[out->length] = number;
-	out->length += FACTS_HEAD_BYTES;
-	return out->length - 2;
-}
-
 static void
-end_field(struct output *out, size_t at)
+put_bytes(struct output *out, const void *bytes, size_t length)
 {
-	uint16_t length = (uint16_t)(out->length - at - 2);
-
-	if (!out->is_full)
-		__builtin_memcpy(out->bytes + at, &length, 2);
-}
-
-static void
-put_bytes(struct output *out, uint8_t number, const void *bytes, size_t length)
-{
-	size_t at = begin_field(out, number);
-
 	out->is_full |= out->size - out->length < length;
 	if (out->is_full)
 		return;
 	__builtin_memcpy(out->bytes + out->length, bytes, length);
 	out->length += length;
-	end_field(out, at);
+}
+
+/* Starts a field. Returns the position after its length, which end_with_length() sets. */
+static size_t
+begin_field(struct output *out, uint8_t number)
+{
+	const uint8_t head[FACTS_HEAD_BYTES] = { number };
+
+	put_bytes(out, head, sizeof(head));
+	return out->length;
+}
+
+/* Stores the number of bytes from BEGIN on in the two bytes before BEGIN. */
+static void
+end_with_length(struct output *out, size_t begin)
+{
+	uint16_t length = (uint16_t)(out->length - begin);
+
+	if (!out->is_full)
+		__builtin_memcpy(out->bytes + begin - sizeof(length), &length, sizeof(length));
+}
+
+static void
+put_value(struct output *out, uint8_t number, const void *value, size_t length)
+{
+	size_t begin = begin_field(out, number);
+
+	put_bytes(out, value, length);
+	end_with_length(out, begin);
 }
 
 /* Returns the number of BYTES without the zeros at their end. */
@@ -69,42 +74,35 @@ put_structs(struct output *out, const struct facts_field *field, const uint8_t *
 	    !length_without_trailing_zeros(object + field->offset, field->size))
 		return;
 	for (size_t i = 0; i < count; i++) {
-		size_t at = begin_field(out, field->number);
+		size_t begin = begin_field(out, field->number);
 
 		put_struct(out, field->table, object + field->offset + i * field->size);
-		end_field(out, at);
+		end_with_length(out, begin);
 	}
-}
-
-static void
-put_text_field(struct output *out, uint8_t number, const uint8_t *member)
-{
-	const char *words;
-
-	__builtin_memcpy(&words, member, sizeof(words));
-	if (words)
-		put_bytes(out, number, words, text_length(words));
 }
 
 static void
 put_field(struct output *out, const struct facts_field *field, const uint8_t *object)
 {
 	const uint8_t *member = object + field->offset;
-	size_t used;
+	const char *words;
+	size_t length;
 
 	switch (field->kind) {
 	case FACTS_NUMBER:
-		used = length_without_trailing_zeros(member, field->size);
-		if (used)
-			put_bytes(out, field->number, member, used);
+		length = length_without_trailing_zeros(member, field->size);
+		if (length)
+			put_value(out, field->number, member, length);
 		break;
 	case FACTS_TEXT:
 		if (member[0])
-			put_bytes(out, field->number, member, text_length((const char *)member));
+			put_value(out, field->number, member, text_length((const char *)member));
 		break;
 	case FACTS_WORDS:
 	case FACTS_OPTIONAL:
-		put_text_field(out, field->number, member);
+		__builtin_memcpy(&words, member, sizeof(words));
+		if (words)
+			put_value(out, field->number, words, text_length(words));
 		break;
 	case FACTS_STRUCTS:
 		put_structs(out, field, object);
@@ -128,19 +126,17 @@ put_struct(struct output *out, enum facts_table table, const uint8_t *object)
 static bool
 put_element(struct output *out, enum facts_table table, const void *element)
 {
-	size_t begin = out->length;
-	uint16_t length;
+	const uint16_t no_length = 0;
+	size_t before = out->length;
 
-	out->length += sizeof(length);
-	out->is_full = out->length > out->size;
+	put_bytes(out, &no_length, sizeof(no_length));
+	size_t begin = out->length;
+
 	put_struct(out, table, element);
-	if (out->is_full) {
-		out->length = begin;
-		return false;
-	}
-	length = (uint16_t)(out->length - begin - sizeof(length));
-	__builtin_memcpy(out->bytes + begin, &length, sizeof(length));
-	return true;
+	end_with_length(out, begin);
+	if (out->is_full)
+		out->length = before;
+	return !out->is_full;
 }
 
 /* Appends one entry with the elements of LIST from FIRST on, as many as fit. Returns the index of the next element. */

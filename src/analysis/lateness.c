@@ -11,12 +11,6 @@
  */
 #define SPREAD_SHARE     8
 
-static int64_t
-interval_middle_ps(const struct lateness *value)
-{
-	return value->low + (value->high - value->low) / 2;
-}
-
 /* Insertion sort: a row has at most about a thousand values. */
 static void
 sort_lateness(struct lateness *values, size_t count)
@@ -25,7 +19,7 @@ sort_lateness(struct lateness *values, size_t count)
 		struct lateness value = values[i];
 		size_t at = i;
 
-		for (; at > 0 && interval_middle_ps(&values[at - 1]) > interval_middle_ps(&value); at--)
+		for (; at > 0 && lateness_middle_ps(values[at - 1]) > lateness_middle_ps(value); at--)
 			values[at] = values[at - 1];
 		values[at] = value;
 	}
@@ -40,14 +34,14 @@ percentile_ns(const struct lateness *values, size_t count, uint64_t milli)
 {
 	uint64_t rank = (count * milli + 99999) / 100000;
 
-	return interval_middle_ps(&values[rank ? rank - 1 : 0]) / PS_PER_NS;
+	return lateness_middle_ps(values[rank ? rank - 1 : 0]) / PS_PER_NS;
 }
 
 static struct interval_ns
 earliness_ns(const struct lateness *value)
 {
 	return (struct interval_ns){
-		true, -interval_middle_ps(value) / PS_PER_NS, -value->high / PS_PER_NS, (-value->low + PS_PER_NS - 1) / PS_PER_NS,
+		true, -lateness_middle_ps(*value) / PS_PER_NS, -value->high / PS_PER_NS, (-value->low + PS_PER_NS - 1) / PS_PER_NS,
 	};
 }
 

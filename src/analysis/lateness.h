@@ -11,6 +11,12 @@ struct lateness { /* lower and upper bound of the time from an interrupt's deadl
 	int64_t low, high;
 };
 
+static inline int64_t
+lateness_middle_ps(struct lateness late)
+{
+	return late.low + (late.high - late.low) / 2;
+}
+
 /* Sorts the COUNT VALUES, and sets the row's percentiles and its number of interrupts that are proven to be early. */
 void lateness_store_percentiles(struct report_interval *row, struct lateness *values, size_t count);
 

@@ -15,12 +15,6 @@
  */
 #define QUEUED_MIN     10
 
-static int64_t
-lateness_middle_ps(struct lateness late)
-{
-	return late.low + (late.high - late.low) / 2;
-}
-
 /* Returns the period in TSC ticks. */
 static uint64_t
 period_tsc_ticks(const struct timer_analysis *analysis)
