@@ -143,7 +143,7 @@ linux_lapic_explain_why_impossible(const struct calibrating *c)
 	/* Leaving deadline mode disarms the timer, so the firmware's tick would not occur again. */
 	if (lapic_read(&lapic, LAPIC_LVT_TIMER) & LVT_DEADLINE)
 		return "The firmware uses this core's local APIC timer in TSC-deadline mode.";
-	return c->devices[0] ? NULL : "No PM timer can be read in this run; without one Linux measures by its timer tick.";
+	return c->devices[0] ? NULL : "No PM timer can be read in this run; Linux then measures by its timer tick.";
 }
 
 const struct calibration_loop calibration_linux_lapic = {

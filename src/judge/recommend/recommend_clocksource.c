@@ -112,7 +112,7 @@ explain_linux_preference(const struct report *report, const struct clock *first,
 	bool below = text_equal(first->id, "tsc") && next && next->by_tsc;
 
 	if (above && first->paravirtual.offered_by == PARAVIRTUAL_XEN && report->tsc_is_invariant)
-		return "; Xen does not promise never to emulate the TSC, so Xen's clock comes first";
+		return "; Xen may emulate the TSC, so Linux takes Xen's clock first";
 	if (above)
 		return "; the TSC is not reported as invariant, so the hypervisor's clock comes first";
 	if (below && next->paravirtual.offered_by == PARAVIRTUAL_XEN)

@@ -296,7 +296,7 @@ TEST(without_an_hpet_and_a_pm_timer_linux_uses_the_pit)
 	have_no_reference();
 	assert_string_equal(open_for(&calibration_edk2), "No PM timer can be read in this run.");
 	assert_string_equal(open_for(&calibration_linux_lapic),
-			    "No PM timer can be read in this run; without one Linux measures by its timer tick.");
+			    "No PM timer can be read in this run; Linux then measures by its timer tick.");
 	assert_within(&calibration_linux_reference, -200, 200);
 	sim.pit.absent = true;
 	assert_string_equal(open_for(&calibration_linux_reference), "No PIT, HPET or PM timer can be read in this run.");

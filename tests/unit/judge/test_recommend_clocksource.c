@@ -253,8 +253,8 @@ TEST(xens_clock_comes_first_unless_the_tsc_is_invariant_and_never_emulated)
 	add("hv_page");
 	assert_int_equal(xen->clock.rating, 400);
 	recommend_predict_clocksources(report);
-	assert_taken(0, "Linux", "xen", "clocksource xen, rating 400, before tsc, 300; Xen does not promise never to "
-		     "emulate the TSC, so Xen's clock comes first.");
+	assert_taken(0, "Linux", "xen", "clocksource xen, rating 400, before tsc, 300; Xen may emulate the "
+		     "TSC, so Linux takes Xen's clock first.");
 	assert_string_equal(report->taken[1].clock, "hv_page");
 	report->tsc_is_invariant = false;
 	recommend_predict_clocksources(report);
