@@ -232,7 +232,7 @@ check_all_devices(struct run *run, const struct budget *budget, size_t first[RUN
 	}
 }
 
-/* Repeats disturbed checks until no result is disturbed, or until the time for all checks has passed once more. */
+/* Repeats disturbed checks until no result is disturbed, or the repetitions took the time planned for all checks. */
 static void
 repeat_disturbed_checks(struct run *run, const size_t first[RUN_DRIVERS_MAX + 1])
 {

@@ -83,8 +83,8 @@ struct pingpong_result {
 void pingpong_begin(struct pingpong *pingpong, uint64_t trips_max, uint64_t bound_ticks);
 
 /*
- * Runs one side on its own core, while the other core runs the other side. It always returns, even if the other core
- * does not start or stops answering.
+ * Runs SIDE of the ping-pong on the calling core, while another core runs the other side. Also returns if the other
+ * core does not start or stops answering.
  */
 void pingpong_run_side(struct pingpong *pingpong, enum pingpong_side side, sample_bracket *tsc,
 		   void (*pause)(void));

@@ -63,8 +63,8 @@ follow_edges_of_clock(struct survey *survey, struct survey_track *track)
 }
 
 /*
- * Takes the next edge of an edge clock, if the clock's wraps since its latest reading can be counted. Otherwise
- * measures the rate of a guest's edge clock again, because the clock may have jumped in the rate window.
+ * Reads an edge clock at its next edge, if it is certain how often the clock wrapped since its latest reading.
+ * Otherwise measures the rate of a guest's edge clock again, because the clock may have jumped in the rate window.
  */
 static void
 read_clock_at_next_edge(struct survey *survey, struct survey_track *track, struct survey_batch_end *end)

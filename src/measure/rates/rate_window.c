@@ -12,7 +12,7 @@
 #define EARLY_SHARE     50    /* the window's last edge may be early by 1/50 of the window's length */
 /* In the last 3 ms before the window's last edge is due, only the RTC is read. Other reads could delay its reading. */
 #define EDGE_QUIET_NS   (3 * SURVEY_NS_PER_MS)
-/* The readings in the window's middle are not taken this close to an expected edge. */
+/* minimum time between the readings in the middle of the window and the expected edge of an edge clock */
 #define MIDDLE_QUIET_NS (50 * SURVEY_NS_PER_MS)
 
 /*
@@ -155,8 +155,8 @@ time_to_middle_ns(uint64_t window_ns)
 }
 
 /*
- * Measures the window. If EDGES is not NULL, the window starts at the first edge of this edge clock. It then ends at
- * another edge, after about the planned duration.
+ * Reads all clocks until the rate window ends. If EDGES is not NULL, the window starts at the first edge of this edge
+ * clock, and ends at another edge, after about the planned duration.
  */
 static void
 follow_clocks_through_window(struct survey *survey, struct survey_track *edges)

@@ -70,20 +70,23 @@ void table_put_core_label(struct text *out, const struct report_core *core, cons
 void table_put_offset(struct text *out, const struct scale *scale, struct offset offset, int width);
 void table_put_drift(struct text *out, struct offset drift, int width);
 
-void table_put_cores(struct text *out, const struct report *report);      /* read latency on each core */
-/* the whole section on the cores' TSCs */
+/* Writes the read latency on each core. */
+void table_put_cores(struct text *out, const struct report *report);
+/* Writes the whole section on the cores' TSCs. */
 void table_put_skew_section(struct text *out, const struct report *report);
-/* the section's sentences, without its tables */
+/* Writes the section's sentences, without its tables. */
 void table_put_synchrony(struct text *out, const struct report *report);
-/* drift, TSC_ADJUST and warps in sentences */
+/* Writes sentences on drift, TSC_ADJUST and warps. */
 void table_put_skew_checks(struct text *out, const struct report *report);
-void table_put_skew_rows(struct text *out, const struct report *report);  /* a row for each core's offset and drift */
+/* Writes a row for each core's offset and drift. */
+void table_put_skew_rows(struct text *out, const struct report *report);
 /* If the report shows the last pass instead of the first, writes BEFORE, "in the last pass, at 9.1 s" and AFTER. */
 void table_put_time_of_last_pass(struct text *out, const struct report *report, const char *before, const char *after);
-/* the map of pairs of cores or, if the map is wider than a line, the worst pairs */
+/* Writes the map of pairs of cores or, if the map is wider than a line, the worst pairs. */
 void table_put_pair_map(struct text *out, const struct report *report);
 /* Returns the width that a map of all pairs needs. On narrower lines table_put_pair_map() writes the worst pairs. */
 size_t table_count_pair_map_columns(const struct report *report);
-void table_put_skew_in_short(struct text *out, const struct report *report); /* one sentence on the synchronisation */
+/* Writes one sentence on the synchronisation. */
+void table_put_skew_in_short(struct text *out, const struct report *report);
 
 #endif

@@ -7,57 +7,59 @@
 /* Heading of the last section. qemu/run shows only the report's lines before this heading. */
 #define TABLE_DURATIONS "Durations of each clock's reads, as pg_test_timing prints them"
 
-/* version, start time and duration of the run */
+/* Writes the version, and the start time and duration of the run. */
 void table_put_run_start(struct text *out, const struct report *report);
-/* The best clock, its cost and the clock that Linux would use. Writes nothing before the report is judged. */
+/* Writes the best clock, its cost and the clock that Linux would use, or nothing before the report is judged. */
 void table_put_summary(struct text *out, const struct report *report);
 void table_put_cpu(struct text *out, const struct report *report);
-/* lines on the hypervisor, the firmware, the cores, the options and the TSC */
+/* Writes lines on the hypervisor, the firmware, the cores, the options and the TSC. */
 void table_put_machine(struct text *out, const struct report *report);
 void table_put_verdict(struct text *out, const struct report *report);
-/* Stolen time, and whether latencies are reliable. Writes nothing before the report is judged. */
+/* Writes stolen time, and whether latencies are reliable, or nothing before the report is judged. */
 void table_put_timing_quality(struct text *out, const struct report *report);
 /* Returns true if there is a finding on ENTRY. */
 bool table_has_findings(const struct report *report, const struct report_clock *entry);
 /* Writes the findings on ENTRY, or all findings if ENTRY is NULL. If DETAILED is true, adds causes and advice. */
 void table_put_findings(struct text *out, const struct report *report, const struct report_clock *entry, bool detailed);
-/* the report's notes, and drivers' remarks on clocks */
+/* Writes the report's notes, and drivers' remarks on clocks. */
 void table_put_notes(struct text *out, const struct report *report);
-void table_put_clocks(struct text *out, const struct report *report);     /* a row for each clock */
-/* histograms of all clocks, next to each other */
+/* Writes a row for each clock. */
+void table_put_clocks(struct text *out, const struct report *report);
+/* Writes the histograms of all clocks, next to each other. */
 void table_put_all_histograms(struct text *out, const struct report *report);
-/* histograms of the main read method of each clock */
+/* Writes the histograms of the main read method of each clock. */
 void table_put_main_histograms(struct text *out, const struct report *report);
-/* The histogram of one clock, without a title. */
+/* Writes the histogram of one clock, without a title. */
 void table_put_histogram_of_clock(struct text *out, const struct report *report, size_t clock);
-/* Durations of reads, clock by clock, in the format of PostgreSQL's pg_test_timing. */
+/* Writes the durations of reads, clock by clock, in the format of PostgreSQL's pg_test_timing. */
 void table_put_durations(struct text *out, const struct report *report);
 void table_put_durations_of_clock(struct text *out, const struct report *report, const struct report_clock *entry);
-/* stolen time, and latencies without the reads that it made longer */
+/* Writes stolen time, and latencies without the reads that it made longer. */
 void table_put_interference(struct text *out, const struct report *report);
-/* Timers' interrupts, if any were tested. */
+/* Writes the table of timer interrupts, or nothing if no timer was tested. */
 void table_put_intervals(struct text *out, const struct report *report);
-/* Rates that the machine states, their errors, and the systems that use them. Writes nothing if none is stated. */
+/* Writes the rates that the machine states, their errors, and their users, or nothing if no rate is stated. */
 void table_put_claims(struct text *out, const struct report *report);
-/* The figures of a soak (a long run) over time, in at most a dozen lines. */
+/* Writes the figures of a soak (a long run) over time, in at most a dozen lines. */
 void table_put_series(struct text *out, const struct report *report);
 /*
- * For the progress display of a soak: the column headings, the line of the latest complete row, and a character for
- * each of the last MOST rows, which shows how far the p99 latency is above its minimum in the run.
+ * Write parts of the progress display of a soak: the column headings, the line of the latest complete row, and a
+ * character for each of the last MOST rows, which shows how far the p99 latency is above its minimum in the run.
  */
 void table_put_series_heading(struct text *out, const struct report *report);
 void table_put_latest_series_row(struct text *out, const struct report *report);
 void table_put_series_growth_marks(struct text *out, const struct report *report, size_t most);
-/* Device checks: a matrix of the timers, the number of passed checks, and sentences on checks that did not pass. */
+/* Writes a matrix of the timers' checks, the number of passed checks, and sentences on checks that did not pass. */
 void table_put_behaviours(struct text *out, const struct report *report);
 /* Writes every device check of the clock with the id CLOCK. */
 void table_put_behaviours_of_clock(struct text *out, const struct report *report, const char *clock);
-/* Calibration loops, and the errors of the rates that they found. Writes nothing if no loop was run. */
+/* Writes the calibration loops and the errors of the rates that they found, or nothing if no loop was run. */
 void table_put_calibrations(struct text *out, const struct report *report);
-void table_put_advice(struct text *out, const struct report *report);     /* the recommended clocks in order */
-/* cost of timing 100,000 rows of a database */
+/* Writes the recommended clocks in order, and the clocks that systems take. */
+void table_put_advice(struct text *out, const struct report *report);
+/* Writes the cost of timing 100,000 rows of a database, for each clock. */
 void table_put_database_timing_cost(struct text *out, const struct report *report);
-/* cost of timing 100,000 rows of a database, in one sentence */
+/* Writes the cost of timing 100,000 rows of a database, in one sentence. */
 void table_put_database_timing_in_short(struct text *out, const struct report *report);
 
 #endif
