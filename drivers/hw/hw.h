@@ -1,7 +1,8 @@
 /*
- * The interface for all accesses to the hardware. The linker chooses one of two implementations: hw.c in this folder
- * for the real machine, or the simulated machine in tests/. With link-time optimisation the calls into hw.c become
- * single instructions.
+ * The interface for all accesses to the hardware. The prefix hw_ marks functions that only access the hardware: for
+ * example, hw_tsc() executes RDTSC. The linker chooses one of two implementations: hw.c in this folder for the real
+ * machine, or the simulated machine in tests/. With link-time optimisation the calls into hw.c become single
+ * instructions.
  *
  * None of these functions fails or waits. A read of an absent device returns the value of an undriven bus, usually all
  * ones.

@@ -1,4 +1,4 @@
-/* Makes short texts that are parts of sentences. See phrase.h. */
+/* Makes phrases, short texts that are parts of printed sentences. See phrase.h. */
 #include "report/phrase.h"
 
 #include "base/text.h"

@@ -1,6 +1,6 @@
 /*
- * Short texts that are parts of sentences. They are returned by value, so that a call can be an argument:
- * text_printf(text, "...%s", phrase("...", ...).bytes).
+ * A phrase is a short text that is part of a printed sentence, for example "at 3.1 s" or "hpet and acpi_pm". Phrases
+ * are returned by value, so that a call can be an argument: text_printf(text, "...%s", phrase("...", ...).bytes).
  */
 #ifndef BARETICK_PHRASE_H
 #define BARETICK_PHRASE_H
@@ -11,6 +11,7 @@ struct phrase {
 	char bytes[REPORT_SENTENCE];
 };
 
+/* Returns the formatted text. Text that does not fit is cut. */
 struct phrase phrase(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Appends text to PHRASE. Text that does not fit is cut. */
