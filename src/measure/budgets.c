@@ -25,9 +25,6 @@
  * only on the boot core, which reads longer.
  */
 #define CORE_READS_SOAK_NS (10 * SURVEY_NS_PER_S)
-#define BUDGET_QUICK_NS    (3 * SURVEY_NS_PER_S)
-#define BUDGET_STANDARD_NS (60 * SURVEY_NS_PER_S)
-#define BUDGET_SOAK_NS     (600 * SURVEY_NS_PER_S)
 
 /*
  * Limits of the time after which a core gives up a ping-pong, because the other core may be dead. They are long because
@@ -45,47 +42,43 @@ survey_current_profile(const struct report *report)
 uint64_t
 survey_measurement_budget_ns(const struct report *report)
 {
-	uint64_t quick_ns = options_default_duration_ns(PROFILE_QUICK);
-
-	return report->ended_early && report->duration_ns > quick_ns ? quick_ns : report->duration_ns;
+	if (!report->ended_early)
+		return report->duration_ns;
+	return survey_smaller(report->duration_ns, options_default_duration_ns(PROFILE_QUICK));
 }
 
 uint64_t
 survey_time_budget_per_core_ns(const struct report *report, size_t cores)
 {
-	uint64_t share = survey_measurement_budget_ns(report);
-	uint64_t others = cores > 1 ? cores - 1 : 1;
+	uint64_t budget_ns = survey_measurement_budget_ns(report);
+	uint64_t share_ns = budget_ns * CORES_SHARE_FACTOR / (cores > 1 ? cores - 1 : 1);
 
-	if (survey_current_profile(report) == PROFILE_QUICK && share > QUICK_SHARE_MAX_NS)
-		share = QUICK_SHARE_MAX_NS;
-	if (share > survey_measurement_budget_ns(report) * CORES_SHARE_FACTOR / others)
-		share = survey_measurement_budget_ns(report) * CORES_SHARE_FACTOR / others;
-	return share;
+	if (survey_current_profile(report) == PROFILE_QUICK)
+		share_ns = survey_smaller(share_ns, QUICK_SHARE_MAX_NS);
+	return survey_smaller(share_ns, budget_ns);
 }
 
 uint64_t
 survey_clock_read_budget_per_core_ns(const struct report *report, size_t cores)
 {
-	uint64_t share_ns = survey_time_budget_per_core_ns(report, cores);
-
-	if (report->options.profile == PROFILE_SOAK && share_ns > CORE_READS_SOAK_NS)
-		return CORE_READS_SOAK_NS;
-	return share_ns;
+	return survey_smaller(survey_time_budget_per_core_ns(report, cores),
+			      report->options.profile == PROFILE_SOAK ? CORE_READS_SOAK_NS : UINT64_MAX);
 }
 
 uint64_t
 survey_rate_window_ns(const struct report *report)
 {
-	uint64_t duration_ns = survey_measurement_budget_ns(report), window_ns = WINDOW_FACTOR * duration_ns;
+	uint64_t duration_ns = survey_measurement_budget_ns(report);
+	uint64_t window_ns = survey_clamp(WINDOW_FACTOR * duration_ns, WINDOW_MIN_NS, WINDOW_MAX_NS);
 
-	if (survey_current_profile(report) == PROFILE_QUICK)
-		return duration_ns > WINDOW_MIN_NS ? duration_ns : WINDOW_MIN_NS;
-	if (window_ns > WINDOW_MAX_NS)
-		window_ns = WINDOW_MAX_NS;
-	if (survey_current_profile(report) == PROFILE_STANDARD && window_ns < WINDOW_LONG_FACTOR * duration_ns)
-		/* a soak keeps at most WINDOW_MAX_NS, because it also measures rates over the whole run */
-		window_ns = WINDOW_LONG_FACTOR * duration_ns;
-	return window_ns > WINDOW_MIN_NS ? window_ns : WINDOW_MIN_NS;
+	switch (survey_current_profile(report)) {
+	case PROFILE_QUICK:
+		return survey_larger(duration_ns, WINDOW_MIN_NS);
+	case PROFILE_SOAK: /* a soak also measures rates over the whole run, so its window is never longer */
+		return window_ns;
+	default:
+		return survey_larger(window_ns, WINDOW_LONG_FACTOR * duration_ns);
+	}
 }
 
 uint64_t
@@ -114,13 +107,10 @@ survey_planned_calibrations_ns(const struct report *report)
 		[PROFILE_STANDARD] = 10 * SURVEY_NS_PER_S,
 		[PROFILE_SOAK] = 60 * SURVEY_NS_PER_S,
 	};
-	uint64_t profile = profile_ns[survey_current_profile(report)];
-	uint64_t asked = CALIBRATION_TIMES * options_duration_ns(&report->options);
 
 	/* A short duration= shortens the calibration loops, at most to their duration in a quick run. */
-	if (asked < profile_ns[PROFILE_QUICK])
-		asked = profile_ns[PROFILE_QUICK];
-	return asked < profile ? asked : profile;
+	return survey_clamp(CALIBRATION_TIMES * options_duration_ns(&report->options), profile_ns[PROFILE_QUICK],
+			    profile_ns[survey_current_profile(report)]);
 }
 
 /*
@@ -138,33 +128,27 @@ survey_planned_device_checks_ns(const struct report *report)
 uint64_t
 survey_max_pair_pass_ns(const struct report *report)
 {
-	switch (survey_current_profile(report)) {
-	case PROFILE_QUICK:
-		return BUDGET_QUICK_NS;
-	case PROFILE_SOAK:
-		return BUDGET_SOAK_NS;
-	default:
-		return BUDGET_STANDARD_NS;
-	}
+	static const uint64_t profile_ns[] = {
+		[PROFILE_QUICK] = 3 * SURVEY_NS_PER_S,
+		[PROFILE_STANDARD] = 60 * SURVEY_NS_PER_S,
+		[PROFILE_SOAK] = 600 * SURVEY_NS_PER_S,
+	};
+
+	return profile_ns[survey_current_profile(report)];
 }
 
 uint64_t
 survey_planned_pair_pass_ns(const struct report *report, size_t cores)
 {
-	uint64_t all_ns = pair_schedule_count_pairs(PAIR_SCHEDULE_ALL, cores) * PINGPONG_PLAN_NS;
-	uint64_t budget_ns = survey_max_pair_pass_ns(report);
-
-	return all_ns < budget_ns ? all_ns : budget_ns;
+	return survey_smaller(pair_schedule_count_pairs(PAIR_SCHEDULE_ALL, cores) * PINGPONG_PLAN_NS,
+			      survey_max_pair_pass_ns(report));
 }
 
 uint64_t
 survey_max_pingpong_ns(const struct report *report, enum pair_schedule kind, size_t cores)
 {
-	uint64_t share_ns = survey_max_pair_pass_ns(report) / 2 / pair_schedule_count_pairs(kind, cores);
-
-	if (share_ns < PINGPONG_MIN_NS)
-		return PINGPONG_MIN_NS;
-	return share_ns < PINGPONG_MAX_NS ? share_ns : PINGPONG_MAX_NS;
+	return survey_clamp(survey_max_pair_pass_ns(report) / 2 / pair_schedule_count_pairs(kind, cores), PINGPONG_MIN_NS,
+			    PINGPONG_MAX_NS);
 }
 
 uint64_t
@@ -175,4 +159,20 @@ survey_max_timer_tests_ns(const struct report *report, size_t cores)
 	if (survey_current_profile(report) == PROFILE_QUICK)
 		return report->options.irq == IRQ_ALL ? TIMERS_ALL_NS : TIMERS_QUICK_NS;
 	return TIMERS_NS + (report->options.cores.method == CORES_SIPI && cores > 1 ? (cores - 1) * TIMERS_CORE_NS : 0);
+}
+
+uint64_t
+survey_share_until_end_of_round_ns(const struct survey *survey, uint64_t ns)
+{
+	if (survey->soak.rounds < 2 || survey->report->ended_early)
+		return ns;
+	return scale_mul_div(ns, survey->soak.round + 1, survey->soak.rounds);
+}
+
+uint64_t
+survey_share_of_round_ns(const struct survey *survey, uint64_t ns)
+{
+	if (survey->soak.rounds < 2 || survey->report->ended_early)
+		return ns;
+	return survey_share_until_end_of_round_ns(survey, ns) - scale_mul_div(ns, survey->soak.round, survey->soak.rounds);
 }

@@ -54,6 +54,12 @@ survey_set_scale(struct survey *survey, struct scale scale)
 }
 
 void
+survey_show_progress(const struct survey *survey, const char *what, uint64_t extra_ns)
+{
+	survey->hooks.progress(survey->hooks.context, what, survey->plan.done_ns + extra_ns, survey->plan.total_ns);
+}
+
+void
 survey_sample_batch(struct survey *survey, const struct clock *clock, size_t count)
 {
 	uint64_t saved = survey->hooks.interrupts_mask();
@@ -78,22 +84,18 @@ survey_add_tsc_steps(struct survey *survey, size_t core, const struct tsc_steps 
 		total->worst_ticks = steps->worst_ticks;
 }
 
-/* Marks the clock that was being read as broken. Returns false if no clock was being read. */
-static bool
-mark_clock_being_read_as_broken(struct survey *survey, const struct fault *fault)
+/* Sets the state of a clock that failed, and the reason, which has the form of text_printf(). */
+static void __attribute__((format(printf, 3, 4)))
+set_failed_state(struct report_clock *entry, enum clock_state state, const char *format, ...)
 {
-	struct report_clock *entry = survey->reading ? report_find_clock(survey->report, survey->reading->id) : NULL;
 	struct text reason;
+	va_list arguments;
 
-	if (!entry)
-		return false;
-	survey_record_clock_failure(survey, entry, survey->hooks.tsc_ordered());
-	entry->clock.state = CLOCK_BROKEN;
+	entry->clock.state = state;
 	text_init(&reason, entry->clock.reason, CLOCK_REASON_SIZE);
-	text_put(&reason, "Access to it faulted: ");
-	fault_print(&reason, fault);
-	text_put(&reason, ".");
-	return true;
+	va_start(arguments, format);
+	text_vprintf(&reason, format, arguments);
+	va_end(arguments);
 }
 
 enum survey_end
@@ -101,6 +103,7 @@ survey_run_catching_exceptions(struct survey *survey, const char *what, const st
 			       void (*work)(void *argument), void *argument)
 {
 	char bytes[REPORT_SENTENCE];
+	struct report_clock *read;
 	struct fault fault;
 	struct text text;
 
@@ -111,10 +114,14 @@ survey_run_catching_exceptions(struct survey *survey, const char *what, const st
 	}
 	if (survey->hooks.guarded(work, argument, &fault))
 		return SURVEY_WHOLE;
-	if (mark_clock_being_read_as_broken(survey, &fault))
-		return SURVEY_BROKE;
 	text_init(&text, bytes, sizeof(bytes));
 	fault_print(&text, &fault);
+	read = survey->reading ? report_find_clock(survey->report, survey->reading->id) : NULL;
+	if (read) {
+		survey_record_clock_failure(survey, read, survey->hooks.tsc_ordered());
+		set_failed_state(read, CLOCK_BROKEN, "Access to it faulted: %s.", bytes);
+		return SURVEY_BROKE;
+	}
 	report_add_note(survey->report, "The boot core took an exception in the phase %s, which ended there: %s. The results "
 			"until then are reported.", what, bytes);
 	survey->report->incomplete = true;
@@ -125,11 +132,8 @@ size_t
 survey_reads_per_batch(const struct survey *survey, uint64_t ticks, size_t count)
 {
 	uint64_t ns = scale_ns(&survey->scale, ticks);
-	uint64_t size = ns ? BATCH_NS * count / ns : survey->buffer.sample_max;
 
-	if (size < BATCH_SAMPLES_MIN)
-		return BATCH_SAMPLES_MIN;
-	return size < survey->buffer.sample_max ? size : survey->buffer.sample_max;
+	return survey_clamp(ns ? BATCH_NS * count / ns : UINT64_MAX, BATCH_SAMPLES_MIN, survey->buffer.sample_max);
 }
 
 size_t
@@ -162,17 +166,6 @@ is_tsc_counting(const struct survey *survey)
 }
 
 static void
-mark_clock_stopped(struct survey *survey, struct report_clock *entry)
-{
-	struct text reason;
-
-	survey_record_clock_failure(survey, entry, survey->hooks.tsc_ordered());
-	entry->clock.state = CLOCK_STUCK;
-	text_init(&reason, entry->clock.reason, CLOCK_REASON_SIZE);
-	text_printf(&reason, "Reads of this clock gave the same value %u times.", STOPPED_READS);
-}
-
-static void
 add_reason_for_untimed_reads(struct report_clock *entry)
 {
 	size_t length = text_length(entry->clock.reason);
@@ -195,10 +188,12 @@ end_run_because_tsc_stopped(struct survey *survey)
 
 		if (!survey_usable(entry))
 			continue;
-		if (text_equal(entry->clock.main, "tsc"))
-			mark_clock_stopped(survey, entry);
-		else if (!entry->latency->count)
+		if (text_equal(entry->clock.main, "tsc")) {
+			survey_record_clock_failure(survey, entry, survey->hooks.tsc_ordered());
+			set_failed_state(entry, CLOCK_STUCK, "Reads of this clock gave the same value %u times.", STOPPED_READS);
+		} else if (!entry->latency->count) {
 			add_reason_for_untimed_reads(entry);
+		}
 	}
 }
 
@@ -226,7 +221,7 @@ survey_core_pass_end_tsc(const struct survey *survey)
 	uint64_t now = survey->hooks.tsc_ordered(), rest = scale_ns_to_ticks(&survey->scale, PASS_REST_NS);
 	uint64_t left = survey->deadline_tsc > now ? survey->deadline_tsc - now : 0;
 
-	return left ? now + (left - (rest < left / 2 ? rest : left / 2)) / PASS_SHARE : UINT64_MAX;
+	return left ? now + (left - survey_smaller(rest, left / 2)) / PASS_SHARE : UINT64_MAX;
 }
 
 bool
@@ -273,17 +268,14 @@ void
 survey_mark_clock_stuck(const struct survey *survey, struct report_clock *entry, uint64_t stopped_ns,
 			uint64_t now_tsc)
 {
-	struct text reason;
-
 	/*
 	 * A driver only opens a counter that has moved, so a counter that stands still has failed after it was opened.
 	 * An edge clock (an RTC) has failed only if it ticked earlier in this run.
 	 */
 	if (!entry->clock.edges_only || entry->resolution.steps)
 		survey_record_clock_failure(survey, entry, now_tsc);
-	entry->clock.state = CLOCK_STUCK;
-	text_init(&reason, entry->clock.reason, CLOCK_REASON_SIZE);
-	text_printf(&reason, "The clock's reading did not change in %lu us, as timed by the TSC.", stopped_ns / 1000);
+	set_failed_state(entry, CLOCK_STUCK, "The clock's reading did not change in %lu us, as timed by the TSC.",
+			 stopped_ns / 1000);
 }
 
 bool

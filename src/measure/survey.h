@@ -322,14 +322,19 @@ void survey_drop_earlier_readings(struct survey *survey, size_t series);
  */
 void survey_note_firmware_tick(struct survey *survey, bool ticking);
 
+/* Parts of a run in their order. The plan has the durations of the last two, see struct survey_plan. */
+enum survey_part {
+	SURVEY_RATES, SURVEY_LATENCIES, SURVEY_PAIRS, SURVEY_CORES, SURVEY_CONTENDED, SURVEY_WARPS, SURVEY_GAPS,
+	SURVEY_PAIRS_AGAIN, SURVEY_RATES_AGAIN, SURVEY_CHECKS, SURVEY_CALIBRATIONS, SURVEY_TIMERS,
+};
+
 /*
  * Sets the progress to the start of STAGE. All earlier stages then count as done, even if they were shorter or longer
  * than planned.
  */
-enum survey_stage {
-	SURVEY_AT_CONTENDED, SURVEY_AT_WARPS, SURVEY_AT_INTERFERENCE, SURVEY_AT_RATES_AGAIN, SURVEY_AT_CHECKS,
-	SURVEY_AT_CALIBRATIONS, SURVEY_AT_TIMERS,
-};
-void survey_set_stage(struct survey *survey, enum survey_stage stage);
+void survey_begin_part(struct survey *survey, enum survey_part begun);
+
+/* Reports that EXTRA_NS of the current part are done. */
+void survey_show_progress(const struct survey *survey, const char *what, uint64_t extra_ns);
 
 #endif

@@ -8,6 +8,25 @@
 /* Number of samples that are discarded before a clock is measured, because the first execution is slow. */
 #define SURVEY_WARM_UP   64
 
+static inline uint64_t
+survey_smaller(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static inline uint64_t
+survey_larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* Returns the value between LOW and HIGH that is nearest to VALUE. */
+static inline uint64_t
+survey_clamp(uint64_t value, uint64_t low, uint64_t high)
+{
+	return survey_larger(low, survey_smaller(value, high));
+}
+
 /* Takes COUNT samples of CLOCK into the survey's buffer on this core, with interrupts masked. */
 void survey_sample_batch(struct survey *survey, const struct clock *clock, size_t count);
 

@@ -27,7 +27,6 @@
  * cores.
  */
 #define DELAY_ATTEMPTS     2
-#define DELAYED_PASSES     3 /* number of passes: the first, the middle and the last */
 #define PAIR_PASS_DELAY_MAX_NS (10 * SURVEY_NS_PER_S)
 #define DELAY_WARPS_NS     (2 * SURVEY_NS_PER_S) /* additional time for each warp check */
 /* additional time for each core except the boot core, both when one core reads alone and when all cores read at once */
@@ -54,23 +53,11 @@ survey_count_warp_checks(const struct report *report)
 	return count;
 }
 
-static uint64_t
-smaller_of(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 /* Returns the part of NS that the host is expected to take, by the share of time that it took in the rate window. */
 static uint64_t
 expected_host_delay_ns(const struct survey *survey, uint64_t ns)
 {
 	return survey->rates.batches.all ? scale_mul_div(ns, survey->rates.batches.preempted, survey->rates.batches.all) : 0;
-}
-
-static uint64_t
-expected_host_delay_of_core_reads_ns(const struct survey *survey)
-{
-	return expected_host_delay_ns(survey, smaller_of((survey->smp->count - 1) * DELAY_CORE_NS, DELAY_CORES_NS));
 }
 
 uint64_t
@@ -83,35 +70,8 @@ survey_expected_host_delay_of_pair_pass_ns(const struct survey *survey)
 		return 0;
 	all_ns = DELAY_ATTEMPTS * pair_schedule_count_pairs(PAIR_SCHEDULE_ALL, cores) *
 		 survey_max_pingpong_ns(survey->report, PAIR_SCHEDULE_ALL, cores);
-	all_ns = smaller_of(all_ns, smaller_of(survey_max_pair_pass_ns(survey->report), PAIR_PASS_DELAY_MAX_NS));
+	all_ns = survey_smaller(all_ns, survey_smaller(survey_max_pair_pass_ns(survey->report), PAIR_PASS_DELAY_MAX_NS));
 	return expected_host_delay_ns(survey, all_ns);
-}
-
-static uint64_t
-expected_host_delay_of_warp_checks_ns(const struct survey *survey)
-{
-	return expected_host_delay_ns(survey, survey_count_warp_checks(survey->report) * DELAY_WARPS_NS);
-}
-
-/*
- * Returns the additional time for device checks and timer tests. Their waits for devices do not overlap with the host's
- * delay, so the whole delay is added.
- */
-static uint64_t
-expected_host_delay_of_device_checks_ns(const struct survey *survey)
-{
-	return expected_host_delay_ns(survey, survey_planned_device_checks_ns(survey->report) + survey->plan.timers_ns);
-}
-
-void
-survey_add_host_delay_to_plan(struct survey *survey)
-{
-	if (survey->smp->count < 2)
-		return;
-	survey->plan.late_ns = DELAYED_PASSES * survey_expected_host_delay_of_pair_pass_ns(survey) +
-			       2 * expected_host_delay_of_core_reads_ns(survey) +
-			       expected_host_delay_of_warp_checks_ns(survey) + expected_host_delay_of_device_checks_ns(survey);
-	survey->plan.total_ns += survey->plan.late_ns;
 }
 
 uint64_t
@@ -121,34 +81,28 @@ survey_planned_time_per_core_ns(const struct report *report, size_t cores)
 	       count_usable_clocks(report) * JOB_OVERHEAD_NS;
 }
 
-/* Parts of a run in their order. */
-enum part {
-	PART_RATES, PART_LATENCIES, PART_PAIRS, PART_CORES, PART_CONTENDED, PART_WARPS, PART_GAPS, PART_PAIRS_AGAIN,
-	PART_RATES_AGAIN, PART_CHECKS, PARTS,
-};
-
 static uint64_t
-planned_time_of_part_ns(const struct report *report, size_t cores, enum part part)
+planned_time_of_part_ns(const struct report *report, size_t cores, enum survey_part part)
 {
 	uint64_t others = cores > 1 ? cores - 1 : 0;
 
 	switch (part) {
-	case PART_RATES:
+	case SURVEY_RATES:
 		return survey_rate_window_with_waits_ns(report);
-	case PART_LATENCIES:
+	case SURVEY_LATENCIES:
 		return count_usable_clocks(report) * survey_measurement_budget_ns(report);
-	case PART_PAIRS:
-	case PART_PAIRS_AGAIN:
-		return others ? survey_planned_pair_pass_ns(report, cores) : 0;
-	case PART_CORES:
+	case SURVEY_PAIRS:
+	case SURVEY_PAIRS_AGAIN:
+		return survey_planned_pair_pass_ns(report, cores);
+	case SURVEY_CORES:
 		return others * survey_planned_time_per_core_ns(report, cores);
-	case PART_CONTENDED:
+	case SURVEY_CONTENDED:
 		return others ? count_usable_clocks(report) * CONTENDED_NS : 0;
-	case PART_WARPS:
+	case SURVEY_WARPS:
 		return others ? survey_count_warp_checks(report) * WARPS_NS : 0;
-	case PART_GAPS:
+	case SURVEY_GAPS:
 		return cores * survey_time_budget_per_core_ns(report, cores);
-	case PART_RATES_AGAIN:
+	case SURVEY_RATES_AGAIN:
 		return SURVEY_EDGE_WAIT_NS;
 	default:
 		return survey_planned_device_checks_ns(report);
@@ -160,70 +114,65 @@ survey_planned_run_ns(const struct report *report, size_t cores)
 {
 	uint64_t sum_ns = 0;
 
-	for (enum part part = 0; part < PARTS; part++)
+	for (enum survey_part part = 0; part < SURVEY_CALIBRATIONS; part++)
 		sum_ns += planned_time_of_part_ns(report, cores, part);
 	return sum_ns;
 }
 
-/* Returns the time that a busy host is expected to add to a part of the run that has not started yet. */
+/* Returns the time that a busy host is expected to add to a part of a run with several cores. */
 static uint64_t
-expected_host_delay_of_part_ns(const struct survey *survey, enum part part)
+expected_host_delay_of_part_ns(const struct survey *survey, enum survey_part part)
 {
 	switch (part) {
-	case PART_CONTENDED:
-		return expected_host_delay_of_core_reads_ns(survey);
-	case PART_WARPS:
-		return expected_host_delay_of_warp_checks_ns(survey);
-	case PART_PAIRS_AGAIN:
+	case SURVEY_PAIRS: /* the first pass and the middle one */
+		return 2 * survey_expected_host_delay_of_pair_pass_ns(survey);
+	case SURVEY_PAIRS_AGAIN:
 		return survey_expected_host_delay_of_pair_pass_ns(survey);
-	case PART_CHECKS:
-		return expected_host_delay_of_device_checks_ns(survey);
+	case SURVEY_CORES:
+	case SURVEY_CONTENDED:
+		return expected_host_delay_ns(survey, survey_smaller((survey->smp->count - 1) * DELAY_CORE_NS, DELAY_CORES_NS));
+	case SURVEY_WARPS:
+		return expected_host_delay_ns(survey, survey_count_warp_checks(survey->report) * DELAY_WARPS_NS);
+	case SURVEY_CHECKS:
+		/* The waits for devices do not overlap with the host's delay, so the whole delay is added. */
+		return expected_host_delay_ns(survey, survey_planned_device_checks_ns(survey->report) + survey->plan.timers_ns);
 	default:
 		return 0;
 	}
 }
 
+void
+survey_add_host_delay_to_plan(struct survey *survey)
+{
+	for (enum survey_part part = 0; part < SURVEY_CALIBRATIONS && survey->smp->count > 1; part++)
+		survey->plan.late_ns += expected_host_delay_of_part_ns(survey, part);
+	survey->plan.total_ns += survey->plan.late_ns;
+}
+
 uint64_t
 survey_count_rounds(const struct report *report, size_t cores)
 {
-	uint64_t all_ns = planned_time_of_part_ns(report, cores, PART_LATENCIES) +
-			  planned_time_of_part_ns(report, cores, PART_GAPS);
-	uint64_t round_ns = smaller_of(report->options.interval_ns / ROUNDS_A_ROW, ROUND_NS_MAX);
+	uint64_t all_ns = planned_time_of_part_ns(report, cores, SURVEY_LATENCIES) +
+			  planned_time_of_part_ns(report, cores, SURVEY_GAPS);
+	uint64_t round_ns = survey_smaller(report->options.interval_ns / ROUNDS_A_ROW, ROUND_NS_MAX);
 	bool is_soak = survey_current_profile(report) == PROFILE_SOAK && report->series.max;
 
 	return is_soak && all_ns > round_ns ? all_ns / round_ns : 1;
 }
 
-/* Returns the time for the boot core's latency measurements in the later rounds of a soak. */
-static uint64_t
-planned_latency_time_in_later_rounds_ns(const struct survey *survey)
-{
-	uint64_t all_ns = planned_time_of_part_ns(survey->report, survey->smp->count, PART_LATENCIES);
-
-	return all_ns - survey_share_until_end_of_round_ns(survey, all_ns);
-}
-
 void
-survey_set_stage(struct survey *survey, enum survey_stage stage)
+survey_begin_part(struct survey *survey, enum survey_part begun)
 {
-	static const enum part begins_with[] = {
-		[SURVEY_AT_CONTENDED] = PART_CONTENDED,
-		[SURVEY_AT_WARPS] = PART_WARPS,
-		[SURVEY_AT_INTERFERENCE] = PART_GAPS,
-		[SURVEY_AT_RATES_AGAIN] = PART_RATES_AGAIN,
-		[SURVEY_AT_CHECKS] = PART_CHECKS,
-		[SURVEY_AT_CALIBRATIONS] = PARTS,
-		[SURVEY_AT_TIMERS] = PARTS,
-	};
-	uint64_t remaining_ns = survey->plan.timers_ns + (stage <= SURVEY_AT_CALIBRATIONS ? survey->plan.calibrations_ns : 0);
+	uint64_t remaining_ns = survey->plan.timers_ns + (begun <= SURVEY_CALIBRATIONS ? survey->plan.calibrations_ns : 0);
+	uint64_t reads_ns = planned_time_of_part_ns(survey->report, survey->smp->count, SURVEY_LATENCIES);
 
-	for (enum part part = begins_with[stage]; part < PARTS; part++) {
+	for (enum survey_part part = begun; part < SURVEY_CALIBRATIONS; part++) {
 		remaining_ns += planned_time_of_part_ns(survey->report, survey->smp->count, part);
 		if (survey->plan.late_ns)
 			remaining_ns += expected_host_delay_of_part_ns(survey, part);
 	}
-	if (stage <= SURVEY_AT_INTERFERENCE)
-		remaining_ns += planned_latency_time_in_later_rounds_ns(survey);
+	if (begun <= SURVEY_GAPS) /* the later rounds of a soak read the clocks on the boot core again */
+		remaining_ns += reads_ns - survey_share_until_end_of_round_ns(survey, reads_ns);
 	if (remaining_ns < survey->plan.total_ns && survey->plan.done_ns < survey->plan.total_ns - remaining_ns)
 		survey->plan.done_ns = survey->plan.total_ns - remaining_ns;
 }
@@ -234,12 +183,13 @@ survey_set_stage(struct survey *survey, enum survey_stage stage)
  * the same fraction remains in the new plan.
  */
 static uint64_t
-remaining_time_of_new_plan_ns(const uint64_t before[PARTS], uint64_t done_ns, const struct report *after, size_t cores)
+remaining_time_of_new_plan_ns(const uint64_t before[SURVEY_CALIBRATIONS], uint64_t done_ns, const struct report *after,
+			      size_t cores)
 {
 	uint64_t sum_ns = 0;
 
-	for (enum part part = 0; part < PARTS; part++) {
-		uint64_t done = smaller_of(done_ns, before[part]);
+	for (enum survey_part part = 0; part < SURVEY_CALIBRATIONS; part++) {
+		uint64_t done = survey_smaller(done_ns, before[part]);
 
 		if (before[part])
 			sum_ns += scale_mul_div_up(planned_time_of_part_ns(after, cores, part), before[part] - done,
@@ -254,9 +204,9 @@ survey_switch_to_quick_profile(struct survey *survey)
 {
 	struct report *report = survey->report;
 	size_t cores = survey->smp->count;
-	uint64_t before[PARTS];
+	uint64_t before[SURVEY_CALIBRATIONS];
 
-	for (enum part part = 0; part < PARTS; part++)
+	for (enum survey_part part = 0; part < SURVEY_CALIBRATIONS; part++)
 		before[part] = planned_time_of_part_ns(report, cores, part);
 	report->ended_early = true;
 	report->ended_early_ms = scale_ns(&survey->scale, survey->hooks.tsc_ordered() - report->start_tsc) / SURVEY_NS_PER_MS;

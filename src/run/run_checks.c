@@ -105,8 +105,7 @@ report_progress(const struct run *run, const struct budget *budget)
 	 * The duration of the checks is unknown. Their progress is one half when the planned time has passed, and then
 	 * slows down.
 	 */
-	survey->hooks.progress(survey->hooks.context, "checks", survey->plan.done_ns +
-			       scale_mul_div(plan_ns, spent, plan_ns + spent), survey->plan.total_ns);
+	survey_show_progress(survey, "checks", scale_mul_div(plan_ns, spent, plan_ns + spent));
 }
 
 static uint64_t
@@ -267,7 +266,7 @@ run_device_checks(struct run *run)
 	struct budget budget = { run->survey.hooks.tsc_ordered(), survey_max_device_checks_ns(&run->report) };
 	size_t first[RUN_DRIVERS_MAX + 1] = { 0 };
 
-	survey_set_stage(&run->survey, SURVEY_AT_CHECKS);
+	survey_begin_part(&run->survey, SURVEY_CHECKS);
 	check_all_devices(run, &budget, first);
 	repeat_disturbed_checks(run, first);
 	survey_end_run_if_due(&run->survey); /* ends the run if the TSC stopped while the final device was checked */

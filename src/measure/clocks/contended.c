@@ -88,7 +88,7 @@ survey_measure_contended_latencies(struct survey *survey)
 
 	if (!survey->memory.cores || survey_count_living_cores(survey) < 2)
 		return;
-	survey_set_stage(survey, SURVEY_AT_CONTENDED);
+	survey_begin_part(survey, SURVEY_CONTENDED);
 	for (size_t i = 0; i < report->clock_count && !survey_end_run_if_due(survey); i++) {
 		const struct report_clock *entry = &report->clocks[i];
 
@@ -99,7 +99,7 @@ survey_measure_contended_latencies(struct survey *survey)
 					"that would have taken too much of the time left.", entry->clock.id);
 			return;
 		}
-		survey->hooks.progress(survey->hooks.context, "contention", survey->plan.done_ns, survey->plan.total_ns);
+		survey_show_progress(survey, "contention", 0);
 		for (unsigned tries = 0; tries < TRIES && !survey->tsc.is_stopped &&
 		     survey_is_time_for_joint_job(survey, end_tsc, 0) && !measure_clock_on_all_cores_at_once(survey, i); tries++)
 			;

@@ -167,8 +167,7 @@ observe_core_for_its_share(struct survey *survey, size_t core, size_t living, si
 	       read_clocks_if_due(survey)) {
 		uint64_t begin_tsc = survey->hooks.tsc_ordered();
 
-		survey->hooks.progress(survey->hooks.context, "gaps",
-				       survey->plan.done_ns + observed_time_of_core_ns(survey, core) - before_ns, survey->plan.total_ns);
+		survey_show_progress(survey, "gaps", observed_time_of_core_ns(survey, core) - before_ns);
 		if (!survey->smp->run(survey->smp->context, core, observe_gaps_on_core, &job, BOUND_NS))
 			return;
 		if (!watch->sum.observed_ticks)
@@ -197,7 +196,7 @@ survey_observe_gaps(struct survey *survey)
 	if (!living)
 		return;
 	if (survey->soak.round == 0)
-		survey_set_stage(survey, SURVEY_AT_INTERFERENCE);
+		survey_begin_part(survey, SURVEY_GAPS);
 	share_events = REPORT_EVENTS_MAX / (living * (survey->soak.rounds ? survey->soak.rounds : 1));
 	share_events = share_events ? share_events : 1;
 	for (size_t core = 0; core < smp->count && !survey_end_run_if_due(survey); core++) {

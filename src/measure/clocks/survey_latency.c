@@ -119,7 +119,7 @@ measure_clock_on_boot_core(struct survey *survey, struct report_clock *entry)
 					   0, 0 };
 	uint64_t slice_ns = survey_share_of_round_ns(survey, survey_measurement_budget_ns(survey->report));
 	uint64_t batches = (slice_ns / SURVEY_NS_PER_MS + 1) * BATCHES_PER_MS;
-	uint64_t start, now, moved, took, shown_ns = survey->plan.done_ns;
+	uint64_t start, now, moved, took;
 	unsigned cuts = survey->steps.cuts;
 	size_t size;
 
@@ -143,8 +143,7 @@ measure_clock_on_boot_core(struct survey *survey, struct report_clock *entry)
 		took = now - survey->buffer.samples[0].begin;
 		check_batch_for_steps(survey, entry, &bounds, size);
 		size = survey_reads_per_batch(survey, took, size);
-		survey->hooks.progress(survey->hooks.context, clock->id,
-				       shown_ns + scale_ns(&survey->scale, now - start), survey->plan.total_ns);
+		survey_show_progress(survey, clock->id, scale_ns(&survey->scale, now - start));
 		if (now > survey->steps.now.begin_tsc && scale_ns(&survey->scale, now - survey->steps.now.begin_tsc) > STEP_NS)
 			survey_read_and_compare_clocks(survey);
 		/* calculated again, because the duration becomes shorter when the user asks for the end of the run */
@@ -155,7 +154,7 @@ measure_clock_on_boot_core(struct survey *survey, struct report_clock *entry)
 	/* After a discontinuity, the TSC cannot show how long the clock did not move. */
 	if (!survey->tsc.is_stopped && survey->steps.cuts == cuts)
 		mark_stuck_if_stopped(survey, entry, start, moved, now);
-	survey->plan.done_ns = shown_ns + survey_share_of_round_ns(survey, survey_measurement_budget_ns(survey->report));
+	survey->plan.done_ns += survey_share_of_round_ns(survey, survey_measurement_budget_ns(survey->report));
 }
 
 struct boot_core_job {
@@ -329,7 +328,7 @@ survey_measure_latencies_on_cores(struct survey *survey)
 
 		if (!smp->alive(smp->context, core))
 			continue;
-		survey->hooks.progress(survey->hooks.context, "cores", survey->plan.done_ns, survey->plan.total_ns);
+		survey_show_progress(survey, "cores", 0);
 		is_over = !measure_all_clocks_on_core(survey, core, share_ns, end_tsc);
 		read += !is_over;
 		survey->plan.done_ns += survey_planned_time_per_core_ns(report, living);

@@ -170,8 +170,8 @@ survey_measure_rates_at_end_of_run(struct survey *survey)
 	struct survey_batch_end ends[REPORT_CLOCKS_MAX] = { { .unread_ticks = 0 } };
 	struct rate_outcome outcome;
 
-	survey_set_stage(survey, SURVEY_AT_RATES_AGAIN);
-	survey->hooks.progress(survey->hooks.context, "rates", survey->plan.done_ns, survey->plan.total_ns);
+	survey_begin_part(survey, SURVEY_RATES_AGAIN);
+	survey_show_progress(survey, "rates", 0);
 	survey->rates.count++;
 	if (!survey_end_run_if_due(survey) && !survey_read_and_compare_clocks(survey) &&
 	    survey->steps.cuts == survey->rates.cuts)

@@ -55,14 +55,6 @@ take_batches_at_middle(struct survey *survey, struct survey_window *window)
 	take_batches_of_all_clocks(survey, RECORD_MIDDLE);
 }
 
-/* Shows the progress of the window. DONE_TSC is the time since its first edge. */
-static void
-show_progress_of_window(struct survey *survey, uint64_t done_tsc)
-{
-	survey->hooks.progress(survey->hooks.context, "rates", survey->plan.done_ns + SURVEY_EDGE_WAIT_NS +
-			       scale_ns(&survey->scale, done_tsc), survey->plan.total_ns);
-}
-
 /*
  * Adds the duration of a batch of the pacer to survey->rates.batches. If it is far longer than the shortest one, the
  * core was preempted.
@@ -124,7 +116,7 @@ follow_clocks_until(struct survey *survey, struct survey_window *window, struct 
 		if (survey_follow_clocks_if_due(survey, window, now))
 			until_tsc = window_end_tsc(survey, window, now, until_tsc);
 		if (quiet)
-			show_progress_of_window(survey, now - begin);
+			survey_show_progress(survey, "rates", SURVEY_EDGE_WAIT_NS + scale_ns(&survey->scale, now - begin));
 		if (!window->middle_taken && now >= window->middle_tsc)
 			take_batches_at_middle(survey, window);
 	}
@@ -321,7 +313,7 @@ survey_measure_rates(struct survey *survey)
 	struct report *report = survey->report;
 	bool whole = false;
 
-	survey->hooks.progress(survey->hooks.context, "rates", survey->plan.done_ns, survey->plan.total_ns);
+	survey_show_progress(survey, "rates", 0);
 	for (unsigned windows = 0; windows < WINDOWS_MAX && !whole && !report->incomplete; windows++)
 		whole = measure_rate_window(survey);
 	/* if a discontinuity ended the last window, it is not counted, because the rates end before it */

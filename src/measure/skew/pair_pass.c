@@ -149,13 +149,9 @@ survey_pair_pass_run_next_batch(struct survey_pair_pass *pass)
 void
 survey_pair_pass_show_progress(const struct survey_pair_pass *pass, uint64_t planned_ns)
 {
-	struct survey *survey = pass->survey;
-	uint64_t late_ns = survey_pair_pass_elapsed_ns(pass);
+	uint64_t late_ns = survey_smaller(survey_pair_pass_elapsed_ns(pass), pass->late_ns);
 
-	if (late_ns > pass->late_ns)
-		late_ns = pass->late_ns;
-	survey->hooks.progress(survey->hooks.context, "pairs of cores", survey->plan.done_ns + planned_ns + late_ns,
-			       survey->plan.total_ns);
+	survey_show_progress(pass->survey, "pairs of cores", planned_ns + late_ns);
 }
 
 void

@@ -107,7 +107,7 @@ run_warp_check(struct survey *survey, struct warp_time *time, enum warp_kind kin
 	bool fits = survey_is_time_for_joint_job(survey, time->end_tsc, scale_ns_to_ticks(&survey->scale, CHECK_MIN_NS));
 
 	if (fits) {
-		survey->hooks.progress(survey->hooks.context, "warp check", survey->plan.done_ns, survey->plan.total_ns);
+		survey_show_progress(survey, "warp check", 0);
 		warp_begin(table, kind, survey->smp->count, warp_turns_per_core(living), survey->hooks.tsc_ordered());
 		table->bound_ticks = time_for_next_warp_check_ticks(survey, time);
 		survey_run_on_all_cores(survey, take_warp_turns_on_core, &job, table->bound_ticks);
@@ -223,7 +223,7 @@ survey_check_for_warps(struct survey *survey)
 
 	if (!survey->memory.cores)
 		return;
-	survey_set_stage(survey, SURVEY_AT_WARPS);
+	survey_begin_part(survey, SURVEY_WARPS);
 	for (size_t i = 0; i < report->clock_count; i++)
 		if (report->clocks[i].clock.by_tsc && survey_usable(&report->clocks[i]))
 			check_hypervisor_clock_for_warps(survey, &time, &report->clocks[i].clock);

@@ -289,7 +289,7 @@ survey_test_timers_on_boot_core(struct survey *survey, struct survey_timers *tim
 {
 	uint64_t all_ns = expected_remaining_tests_ns(survey, timers, 0), begin_ns;
 
-	survey_set_stage(survey, SURVEY_AT_TIMERS);
+	survey_begin_part(survey, SURVEY_TIMERS);
 	begin_ns = survey->plan.done_ns;
 	for (size_t i = 0; i < SURVEY_TIMERS_MAX && timers->drivers[i] && !survey_end_run_if_due(survey); i++) {
 		struct timer *timer = &timers->timers[i];
@@ -300,7 +300,7 @@ survey_test_timers_on_boot_core(struct survey *survey, struct survey_timers *tim
 		timer->driver->open(timers->platform, timer);
 		if (timer->unlisted)
 			continue;
-		survey->hooks.progress(survey->hooks.context, timer->driver->id, survey->plan.done_ns, survey->plan.total_ns);
+		survey_show_progress(survey, timer->driver->id, 0);
 		test_timer_source(survey, timers, timer, 0);
 		if (all_ns)
 			survey->plan.done_ns = begin_ns +

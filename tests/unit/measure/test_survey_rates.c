@@ -1799,10 +1799,10 @@ TEST(near_the_end_the_remaining_time_has_only_the_remaining_phases)
 	survey_measure_rates_at_end_of_run(&bench->survey);
 	assert_true(bench->survey.plan.total_ns - bench->survey.plan.done_ns <=
 		    survey_planned_device_checks_ns(&bench->report) + SURVEY_NS_PER_S);
-	survey_set_stage(&bench->survey, SURVEY_AT_CHECKS);
+	survey_begin_part(&bench->survey, SURVEY_CHECKS);
 	assert_int_equal(bench->survey.plan.total_ns - bench->survey.plan.done_ns,
 			 survey_planned_device_checks_ns(&bench->report));
-	survey_set_stage(&bench->survey, SURVEY_AT_INTERFERENCE); /* going back to an earlier stage must have no effect */
+	survey_begin_part(&bench->survey, SURVEY_GAPS); /* going back to an earlier stage must have no effect */
 	assert_int_equal(bench->survey.plan.total_ns - bench->survey.plan.done_ns,
 			 survey_planned_device_checks_ns(&bench->report));
 }
