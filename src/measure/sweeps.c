@@ -3,10 +3,11 @@
  * readings of all devices' main clocks. The TSC times all readings, so each clock's two readings show how much it
  * gained on the TSC in the step. If these gains differ, the clocks disagree.
  */
-#include "measure/sweeps.h"
+#include "measure/survey_internal.h"
 
 #include "analysis/analysis_steps.h"
 #include "analysis/rate_readings.h"
+#include "base/set.h"
 
 /*
  * Two clocks disagree in a step if their elapsed times differ by at least this much. A smaller difference may be a
@@ -15,24 +16,169 @@
 #define FLOOR_NS      SURVEY_NS_PER_MS
 /* number of jumps in a run that are checked by reading all clocks; later jumps are not checked */
 #define JUMPS_CHECKED 8
-/* maximum number of sweeps (readings of all clocks) in STEPS_SETTLE_NS; a sweep takes at least 1 us */
+/* maximum number of sweeps (readings of all clocks) in SETTLE_NS; a sweep takes at least 1 us */
 #define SETTLE_SWEEPS 10000
 /*
  * No rate is calculated from two readings that took more than 1/8 (1 / SETTLE_SHARE) of the time between them. The core
  * was then preempted during one of the readings.
  */
 #define SETTLE_SHARE  8
+/* duration of the observation of all clocks after they disagreed, to find changed rates */
+#define SETTLE_NS     (10 * SURVEY_NS_PER_MS)
+#define TIGHT_NS     (SETTLE_NS / 64)
+/* maximum number of sweeps (readings of all clocks) until no reading took longer than TIGHT_NS */
+#define TIGHT_SWEEPS 16
+/* longest duration of an undisturbed sweep; slow reads of the RTC take 10 ms */
+#define APART_NS     (50 * SURVEY_NS_PER_MS)
+#define APART_SWEEPS 4          /* maximum number of sweeps until one is not longer than APART_NS */
+/* number of readings of each clock; the last one is used, because the first ones are slow */
+#define READS        4
+#define LONG_NS      SURVEY_NS_PER_MS
+#define EDGE_READS   64
+/* maximum number of batches of EDGE_READS reads in the wait for an edge; a batch takes at least a microsecond */
+#define EDGE_TURNS   2400000
+#define EDGE_NS      (2400 * SURVEY_NS_PER_MS)
 
-bool
-sweeps_is_clock_compared(const struct survey *survey, size_t i)
+/* Returns true if clock I, an index into the report, is compared. */
+static bool
+is_clock_compared(const struct survey *survey, size_t i)
 {
 	return survey_can_clock_measure_tsc(survey, &survey->report->clocks[i]) && survey->steps.clocks[i].implied.value;
 }
 
-bool
-sweeps_is_edge_clock(const struct survey *survey, size_t i)
+static bool
+is_edge_clock(const struct survey *survey, size_t i)
 {
 	return survey->report->clocks[i].clock.edges_only;
+}
+
+void
+survey_store_reading(struct survey *survey, size_t i, const struct sample *now, bool at_edge)
+{
+	struct record_compared *clock = &survey->steps.clocks[i];
+
+	clock->now = *now;
+	clock->now_at_edge = at_edge;
+	if (!clock->then.end) {
+		clock->then = *now;
+		clock->then_at_edge = at_edge;
+	}
+}
+
+/* Waits for the next edge of clock I. The clock must be an edge clock (an RTC, see clock.h). */
+static void
+wait_for_edge_of_clock(struct survey *survey, size_t i)
+{
+	const struct clock *clock = &survey->report->clocks[i].clock;
+	uint64_t bound = scale_ns_to_ticks(&survey->scale, EDGE_NS), start, begin, raw;
+
+	survey_sample_batch(survey, clock, 1);
+	start = begin = survey->buffer.samples[0].begin;
+	raw = survey->buffer.samples[0].ticks;
+	for (unsigned turn = 0; turn < EDGE_TURNS && begin - start < bound && !survey_end_run_if_due(survey); turn++) {
+		survey_sample_batch(survey, clock, EDGE_READS);
+		for (size_t k = 0; k < EDGE_READS; k++) {
+			const struct sample *sample = &survey->buffer.samples[k];
+
+			if (sample->ticks != raw) {
+				const struct sample edge = { begin, sample->ticks, sample->end };
+
+				survey_store_reading(survey, i, &edge, true);
+				return;
+			}
+			begin = sample->begin;
+		}
+	}
+}
+
+/*
+ * Waits for the next edge of each edge clock in CLOCKS. The wait ends after 2.4 s for each clock, and when the run
+ * ends.
+ */
+static void
+wait_for_edges(struct survey *survey, uint32_t clocks)
+{
+	for (size_t i = 0; i < survey->report->clock_count; i++)
+		if (is_clock_compared(survey, i) && is_edge_clock(survey, i) && set_has(clocks, i))
+			wait_for_edge_of_clock(survey, i);
+}
+
+static bool
+is_reading_longer_than(const struct survey *survey, struct sample sample, uint64_t ns)
+{
+	return sample.end - sample.begin > scale_ns_to_ticks(&survey->scale, ns);
+}
+
+/*
+ * Reads the clocks once. In a long reading the core was preempted, or the TSC jumped. A long reading agrees with the
+ * readings before and after it, so it would hide a jump of the TSC. Therefore the shortest reading of a clock is used
+ * if its last reading took long.
+ */
+static void
+read_all_clocks_once(struct survey *survey, bool with_edge_clocks, uint64_t *begin, uint64_t *end)
+{
+	*begin = *end = 0;
+	for (size_t i = 0; i < survey->report->clock_count; i++) {
+		struct sample reading;
+
+		if (!is_clock_compared(survey, i) || (is_edge_clock(survey, i) && !with_edge_clocks))
+			continue;
+		survey_sample_batch(survey, &survey->report->clocks[i].clock, READS);
+		reading = survey->buffer.samples[READS - 1];
+		*begin = *end ? *begin : survey->buffer.samples[0].begin;
+		*end = reading.end;
+		if (is_reading_longer_than(survey, reading, LONG_NS))
+			reading = rate_shortest_sample(survey->buffer.samples, READS);
+		survey_store_reading(survey, i, &reading, false);
+	}
+}
+
+/*
+ * Reads each compared clock a few times, and keeps its last reading. Edge clocks are left out unless WITH_EDGE_CLOCKS
+ * is true.
+ *
+ * If the machine is restored from a snapshot during a sweep, only clocks that are read after the restore show the
+ * change of time. In the next sweep, the clocks that were read before the restore would seem to jump alone. Therefore a
+ * long sweep is repeated, and no step begins with it. A sweep in which the TSC stepped back is not repeated.
+ */
+static void
+read_all_clocks(struct survey *survey, bool with_edge_clocks)
+{
+	int64_t apart = (int64_t)scale_ns_to_ticks(&survey->scale, APART_NS);
+	uint64_t begin, end;
+
+	for (unsigned sweeps = 0; sweeps < APART_SWEEPS; sweeps++) {
+		read_all_clocks_once(survey, with_edge_clocks, &begin, &end);
+		if ((int64_t)(end - begin) <= apart)
+			return;
+		for (size_t i = 0; i < survey->report->clock_count && sweeps < APART_SWEEPS - 1; i++)
+			if (survey->steps.clocks[i].then.begin >= begin)
+				survey->steps.clocks[i].then.end = 0;
+	}
+}
+
+static bool
+are_all_readings_tight(const struct survey *survey)
+{
+	for (size_t i = 0; i < survey->report->clock_count; i++)
+		if (is_clock_compared(survey, i) && !is_edge_clock(survey, i) &&
+		    is_reading_longer_than(survey, survey->steps.clocks[i].now, TIGHT_NS))
+			return false;
+	return true;
+}
+
+/*
+ * Repeats reading all clocks except edge clocks, until the core was not preempted during any reading. Rates are
+ * calculated from these readings, so a preemption would make the rates inexact.
+ */
+static void
+read_all_clocks_without_preemption(struct survey *survey)
+{
+	unsigned sweeps = 0;
+
+	do
+		read_all_clocks(survey, false);
+	while (++sweeps < TIGHT_SWEEPS && !are_all_readings_tight(survey));
 }
 
 /* Returns the current step with the clocks that can be compared in it. */
@@ -46,7 +192,7 @@ get_current_step(const struct survey *survey)
 		const struct resolution *resolution = &survey->report->clocks[i].resolution;
 		struct record_compared *clock = &step.clocks[step.count];
 
-		if (!sweeps_is_clock_compared(survey, i) || !survey->steps.clocks[i].then.end)
+		if (!is_clock_compared(survey, i) || !survey->steps.clocks[i].then.end)
 			continue;
 		*clock = survey->steps.clocks[i];
 		clock->resolution_ticks = resolution->steps ? resolution->smallest_ticks : 1;
@@ -79,10 +225,7 @@ record_clock_disagreement(struct survey *survey, uint64_t floor_ns, uint64_t see
 		return;
 	}
 	step.is.more = ++survey->steps.now.more;
-	if (survey->steps.more_at)
-		record_replace_entry(record, survey->steps.more_at, RECORD_STEP, &step.is, NULL, 0);
-	else if (record_put(record, RECORD_STEP, &step.is, NULL, 0))
-		survey->steps.more_at = record->last;
+	record_put_or_replace(record, &survey->steps.more_at, RECORD_STEP, &step.is, NULL, 0);
 }
 
 static void
@@ -93,9 +236,9 @@ begin_next_step(struct survey *survey)
 	for (size_t i = 0; i < survey->report->clock_count; i++) {
 		struct record_compared *clock = &survey->steps.clocks[i];
 
-		if (!sweeps_is_clock_compared(survey, i)) {
+		if (!is_clock_compared(survey, i)) {
 			clock->then.end = 0;
-		} else if (!sweeps_is_edge_clock(survey, i) || clock->now_at_edge) {
+		} else if (!is_edge_clock(survey, i) || clock->now_at_edge) {
 			/*
 			 * The first edge of an edge clock (an RTC) has no earlier edge to be compared with, so it is
 			 * compared with itself. Whether it came late is unknown.
@@ -145,16 +288,16 @@ widen_rates_to_new_readings(struct survey *survey, const struct record_compared 
 		struct rate_slope slope;
 		struct rate_interval since;
 
-		if (sweeps_is_edge_clock(survey, i) && set_has(waited, i) && !step->now_at_edge)
+		if (is_edge_clock(survey, i) && set_has(waited, i) && !step->now_at_edge)
 			/* no edge came: the clock stopped, or is too slow for a measurement of its rate */
 			step->implied.value = 0;
-		if (!sweeps_is_clock_compared(survey, i) || before[i].now.end == step->now.end)
+		if (!is_clock_compared(survey, i) || before[i].now.end == step->now.end)
 			continue;
-		if (!sweeps_is_edge_clock(survey, i) && are_readings_too_inexact(&window.first, &window.last)) {
+		if (!is_edge_clock(survey, i) && are_readings_too_inexact(&window.first, &window.last)) {
 			step->implied.value = 0;
 			continue;
 		}
-		if (sweeps_is_edge_clock(survey, i) && survey->report->hypervisor[0]) {
+		if (is_edge_clock(survey, i) && survey->report->hypervisor[0]) {
 			window.first.begin -= late;
 			window.last.end += late;
 		}
@@ -191,19 +334,19 @@ examine_clock_disagreement(struct survey *survey, int64_t edge_late_ns)
 	struct discontinuity found;
 	uint32_t off_tsc;
 
-	sweeps_read_all_clocks(survey, true);
-	sweeps_wait_for_edges(survey, edges ? UINT32_MAX : 0);
-	sweeps_read_all_clocks_without_preemption(survey);
+	read_all_clocks(survey, true);
+	wait_for_edges(survey, edges ? UINT32_MAX : 0);
+	read_all_clocks_without_preemption(survey);
 	at_end = survey->steps;
 	found = find_groups_of_agreeing_clocks(survey, edge_late_ns, FLOOR_NS);
 	if (found.count < 2)
 		return false;
 	off_tsc = analysis_find_clocks_outside_tsc_group(&found);
-	until = survey->hooks.tsc_ordered() + scale_ns_to_ticks(&survey->scale, STEPS_SETTLE_NS);
+	until = survey->hooks.tsc_ordered() + scale_ns_to_ticks(&survey->scale, SETTLE_NS);
 	for (unsigned i = 0; i < SETTLE_SWEEPS && survey->hooks.tsc_ordered() < until; i++)
-		sweeps_read_all_clocks(survey, false);
-	sweeps_read_all_clocks_without_preemption(survey);
-	sweeps_wait_for_edges(survey, edges ? off_tsc : 0);
+		read_all_clocks(survey, false);
+	read_all_clocks_without_preemption(survey);
+	wait_for_edges(survey, edges ? off_tsc : 0);
 	if (survey_end_run_if_due(survey))
 		return false;
 	widen_rates_to_new_readings(survey, at_end.clocks, edges ? off_tsc : 0);
@@ -249,7 +392,7 @@ are_groups_found_again(struct survey *survey, const struct discontinuity *found,
 {
 	struct discontinuity again;
 
-	sweeps_read_all_clocks(survey, true);
+	read_all_clocks(survey, true);
 	again = find_groups_of_agreeing_clocks(survey, ANALYSIS_EDGE_LATEST_NS, floor_ns);
 	if (again.count != found->count)
 		return false;
@@ -272,7 +415,7 @@ survey_check_jump_of_clock(struct survey *survey, uint64_t jump_ns)
 	if (survey->steps.jumps_checked == JUMPS_CHECKED || survey_end_run_if_due(survey))
 		return false;
 	survey->steps.jumps_checked++;
-	sweeps_read_all_clocks(survey, true);
+	read_all_clocks(survey, true);
 	seen = survey->hooks.tsc_ordered();
 	found = find_groups_of_agreeing_clocks(survey, ANALYSIS_EDGE_LATEST_NS, jump_ns / 2);
 	if (jump_ns / 2 > FLOOR_NS || found.count < 2 || !are_groups_found_again(survey, &found, jump_ns / 2))
@@ -314,6 +457,6 @@ survey_read_and_compare_clocks(struct survey *survey)
 {
 	if (survey_end_run_if_due(survey))
 		return false;
-	sweeps_read_all_clocks(survey, true);
+	read_all_clocks(survey, true);
 	return survey_compare_clocks_in_step(survey, false);
 }

@@ -461,6 +461,13 @@ bool record_put(struct record *record, enum record_kind kind, const void *fixed,
 void record_replace_entry(struct record *record, size_t at, enum record_kind kind, const void *fixed, const void *items,
 			  size_t count);
 
+/*
+ * The same for an entry at the offset *AT. If *AT is 0, appends the entry and sets *AT, which stays 0 if there is no
+ * space.
+ */
+void record_put_or_replace(struct record *record, size_t *at, enum record_kind kind, const void *fixed,
+			   const void *items, size_t count);
+
 /* Returns the maximum size in bytes of an entry of KIND with COUNT items, including a new block's header. */
 size_t record_entry_size_bytes(enum record_kind kind, size_t count);
 

@@ -139,6 +139,16 @@ record_replace_entry(struct record *record, size_t at, enum record_kind kind, co
 }
 
 void
+record_put_or_replace(struct record *record, size_t *at, enum record_kind kind, const void *fixed, const void *items,
+		      size_t count)
+{
+	if (*at)
+		record_replace_entry(record, *at, kind, fixed, items, count);
+	else if (record_put(record, kind, fixed, items, count))
+		*at = record->last;
+}
+
+void
 record_end(struct record *record)
 {
 	const struct record_end end = { record->entries, record->dropped };

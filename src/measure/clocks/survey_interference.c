@@ -72,18 +72,6 @@ add_gaps_to_sum_of_core(struct survey_watch *watch, const struct gaps *gaps)
 		watch->octaves[i].gaps += gaps->octave[i];
 }
 
-/* Updates the core's entry in the record, or appends it in the core's first chunk. */
-static void
-record_gap_totals_of_core(struct survey *survey, struct survey_watch *watch)
-{
-	struct record *record = &survey->record;
-
-	if (watch->at)
-		record_replace_entry(record, watch->at, RECORD_WATCH, &watch->sum, watch->octaves, OCTAVES);
-	else if (record_put(record, RECORD_WATCH, &watch->sum, watch->octaves, OCTAVES))
-		watch->at = record->last;
-}
-
 /* Records up to LEFT gaps of a chunk that started at BEGIN_TSC. Returns LEFT minus the number of recorded gaps. */
 static size_t
 record_single_gaps(struct survey *survey, size_t core, uint64_t begin_tsc, size_t left)
@@ -174,7 +162,7 @@ observe_core_for_its_share(struct survey *survey, size_t core, size_t living, si
 			watch->sum.begin_tsc = begin_tsc;
 		add_gaps_to_sum_of_core(watch, gaps);
 		add_reported_stolen_time(watch, &job);
-		record_gap_totals_of_core(survey, watch);
+		record_put_or_replace(&survey->record, &watch->at, RECORD_WATCH, &watch->sum, watch->octaves, OCTAVES);
 		events_left = record_single_gaps(survey, core, begin_tsc, events_left);
 		series_add_gaps(&survey->report->series, scale_ns(&survey->scale, gaps->observed_ticks), gaps->count,
 				scale_ns(&survey->scale, gaps->worst_ticks));
