@@ -1,5 +1,6 @@
 /* Measures how often and for how long time is stolen from each core. See gaps.h. */
-#include "measure/clocks/clocks_internal.h"
+#include "measure/clocks/survey_clocks.h"
+#include "measure/survey_internal.h"
 
 #include "base/text.h"
 

@@ -1,5 +1,9 @@
-/* Measures the read latency of each clock on the boot core, and for a shorter time on every other core. */
-#include "measure/clocks/clocks_internal.h"
+/*
+ * Measures the read latency of each clock on the boot core, for a shorter time on every other core, and while all cores
+ * read the clock. See survey_clocks.h.
+ */
+#include "measure/clocks/survey_clocks.h"
+#include "measure/survey_internal.h"
 
 #define STALL_PERIODS    4  /* a clock that shows one value for more than this number of its periods has stalled */
 #define STALL_NS_MIN     UINT64_C(2000)
@@ -32,6 +36,8 @@
 #define SPIN_PAUSES_MAX  (1u << 20)
 /* Maximum wait for one batch on another core. A batch takes about a millisecond. */
 #define CORE_BOUND_NS    (2 * SURVEY_NS_PER_S)
+/* maximum number of tries until at least two cores read at the same time, which a busy host may prevent */
+#define JOINT_TRIES      4
 
 static uint64_t
 tsc_ticks_until_stuck(const struct survey *survey, const struct clock *clock)
@@ -43,31 +49,35 @@ tsc_ticks_until_stuck(const struct survey *survey, const struct clock *clock)
 }
 
 /*
- * Sets the bounds beyond which a step counts as a jump. They are based on the clock's measured rate. With bounds by its
- * nominal frequency, a clock that is always too fast would seem to jump at each reading.
+ * Returns the bounds for the clock's steps. The bounds beyond which a step counts as a jump are based on the clock's
+ * measured rate. With bounds by its nominal frequency, a clock that is always too fast would seem to jump at each
+ * reading.
  */
-static void
-set_jump_bounds(const struct survey *survey, const struct report_clock *entry, struct monotonic_bounds *bounds)
+static struct monotonic_bounds
+get_step_bounds(const struct survey *survey, const struct report_clock *entry)
 {
 	const struct resolution *resolution = &entry->resolution;
 	unsigned __int128 millihz = report_clock_rate_millihz(survey->report, entry);
+	struct monotonic_bounds bounds = { tsc_ticks_until_stuck(survey, &entry->clock),
+					   survey_max_ticks_between_compared_reads(survey, &entry->clock), 0, 0 };
 
 	if (!survey->report->tsc.den)
-		return; /* without the TSC's rate, no bound is known */
-	bounds->leap_rate = scale_mul_div_wide(millihz * (LEAP_SHARE + 1) * survey->scale.hz.den,
+		return bounds; /* without the TSC's rate, no bound for jumps is known */
+	bounds.leap_rate = scale_mul_div_wide(millihz * (LEAP_SHARE + 1) * survey->scale.hz.den,
 					       UINT64_C(1) << MONOTONIC_RATE_SHIFT,
 					       (unsigned __int128)survey->scale.hz.num * LEAP_SHARE * MILLIHZ_PER_HZ,
 					       SCALE_UP);
-	bounds->leap_ticks = entry->clock.edges_only ? LEAP_EDGES :
-			     resolution->steps ? LEAP_RESOLUTIONS * resolution->smallest_ticks : LEAP_RESOLUTIONS;
+	bounds.leap_ticks = entry->clock.edges_only ? LEAP_EDGES :
+			    resolution->steps ? LEAP_RESOLUTIONS * resolution->smallest_ticks : LEAP_RESOLUTIONS;
+	return bounds;
 }
 
 static void
-add_tsc_steps_of_batch(struct survey *survey, size_t core, size_t count)
+add_tsc_steps_of_samples(struct survey *survey, size_t core, const struct sample *samples, size_t count)
 {
 	struct tsc_steps steps = { .reads = 0 };
 
-	tsc_steps_take_samples(&steps, survey->buffer.samples, count);
+	tsc_steps_take_samples(&steps, samples, count);
 	survey_add_tsc_steps(survey, core, &steps);
 }
 
@@ -84,7 +94,7 @@ check_batch_for_steps(struct survey *survey, struct report_clock *entry, const s
 	bool was_healthy = monotonic->reads && !monotonic->backward;
 	uint64_t leaps = monotonic->leaps, leap_ns;
 
-	add_tsc_steps_of_batch(survey, 0, count);
+	add_tsc_steps_of_samples(survey, 0, survey->buffer.samples, count);
 	monotonic_add_samples(monotonic, &entry->clock, bounds, survey->buffer.samples, count);
 	if (was_healthy && monotonic->backward)
 		survey_record_clock_failure(survey, entry, survey->buffer.samples[count - 1].end);
@@ -114,16 +124,13 @@ static void
 measure_clock_on_boot_core(struct survey *survey, struct report_clock *entry)
 {
 	const struct clock *clock = &entry->clock;
-	struct monotonic_bounds bounds = { tsc_ticks_until_stuck(survey, clock),
-					  survey_max_ticks_between_compared_reads(survey, clock),
-					   0, 0 };
+	struct monotonic_bounds bounds = get_step_bounds(survey, entry);
 	uint64_t slice_ns = survey_share_of_round_ns(survey, survey_measurement_budget_ns(survey->report));
 	uint64_t batches = (slice_ns / SURVEY_NS_PER_MS + 1) * BATCHES_PER_MS;
 	uint64_t start, now, moved, took;
 	unsigned cuts = survey->steps.cuts;
 	size_t size;
 
-	set_jump_bounds(survey, entry, &bounds);
 	survey_sample_batch(survey, clock, SURVEY_WARM_UP);
 	start = now = moved = survey->buffer.samples[0].begin;
 	size = survey_reads_per_batch(survey, survey->buffer.samples[SURVEY_WARM_UP - 1].end - start, SURVEY_WARM_UP);
@@ -217,8 +224,9 @@ sample_batch_on_core(void *argument, size_t core)
 	batch->clock->sample(batch->clock->device, batch->samples, batch->count);
 }
 
-struct core_latency
-survey_summarize_latency(const struct survey *survey, const struct latency *latency)
+/* Returns the summary of a clock's latency on one core. Its count is 0 if nothing was recorded. */
+static struct core_latency
+summarize_latency(const struct survey *survey, const struct latency *latency)
 {
 	struct latency_clean clean;
 
@@ -276,7 +284,7 @@ measure_clock_on_core(struct survey *survey, size_t core, struct core_batch *bat
 			return false;
 		if (survey_end_if_untimed(survey))
 			break;
-		add_tsc_steps_of_batch(survey, core, batch->count);
+		add_tsc_steps_of_samples(survey, core, survey->buffer.samples, batch->count);
 		latency_add_samples(survey->buffer.latency, &survey->scale, survey->buffer.samples, batch->count);
 		taken_ticks += survey->buffer.samples[batch->count - 1].end - survey->buffer.samples[0].begin;
 	}
@@ -301,7 +309,7 @@ measure_all_clocks_on_core(struct survey *survey, size_t core, uint64_t share_ns
 		batch.clock = &report->clocks[i].clock;
 		bool answered = measure_clock_on_core(survey, core, &batch, share_ns);
 
-		report->cores[core].latency[i] = survey_summarize_latency(survey, survey->buffer.latency);
+		report->cores[core].latency[i] = summarize_latency(survey, survey->buffer.latency);
 		if (!answered)
 			break; /* the core does not answer, which the code behind smp->run() reports */
 	}
@@ -321,7 +329,7 @@ survey_measure_latencies_on_cores(struct survey *survey)
 		return;
 	for (size_t i = 0; i < report->clock_count; i++) {
 		clocks += survey_usable(&report->clocks[i]);
-		report->cores[0].latency[i] = survey_summarize_latency(survey, report->clocks[i].latency);
+		report->cores[0].latency[i] = summarize_latency(survey, report->clocks[i].latency);
 	}
 	for (size_t core = 1; core < smp->count && !is_over && !survey_end_run_if_due(survey); core++) {
 		uint64_t share_ns = survey_clock_read_budget_per_core_ns(report, living) / (clocks ? clocks : 1);
@@ -336,4 +344,95 @@ survey_measure_latencies_on_cores(struct survey *survey)
 	if (is_over)
 		report_add_note(report, "The clocks were read on %zu of %zu cores: reading on more would have taken too much of "
 				"the time left.", read, living);
+}
+
+struct contention { /* measurement of one clock that all cores read at the same time */
+	/* The boot core sets these fields before the other cores start. */
+	const struct survey *survey;
+	const struct clock *clock;
+	size_t expected;
+	struct barrier barrier;
+	/* Each core adds 1 to BEGUN before it samples, and to ENDED afterwards. */
+	uint64_t begun __attribute__((aligned(BARRIER_LINE)));
+	uint64_t ended;
+};
+
+/*
+ * Reads the clock on one core, and counts the other cores that read the clock at the same time. The count is BEGUN,
+ * read after this core's samples, minus ENDED, read before them, minus 1 for this core. No TSC is used, so the count is
+ * right even if the cores' TSCs differ.
+ */
+static void
+sample_clock_in_parallel(void *argument, size_t core)
+{
+	struct contention *contention = argument;
+	const struct clock *clock = contention->clock;
+	struct sample *samples = &contention->survey->memory.samples[core * SURVEY_CONTENDED_SAMPLES];
+	uint64_t ended, begun;
+
+	clock->sample(clock->device, samples, SURVEY_WARM_UP);
+	barrier_wait(&contention->barrier, contention->expected, contention->survey->hooks.pause);
+	__atomic_add_fetch(&contention->begun, 1, __ATOMIC_ACQ_REL);
+	ended = __atomic_load_n(&contention->ended, __ATOMIC_ACQUIRE);
+	clock->sample(clock->device, samples, SURVEY_CONTENDED_SAMPLES);
+	begun = __atomic_load_n(&contention->begun, __ATOMIC_ACQUIRE);
+	__atomic_add_fetch(&contention->ended, 1, __ATOMIC_ACQ_REL);
+	contention->survey->memory.others[core] = (uint32_t)(begun - ended - 1);
+}
+
+/* Returns the number of cores that read the clock at the same time as another core. */
+static size_t
+measure_clock_on_all_cores_at_once(struct survey *survey, size_t index)
+{
+	const struct smp *smp = survey->smp;
+	struct survey_memory *memory = &survey->memory;
+	struct contention contention = {
+		.survey = survey, .clock = &survey->report->clocks[index].clock,
+		.expected = survey_count_living_cores(survey),
+	};
+	size_t measured = 0;
+
+	__builtin_memset(memory->others, 0, memory->cores * sizeof(*memory->others));
+	survey_run_on_all_cores(survey, sample_clock_in_parallel, &contention, 0);
+	barrier_stop(&contention.barrier);
+	if (survey_end_if_untimed(survey))
+		return 0;
+	for (size_t core = 0; core < smp->count; core++) {
+		const struct sample *samples = &memory->samples[core * SURVEY_CONTENDED_SAMPLES];
+
+		if (!memory->others[core] || !smp->alive(smp->context, core))
+			continue; /* if no other core read at the same time, the samples show no contention */
+		add_tsc_steps_of_samples(survey, core, samples, SURVEY_CONTENDED_SAMPLES);
+		latency_clear(survey->buffer.latency);
+		latency_add_samples(survey->buffer.latency, &survey->scale, samples, SURVEY_CONTENDED_SAMPLES);
+		survey->report->cores[core].contended[index] = summarize_latency(survey, survey->buffer.latency);
+		measured++;
+	}
+	return measured;
+}
+
+void
+survey_measure_contended_latencies(struct survey *survey)
+{
+	struct report *report = survey->report;
+	uint64_t end_tsc = survey_core_pass_end_tsc(survey);
+
+	if (!survey->memory.cores || survey_count_living_cores(survey) < 2)
+		return;
+	survey_begin_part(survey, SURVEY_CONTENDED);
+	for (size_t i = 0; i < report->clock_count && !survey_end_run_if_due(survey); i++) {
+		const struct report_clock *entry = &report->clocks[i];
+
+		if (!survey_usable(entry) || !report_clock_is_main_of_device(entry) || entry->clock.one_core_only)
+			continue;
+		if (!survey_is_time_for_joint_job(survey, end_tsc, 0)) {
+			report_add_note(report, "%s and the clocks after it were not read by all cores at once: "
+					"that would have taken too much of the time left.", entry->clock.id);
+			return;
+		}
+		survey_show_progress(survey, "contention", 0);
+		for (unsigned tries = 0; tries < JOINT_TRIES && !survey->tsc.is_stopped &&
+		     survey_is_time_for_joint_job(survey, end_tsc, 0) && !measure_clock_on_all_cores_at_once(survey, i); tries++)
+			;
+	}
 }
