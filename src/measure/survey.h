@@ -114,7 +114,7 @@ struct survey_track {
 	struct report_clock *entry; /* NULL if the clock is not tracked */
 	uint16_t window;            /* number of the rate window in which it was tracked last */
 	struct sample first, last;  /* samples at the ends of the rate window; zero until they are taken */
-	struct sample edge;         /* latest edge; only for an edge clock (an RTC, see clock.h) */
+	struct sample edge;         /* latest edge of an edge clock (an RTC, see clock.h); zero before its first edge */
 	/* number of batches in the rate window (for an RTC, of edges); only some of them are in the record */
 	size_t batch_count;
 	uint64_t begin;             /* the TSC before the latest reading */
@@ -123,7 +123,7 @@ struct survey_track {
 	struct sample fit;
 	/* latest reading after the rate window that is in the record; its END is 0 if there is none */
 	struct sample recorded;
-	bool edge_seen, is_unrecorded; /* IS_UNRECORDED: the record had no space for a reading after the window */
+	bool is_unrecorded;         /* true if the record had no space for a reading after the window */
 };
 
 /*
@@ -329,7 +329,7 @@ enum survey_part {
 };
 
 /*
- * Sets the progress to the start of STAGE. All earlier stages then count as done, even if they were shorter or longer
+ * Sets the progress to the start of a part. All earlier parts then count as done, even if they were shorter or longer
  * than planned.
  */
 void survey_begin_part(struct survey *survey, enum survey_part begun);

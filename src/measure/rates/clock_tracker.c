@@ -70,7 +70,7 @@ is_extra_reading_needed_for_wraps(const struct survey *survey, const struct surv
 void
 survey_track_update(struct survey *survey, struct survey_track *track, const struct sample *sample)
 {
-	const struct survey_batch_end before = { .tightest = { track->begin, track->count.ticks, track->count.tsc } };
+	const struct survey_batch_end before = { .tightest = survey_track_latest_reading(track) };
 
 	wraps_count_to(&track->count, sample->ticks, sample->end,
 		       survey_track_expected_ticks(survey, track, wraps_passed(&track->count, sample->end)));
@@ -221,31 +221,26 @@ survey_track_find_edges_in_batch(struct survey *survey, struct survey_track *tra
 
 		track->edge = (struct sample){ begin, track->count.ticks, sample->end };
 		add_difference_to_resolution(track, raw, sample);
-		if (window && track->edge_seen && is_edge_nearer_to_window_middle(track, &before, window))
+		if (window && before.end && is_edge_nearer_to_window_middle(track, &before, window))
 			survey_record_edge(survey, track, RECORD_MIDDLE, 0, &track->edge);
 		else if (window && track->batch_count++ < EDGES_KEPT)
 			survey_record_edge(survey, track, RECORD_LOOK, 0, &track->edge);
-		track->edge_seen = seen = true;
+		seen = true;
 	}
 	return seen;
 }
 
-/*
- * Returns the latest reading of clock I. If an edge clock had an edge since its last compared reading, returns this
- * edge, because an edge is more exact than a later reading.
- */
-static struct sample
-get_latest_reading(const struct survey *survey, size_t i, bool *at_edge)
+bool
+survey_store_newer_edge(struct survey *survey, size_t i)
 {
 	const struct survey_track *track = &survey->tracks[i];
-	struct sample sample = { track->begin, wraps_reading(&track->entry->clock, track->count.ticks), track->count.tsc };
+	struct sample edge = track->edge;
 
-	*at_edge = track->edge_seen && track->edge.end > survey->steps.clocks[i].then.end;
-	if (*at_edge) {
-		sample.begin = track->edge.begin;
-		sample.end = track->edge.end;
-	}
-	return sample;
+	if (edge.end <= survey->steps.clocks[i].then.end)
+		return false;
+	edge.ticks = wraps_reading(&track->entry->clock, track->count.ticks);
+	survey_store_reading(survey, i, &edge, true);
+	return true;
 }
 
 /* Compares the latest readings of all tracks, to find a discontinuity. */
@@ -253,13 +248,13 @@ static void
 compare_latest_readings_of_tracks(struct survey *survey)
 {
 	for (size_t i = 0; i < survey->report->clock_count; i++) {
-		bool at_edge;
-		struct sample sample;
+		const struct survey_track *track = &survey->tracks[i];
+		struct sample latest = survey_track_latest_reading(track);
 
-		if (!survey->tracks[i].entry)
+		if (!track->entry || survey_store_newer_edge(survey, i))
 			continue;
-		sample = get_latest_reading(survey, i, &at_edge);
-		survey_store_reading(survey, i, &sample, at_edge);
+		latest.ticks = wraps_reading(&track->entry->clock, latest.ticks);
+		survey_store_reading(survey, i, &latest, false);
 	}
 	if (survey_compare_clocks_in_step(survey, true))
 		return;
@@ -267,8 +262,8 @@ compare_latest_readings_of_tracks(struct survey *survey)
 		struct survey_track *track = &survey->tracks[i];
 
 		if (track->entry && !track->entry->clock.edges_only)
-			track->fit = (struct sample){ track->begin, track->count.ticks, track->count.tsc };
-		else if (track->edge_seen)
+			track->fit = survey_track_latest_reading(track);
+		else if (track->edge.end)
 			track->fit = track->edge;
 	}
 }

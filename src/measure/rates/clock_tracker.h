@@ -37,6 +37,19 @@ survey_apart(uint64_t a, uint64_t b)
 void survey_track_begin(const struct survey *survey, struct survey_track *track, struct report_clock *entry,
 			const struct sample *sample);
 
+/* Returns the latest reading of TRACK's clock. Its ticks include all wraps. */
+static inline struct sample
+survey_track_latest_reading(const struct survey_track *track)
+{
+	return (struct sample){ track->begin, track->count.ticks, track->count.tsc };
+}
+
+/*
+ * If clock I is an edge clock with an edge since its last compared reading, stores this edge for the comparison of all
+ * clocks. An edge is more exact than a later reading. Returns false if there is no such edge.
+ */
+bool survey_store_newer_edge(struct survey *survey, size_t i);
+
 /* Returns true if TRACK's clock can still be followed after the rate window. */
 bool survey_can_clock_be_followed(const struct survey_track *track);
 
@@ -98,12 +111,6 @@ bool survey_follow_clocks_if_due(struct survey *survey, struct survey_window *wi
 
 /* Calculates all rates of the report from the record. */
 struct rate_outcome survey_analyse_rates(struct survey *survey);
-
-/*
- * Returns true if the rate window can end when it is twice as long as now, because its rates will then be exact enough
- * for all comparisons.
- */
-bool survey_is_rate_window_long_enough(const struct survey *survey);
 
 /* Starts the series of a soak, at the end of the rate window. */
 void survey_soak_rows_begin(struct survey *survey);

@@ -133,15 +133,11 @@ compare_clocks_at_edges(struct survey *survey)
 {
 	for (size_t i = 0; i < survey->report->clock_count && !survey_end_run_if_due(survey); i++) {
 		const struct survey_track *track = &survey->tracks[i];
-		struct sample edge = track->edge;
 
-		if (track->entry && track->edge_seen && edge.end > survey->steps.clocks[i].then.end) {
-			edge.ticks = wraps_reading(&track->entry->clock, track->count.ticks);
-			survey_store_reading(survey, i, &edge, true);
-		} else if (track->entry && survey_usable(track->entry)) {
-			survey_sample_batch(survey, &track->entry->clock, SURVEY_FOLLOW_SAMPLES);
-			survey_store_reading(survey, i, &survey->buffer.samples[SURVEY_FOLLOW_SAMPLES - 1], false);
-		}
+		if (!track->entry || survey_store_newer_edge(survey, i) || !survey_usable(track->entry))
+			continue;
+		survey_sample_batch(survey, &track->entry->clock, SURVEY_FOLLOW_SAMPLES);
+		survey_store_reading(survey, i, &survey->buffer.samples[SURVEY_FOLLOW_SAMPLES - 1], false);
 	}
 	survey_compare_clocks_in_step(survey, false);
 }

@@ -4,6 +4,8 @@
  */
 #include "measure/rates/clock_tracker.h"
 
+#include "base/text.h"
+
 /* number of samples of the pacer, the clock that is read all the time, between two checks of the time */
 #define PACE_SAMPLES    64
 #define AWAY_FACTOR     4     /* in a batch this many times longer than the shortest one, the core was preempted */
@@ -14,6 +16,9 @@
 #define EDGE_QUIET_NS   (3 * SURVEY_NS_PER_MS)
 /* minimum time between the readings in the middle of the window and the expected edge of an edge clock */
 #define MIDDLE_QUIET_NS (50 * SURVEY_NS_PER_MS)
+#define PPB             UINT64_C(1000000000)
+/* Needed accuracy of the TSC's rate. The TSC times device checks, whose limits are 500 ppm and more. */
+#define SCALE_WITHIN_PPB 10000
 
 /*
  * Takes and records a batch of samples of TRACK's clock at an end or in the middle of the window. Does not record it if
@@ -70,7 +75,93 @@ add_batch_duration(struct survey *survey, uint64_t ticks)
 }
 
 /*
- * Returns the TSC at which the window ends, at most UNTIL_TSC. If survey_is_rate_window_long_enough() returns true in a
+ * Returns the interval of the TSC's rate, calculated with TRACK's clock from the window's start until now. The interval
+ * only becomes narrower with time.
+ */
+static struct rate_interval
+tsc_rate_until_now(const struct survey *survey, const struct survey_track *track)
+{
+	const struct clock *clock = &track->entry->clock;
+	const struct sample now = survey_track_latest_reading(track);
+	const struct resolution *resolution = &track->entry->resolution;
+	/*
+	 * READINGS has no batches between TRACK's first and latest reading, because neither function below uses such
+	 * batches. The first function is only called for edge clocks, and the second only uses the two readings.
+	 */
+	struct rate_readings readings = {
+		.report = survey->report, .entry = track->entry, .scale = survey->scale,
+		.tsc_resolution_ticks = survey->tsc.resolution_ticks,
+		.smallest_ticks = resolution->steps ? resolution->smallest_ticks : 0,
+		.first = track->first, .last = track->edge,
+	};
+
+	if (clock->edges_only)
+		return rate_readings_implied_rate(&readings, &track->first, &track->edge);
+	return rate_widen(rate_readings_implied_rate_of_two_samples(&readings, &track->first, &now),
+			  clock->claimed_within_ppb);
+}
+
+/*
+ * Returns true if PPB, the interval of a rate's error, lies completely within the limit or completely outside it, even
+ * if widened by its width on both sides. The margin allows for a different rate in the window's second half.
+ */
+static bool
+is_error_determined_with_margin(const struct interval_ppb *ppb, uint64_t limit_ppb)
+{
+	int64_t more = ppb->high - ppb->low;
+	struct offset wide = { ppb->low - more, ppb->high + more };
+
+	return ppb->known && (offset_max_abs(wide) <= limit_ppb || offset_min_abs(wide) > limit_ppb);
+}
+
+/*
+ * Returns the TSC's nominal frequency. Returns an unknown rate if the frequency's rounding exceeds the rate limit,
+ * because a longer window cannot improve that.
+ */
+static struct rate_interval
+claimed_tsc_rate(const struct survey *survey, const struct report_clock *tsc)
+{
+	if (tsc->clock.claimed_within_ppb >= survey->rate_limit_ppb)
+		return (struct rate_interval){ .known = false };
+	return rate_get_claimed_tsc_rate(&tsc->clock);
+}
+
+/*
+ * Returns true if the window of a quick run can end when it is twice as long as now, because its rates will then be
+ * exact enough for all comparisons. Each rate is an interval that always contains the true rate, so an early end makes
+ * none of them wrong.
+ */
+static bool
+is_window_long_enough(const struct survey *survey)
+{
+	const struct report *report = survey->report;
+	struct rate_interval rates[REPORT_CLOCKS_MAX] = { { .known = false } };
+	uint64_t within_ppb = UINT64_MAX;
+
+	for (size_t i = 0; i < report->clock_count; i++) {
+		const struct survey_track *track = &survey->tracks[i];
+
+		if (text_equal(report->clocks[i].clock.id, "tsc"))
+			rates[i] = claimed_tsc_rate(survey, &report->clocks[i]);
+		if (!track->entry || !survey_usable(track->entry))
+			continue;
+		rates[i] = tsc_rate_until_now(survey, track);
+		if (!rates[i].known)
+			return false;
+		within_ppb = survey_smaller(within_ppb, scale_mul_div_up(rates[i].high - rates[i].low, PPB, rates[i].low));
+	}
+	for (size_t a = 0; a < report->clock_count; a++)
+		for (size_t b = a + 1; b < report->clock_count; b++) {
+			struct interval_ppb ppb = rate_relative_difference(&rates[a], &rates[b]);
+
+			if (rates[a].known && rates[b].known && !is_error_determined_with_margin(&ppb, survey->rate_limit_ppb))
+				return false;
+		}
+	return within_ppb <= SCALE_WITHIN_PPB;
+}
+
+/*
+ * Returns the TSC at which the window ends, at most UNTIL_TSC. If is_window_long_enough() returns true in a
  * quick run, the window ends when its present duration has doubled. After the user has asked for the end of the run,
  * the window is as long as in a quick run.
  */
@@ -83,7 +174,7 @@ window_end_tsc(struct survey *survey, struct survey_window *window, uint64_t now
 	if (survey->report->ended_early && soon < until_tsc)
 		return soon;
 	if (survey->report->options.profile != PROFILE_QUICK || window->middle_taken || end >= until_tsc ||
-	    !survey_is_rate_window_long_enough(survey))
+	    !is_window_long_enough(survey))
 		return until_tsc;
 	take_batches_at_middle(survey, window);
 	return end;
@@ -156,7 +247,7 @@ follow_clocks_through_window(struct survey *survey, struct survey_track *edges)
 	struct report *report = survey->report;
 	struct survey_window window = { .cuts = survey->steps.cuts };
 	struct survey_track *pacer = edges;
-	uint64_t window_ns = survey_rate_window_ns(report), start_tsc;
+	uint64_t window_ns = survey_rate_window_ns(report);
 	bool closed;
 
 	for (size_t i = 0; i < report->clock_count; i++) {
@@ -174,12 +265,10 @@ follow_clocks_through_window(struct survey *survey, struct survey_track *edges)
 	}
 	if (!pacer)
 		return;
-	start_tsc = edges ? edges->first.end : pacer->count.tsc;
-	window.start_tsc = start_tsc;
-	window.middle_tsc = start_tsc + scale_ns_to_ticks(&survey->scale, time_to_middle_ns(window_ns));
-	if (edges)
-		window_ns -= EDGE_QUIET_NS;
-	closed = follow_clocks_until(survey, &window, pacer, start_tsc + scale_ns_to_ticks(&survey->scale, window_ns));
+	window.start_tsc = edges ? edges->first.end : pacer->count.tsc;
+	window.middle_tsc = window.start_tsc + scale_ns_to_ticks(&survey->scale, time_to_middle_ns(window_ns));
+	closed = follow_clocks_until(survey, &window, pacer, window.start_tsc +
+				     scale_ns_to_ticks(&survey->scale, window_ns - (edges ? EDGE_QUIET_NS : 0)));
 	if (edges && !closed && !survey_is_cut(survey, &window))
 		survey_wait_for_edge(survey, edges, &window);
 	if (survey_is_cut(survey, &window))
