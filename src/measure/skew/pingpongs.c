@@ -7,11 +7,8 @@
 #define PAIRS_MAX     64 /* maximum number of pairs in an entry of the record */
 
 struct batch { /* parameters of a batch, which are the same for all its cores */
-	const uint32_t *cores;
-	struct pingpong *pingpongs;
-	size_t count;
-	sample_bracket *tsc;
-	void (*pause)(void);
+	const struct survey *survey;
+	size_t count; /* number of pairs */
 };
 
 bool
@@ -27,12 +24,13 @@ static void
 run_side_of_pingpong(void *argument, size_t core)
 {
 	const struct batch *batch = argument;
+	const struct survey_memory *memory = &batch->survey->memory;
 
 	for (size_t i = 0; i < 2 * batch->count; i++) {
-		if (batch->cores[i] != core)
+		if (memory->batch_cores[i] != core)
 			continue;
-		pingpong_run_side(&batch->pingpongs[i / 2], i % 2 ? PINGPONG_SECOND : PINGPONG_FIRST, batch->tsc,
-			     batch->pause);
+		pingpong_run_side(&memory->pingpongs[i / 2], i % 2 ? PINGPONG_SECOND : PINGPONG_FIRST,
+				  batch->survey->hooks.tsc_ordered, batch->survey->hooks.pause);
 		return;
 	}
 }
@@ -42,25 +40,18 @@ static void
 run_pingpongs_of_batch(struct survey_pair_pass *pass, size_t count, struct record_exchange *exchange)
 {
 	struct survey *survey = pass->survey;
-	struct batch batch = {
-		survey->memory.batch_cores, survey->memory.pingpongs, count, survey->hooks.tsc_ordered, survey->hooks.pause,
-	};
+	struct pingpong *pingpongs = survey->memory.pingpongs;
+	struct batch batch = { survey, count };
 	uint64_t bound_ns = pass->bound_ns + count * PAIR_BOUND_NS;
 
 	for (size_t i = 0; i < count; i++)
-		pingpong_begin(&batch.pingpongs[i], pass->trips_max, scale_ns_to_ticks(&survey->scale, bound_ns));
+		pingpong_begin(&pingpongs[i], pass->trips_max, scale_ns_to_ticks(&survey->scale, bound_ns));
 	exchange->begin_tsc = survey->hooks.tsc_ordered();
-	survey->smp->run_some(survey->smp->context, batch.cores, 2 * count, run_side_of_pingpong, &batch,
+	survey->smp->run_some(survey->smp->context, survey->memory.batch_cores, 2 * count, run_side_of_pingpong, &batch,
 			       2 * bound_ns + SMP_BOUND_NS);
 	exchange->end_tsc = survey->hooks.tsc_ordered();
 	for (size_t i = 0; i < count; i++)
-		pingpong_stop(&batch.pingpongs[i]);
-}
-
-static uint32_t
-clamp_to_32_bits(uint64_t ticks)
-{
-	return ticks < UINT32_MAX ? (uint32_t)ticks : UINT32_MAX;
+		pingpong_stop(&pingpongs[i]);
 }
 
 static int64_t
@@ -82,16 +73,14 @@ record_sum_of_soak_pingpongs(struct survey *survey, const struct record_exchange
 	if (!sum->at) {
 		sum->exchange = *exchange;
 		sum->pingpong = *pingpong;
-		if (record_put(&survey->record, RECORD_EXCHANGE, exchange, pingpong, 1))
-			sum->at = survey->record.last;
-		return;
+	} else {
+		sum->exchange.end_tsc = exchange->end_tsc;
+		sum->pingpong.trips += pingpong->trips;
+		sum->pingpong.warps += pingpong->warps;
+		sum->pingpong.least_to_second = smaller_of(sum->pingpong.least_to_second, pingpong->least_to_second);
+		sum->pingpong.least_to_first = smaller_of(sum->pingpong.least_to_first, pingpong->least_to_first);
 	}
-	sum->exchange.end_tsc = exchange->end_tsc;
-	sum->pingpong.trips += pingpong->trips;
-	sum->pingpong.warps += pingpong->warps;
-	sum->pingpong.least_to_second = smaller_of(sum->pingpong.least_to_second, pingpong->least_to_second);
-	sum->pingpong.least_to_first = smaller_of(sum->pingpong.least_to_first, pingpong->least_to_first);
-	record_replace_entry(&survey->record, sum->at, RECORD_EXCHANGE, &sum->exchange, &sum->pingpong, 1);
+	record_put_or_replace(&survey->record, &sum->at, RECORD_EXCHANGE, &sum->exchange, &sum->pingpong, 1);
 }
 
 /*
@@ -112,8 +101,8 @@ store_pingpong_result(struct survey_pair_pass *pass, size_t place, struct record
 	*pingpong = (struct record_pingpong){
 		.first = (uint16_t)cores[0], .second = (uint16_t)cores[1],
 		.trips = (uint32_t)result.trips, .warps = (uint32_t)result.warps,
-		.best_trip_ticks = clamp_to_32_bits(result.best_trip_ticks),
-		.median_trip_ticks = clamp_to_32_bits(result.median_trip_ticks),
+		.best_trip_ticks = (uint32_t)survey_smaller(result.best_trip_ticks, UINT32_MAX),
+		.median_trip_ticks = (uint32_t)survey_smaller(result.median_trip_ticks, UINT32_MAX),
 		.least_to_second = result.least_to_second, .least_to_first = result.least_to_first,
 	};
 	if (ranks[0] == 0 && offset_is_known(result.offset))

@@ -100,10 +100,7 @@ find_next_wide_pair(const struct survey_pair_pass *pass, uint64_t allowed, const
 static uint64_t
 latest_begin_of_repetition_ns(const struct survey_pair_pass *pass)
 {
-	uint64_t budget_ns = survey_max_pair_pass_ns(pass->survey->report);
-	uint64_t latest_ns = survey_pair_pass_elapsed_ns(pass) + TIME_MAX_NS;
-
-	return latest_ns < budget_ns ? latest_ns : budget_ns;
+	return survey_smaller(survey_pair_pass_elapsed_ns(pass) + TIME_MAX_NS, survey_max_pair_pass_ns(pass->survey->report));
 }
 
 static void

@@ -69,11 +69,7 @@ warp_result_to_report(const struct survey *survey, const struct warp_result *res
 static uint64_t
 warp_turns_per_core(size_t living)
 {
-	uint64_t turns = TURNS_ALL / living;
-
-	if (turns < TURNS_MIN)
-		return TURNS_MIN;
-	return turns < TURNS_MAX ? turns : TURNS_MAX;
+	return survey_clamp(TURNS_ALL / living, TURNS_MIN, TURNS_MAX);
 }
 
 static bool
@@ -86,13 +82,11 @@ can_check_for_warps(struct survey *survey)
 static uint64_t
 time_for_next_warp_check_ticks(const struct survey *survey, const struct warp_time *time)
 {
-	uint64_t now = survey->hooks.tsc_ordered(), together_ticks = survey_joint_job_overhead_ticks(survey);
-	uint64_t least = scale_ns_to_ticks(&survey->scale, CHECK_MIN_NS), most = scale_ns_to_ticks(&survey->scale, CHECK_NS);
+	uint64_t now = survey->hooks.tsc_ordered(), overhead = survey_joint_job_overhead_ticks(survey);
 	uint64_t share = time->end_tsc > now ? (time->end_tsc - now) / time->checks : 0;
 
-	if (share < together_ticks + least)
-		return least;
-	return share - together_ticks < most ? share - together_ticks : most;
+	return survey_clamp(share > overhead ? share - overhead : 0, scale_ns_to_ticks(&survey->scale, CHECK_MIN_NS),
+			    scale_ns_to_ticks(&survey->scale, CHECK_NS));
 }
 
 /*
@@ -134,7 +128,7 @@ static struct report_contended
 check_tsc_warps(struct survey *survey, struct warp_time *time, enum warp_kind kind)
 {
 	struct report_contended none = { .measured = false };
-	size_t living = survey_count_living_cores(survey);
+	struct warp_result result;
 
 	if (!can_check_for_warps(survey))
 		return none;
@@ -145,9 +139,7 @@ check_tsc_warps(struct survey *survey, struct warp_time *time, enum warp_kind ki
 	}
 	if (survey_end_if_untimed(survey))
 		return none;
-
-	struct warp_result result = warp_get_result(survey->memory.warp, living);
-
+	result = warp_get_result(survey->memory.warp, survey_count_living_cores(survey));
 	/* if the two readings of the worst warp are from the same core, this core's TSC stepped back */
 	if (result.warps && result.worst_ahead == result.worst_behind)
 		survey_add_tsc_steps(survey, result.worst_ahead, &(struct tsc_steps){ 1, 1, result.worst_ticks });
@@ -169,17 +161,15 @@ describe_warps(const struct survey *survey, const struct clock *clock, const str
 
 	if (result->starved && !result->warps) {
 		behaviour_set_text(row, "Some core made too few of the %lu reads, so the absence of steps back proves "
-				   "nothing.",
-				   result->turns);
+				   "nothing.", result->turns);
 		return;
 	}
 	row->checked = row->has_figure = true;
 	row->measured = row->low = row->high = (int64_t)result->warps;
 	if (result->warps)
-		behaviour_set_text(row, "In %lu of %lu reads the clock stepped back; core %u was ahead of core %u by %lu "
-			"ns.", result->warps,
-				   result->turns, cores[result->worst_ahead].apic_id, cores[result->worst_behind].apic_id,
-				   clock_ticks_to_ns_up(clock, result->worst_ticks));
+		behaviour_set_text(row, "In %lu of %lu reads the clock stepped back; core %u was ahead of core %u by %lu ns.",
+				   result->warps, result->turns, cores[result->worst_ahead].apic_id,
+				   cores[result->worst_behind].apic_id, clock_ticks_to_ns_up(clock, result->worst_ticks));
 	else
 		behaviour_set_text(row, "None of %lu reads by %zu cores was below the read before it.", result->turns,
 				   result->cores);
@@ -192,7 +182,6 @@ describe_warps(const struct survey *survey, const struct clock *clock, const str
 static void
 check_hypervisor_clock_for_warps(struct survey *survey, struct warp_time *time, const struct clock *clock)
 {
-	size_t living = survey_count_living_cores(survey);
 	struct behaviour *row;
 	struct warp_result result;
 	enum paravirtual_stable stable;
@@ -203,7 +192,7 @@ check_hypervisor_clock_for_warps(struct survey *survey, struct warp_time *time, 
 		mark_row_not_checked(row, "");
 		return;
 	}
-	result = warp_get_result(survey->memory.warp, living);
+	result = warp_get_result(survey->memory.warp, survey_count_living_cores(survey));
 	stable = clock->paravirtual.get_stability ? clock->paravirtual.get_stability(clock->device) : STABLE_YES;
 	if (stable == STABLE_UNKNOWN)
 		behaviour_set_text(row, "The hypervisor's page for a core was missing, or changed in all tries of a "
