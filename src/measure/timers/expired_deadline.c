@@ -15,7 +15,6 @@
 static bool
 let_deadline_pass(struct timer_test *test)
 {
-	const struct timer_window *window = test->all->window;
 	struct timer *timer = test->timer;
 	uint64_t polls = 2 * DUE_NS * TEST_POLLS_PER_NS;
 	bool in_time;
@@ -25,9 +24,7 @@ let_deadline_pass(struct timer_test *test)
 	in_time = timer->driver->get_ticks_left(timer) != 0;
 	while (timer->driver->get_ticks_left(timer) && polls-- > 0)
 		test->survey->hooks.pause();
-	window->open();
-	window->close();
-	window->slot->taken = 0;
+	timer_test_discard_pending_interrupts(test);
 	return in_time;
 }
 
@@ -35,8 +32,7 @@ void
 run_expired_deadline_window(void *argument)
 {
 	struct timer_test *test = argument;
-	uint64_t (*tsc)(void) = test->survey->hooks.tsc_ordered;
-	uint64_t watched = scale_ns_to_ticks(&test->survey->scale, WATCHED_NS), begin;
+	uint64_t begin;
 
 	if (!timer_test_set_up_source(test))
 		return;
@@ -44,11 +40,11 @@ run_expired_deadline_window(void *argument)
 		if (!let_deadline_pass(test))
 			continue;
 		tries++;
-		begin = tsc();
+		begin = timer_test_read_tsc(test);
 		test->arming.armed_before = test->arming.armed_after = begin;
 		test->arming.gaps = 0;
 		test->timer->driver->arm_over(test->timer);
-		timer_test_watch_for_interrupts(test, begin, begin + watched, 1);
+		timer_test_watch_for_interrupts(test, begin, begin + timer_test_ns_to_tsc_ticks(test, WATCHED_NS), 1);
 		test->timer->driver->disarm(test->timer);
 		timer_test_record_interrupts(test);
 	}

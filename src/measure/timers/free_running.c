@@ -13,18 +13,6 @@
 #define FAR_NS    (3000 * SURVEY_NS_PER_MS)
 #define AS_PER_NS UINT64_C(1000000000)
 
-static uint64_t
-now_tsc(const struct timer_test *test)
-{
-	return test->survey->hooks.tsc_ordered();
-}
-
-static uint64_t
-ns_to_tsc_ticks(const struct timer_test *test, uint64_t ns)
-{
-	return scale_ns_to_ticks(&test->survey->scale, ns);
-}
-
 /*
  * Waits until the counter's value changes, which is the time at which the source fires. A reading during the change may
  * be wrong, so two equal readings are required. The wait may take seconds, so it also ends at the run's deadline, and
@@ -34,15 +22,16 @@ static bool
 wait_for_step_of_counter(struct timer_test *test)
 {
 	const struct timer *timer = test->timer;
-	uint64_t first = timer->driver->get_ticks_left(timer), begin = now_tsc(test), bound = ns_to_tsc_ticks(test, EDGE_NS);
+	uint64_t first = timer->driver->get_ticks_left(timer), begin = timer_test_read_tsc(test);
+	uint64_t bound = timer_test_ns_to_tsc_ticks(test, EDGE_NS);
 
-	while (now_tsc(test) - begin < bound && !survey_end_run_if_due(test->survey)) {
+	while (timer_test_read_tsc(test) - begin < bound && !survey_end_run_if_due(test->survey)) {
 		uint64_t left = timer->driver->get_ticks_left(timer);
 
 		test->survey->hooks.pause();
 		if (left == first || left != timer->driver->get_ticks_left(timer))
 			continue;
-		test->due_tsc = now_tsc(test) + ns_to_tsc_ticks(test, test->row->asked_ns);
+		test->due_tsc = timer_test_read_tsc(test) + timer_test_ns_to_tsc_ticks(test, test->row->asked_ns);
 		return true;
 	}
 	if (!test->survey->report->incomplete)
@@ -59,28 +48,27 @@ find_next_due_time(struct timer_test *test)
 	if (timer->ticks_max == 1) {
 		if (test->due_tsc == 0)
 			return wait_for_step_of_counter(test);
-		test->due_tsc += ns_to_tsc_ticks(test, test->row->asked_ns);
+		test->due_tsc += timer_test_ns_to_tsc_ticks(test, test->row->asked_ns);
 		return true;
 	}
 	left_ns = scale_mul_div(timer->driver->get_ticks_left(timer), test->tick.value, AS_PER_NS);
 	if (left_ns > FAR_NS) {
 		timer_test_set_state(test, CLOCK_DISABLED, "The timer's next interrupt is due in more than three seconds, "
-				     "which is "
-			"too long to wait.");
+				     "which is too long to wait.");
 		return false;
 	}
-	test->due_tsc = now_tsc(test) + ns_to_tsc_ticks(test, left_ns);
+	test->due_tsc = timer_test_read_tsc(test) + timer_test_ns_to_tsc_ticks(test, left_ns);
 	return true;
 }
 
 static bool
 wait_until_deadline_is_near(struct timer_test *test, uint64_t near_ns)
 {
-	uint64_t near = ns_to_tsc_ticks(test, near_ns);
+	uint64_t near = timer_test_ns_to_tsc_ticks(test, near_ns);
 
 	if (!timer_test_set_tick_length(test) || !find_next_due_time(test))
 		return false;
-	while ((int64_t)(test->due_tsc - now_tsc(test)) > (int64_t)near && !survey_end_run_if_due(test->survey))
+	while ((int64_t)(test->due_tsc - timer_test_read_tsc(test)) > (int64_t)near && !survey_end_run_if_due(test->survey))
 		test->survey->hooks.pause();
 	return !test->survey->report->incomplete;
 }
@@ -99,10 +87,10 @@ store_deadline_of_counter(struct timer_test *test, enum record_interrupts_what w
 	/* The driver assumes that a reading lags by less than one tick, so only the remaining lag is subtracted. */
 	uint64_t early = timer_test_max_counter_lag_ticks(test) - 1;
 
-	*arming = (struct record_interrupts){ .what = (uint16_t)what, .asked = 1, .armed_before = now_tsc(test) };
+	*arming = (struct record_interrupts){ .what = (uint16_t)what, .asked = 1, .armed_before = timer_test_read_tsc(test) };
 	arming->ticks = test->timer->driver->get_ticks_left(test->timer);
 	arming->ticks -= arming->ticks < early ? arming->ticks : early;
-	arming->armed_after = now_tsc(test);
+	arming->armed_after = timer_test_read_tsc(test);
 }
 
 void
@@ -117,7 +105,8 @@ run_free_running_window(void *argument)
 	test->left--;
 	timer_test_arm_source(test, RECORD_WAITED, 1);
 	store_deadline_of_counter(test, RECORD_WAITED);
-	timer_test_watch_for_interrupts(test, test->arming.armed_after, test->due_tsc + ns_to_tsc_ticks(test, NEAR_NS), 1);
+	timer_test_watch_for_interrupts(test, test->arming.armed_after,
+					test->due_tsc + timer_test_ns_to_tsc_ticks(test, NEAR_NS), 1);
 	test->arming.due = driver->expired(test->timer);
 	driver->disarm(test->timer);
 	if (!timer_test_record_interrupts(test))
@@ -135,14 +124,14 @@ static bool
 wait_for_status_bit(const struct timer_test *test, struct record_event *polls)
 {
 	const struct timer *timer = test->timer;
-	uint64_t until = test->due_tsc + ns_to_tsc_ticks(test, LATE_NS), turns = (POLLED_NS + LATE_NS) * TEST_POLLS_PER_NS;
-	uint64_t begin = now_tsc(test);
+	uint64_t until = test->due_tsc + timer_test_ns_to_tsc_ticks(test, LATE_NS), begin = timer_test_read_tsc(test);
+	uint64_t turns = (POLLED_NS + LATE_NS) * TEST_POLLS_PER_NS;
 	bool expired;
 
 	polls->count = 0;
 	do { /* one more poll after the time limit, because the core may have been preempted */
 		expired = timer->driver->expired(timer);
-		polls->tsc = now_tsc(test);
+		polls->tsc = timer_test_read_tsc(test);
 		if (expired)
 			break;
 		polls->count = begin;
@@ -162,23 +151,13 @@ can_status_bit_be_cleared(struct timer *timer)
 	return !timer->driver->expired(timer);
 }
 
-/*
- * Records when the source's status bit is set. Polling starts long before the deadline, because the core may be
- * preempted just before it.
- */
+/* Records when the source's status bit is set. */
 static void
 poll_status_bit(struct timer_test *test)
 {
 	struct record_event *set_between = test->all->items;
-	uint64_t interrupts;
+	uint64_t interrupts = test->survey->hooks.interrupts_mask();
 
-	if (!can_status_bit_be_cleared(test->timer) && !can_status_bit_be_cleared(test->timer)) {
-		timer_test_set_state(test, CLOCK_BROKEN, "The timer's status bit can't be cleared.");
-		return;
-	}
-	if (!wait_until_deadline_is_near(test, POLLED_NS))
-		return;
-	interrupts = test->survey->hooks.interrupts_mask();
 	store_deadline_of_counter(test, RECORD_POLLED);
 	test->arming.taken = wait_for_status_bit(test, set_between);
 	test->survey->hooks.interrupts_restore(interrupts);
@@ -191,6 +170,9 @@ void
 free_running_poll_status(struct timer_test *test)
 {
 	test->timer->driver->set_up(test->timer, 0);
-	poll_status_bit(test);
+	if (!can_status_bit_be_cleared(test->timer) && !can_status_bit_be_cleared(test->timer))
+		timer_test_set_state(test, CLOCK_BROKEN, "The timer's status bit can't be cleared.");
+	else if (wait_until_deadline_is_near(test, POLLED_NS)) /* long before it, because the core may be preempted */
+		poll_status_bit(test);
 	test->timer->driver->restore(test->timer);
 }

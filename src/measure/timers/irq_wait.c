@@ -20,28 +20,32 @@ record_gap_if_longer(struct timer_test *test, uint64_t from, uint64_t to, uint64
 }
 
 void
+timer_test_discard_pending_interrupts(const struct timer_test *test)
+{
+	const struct timer_window *window = test->all->window;
+
+	window->slot->taken = 0;
+	window->open();
+	window->close();
+	window->slot->taken = window->slot->strays = 0;
+}
+
+void
 timer_test_arm_source(struct timer_test *test, enum record_interrupts_what what, uint64_t ticks)
 {
-	uint64_t (*tsc)(void) = test->survey->hooks.tsc_ordered;
 	struct timer_slot *slot = test->all->window->slot;
 	struct record_interrupts *arming = &test->arming;
 
-	slot->space = TIMER_EVENTS_MAX;
-	slot->counter_address = test->timer->counter_address;
-	slot->acknowledge = test->timer->driver->acknowledge;
-	slot->timer = test->timer;
 	if (test->timer->driver->settle) {
-		slot->taken = 0;
 		test->timer->driver->settle(test->timer);
-		test->all->window->open();
-		test->all->window->close();
+		timer_test_discard_pending_interrupts(test);
 	}
 	slot->taken = slot->strays = 0;
 	*arming = (struct record_interrupts){ .what = (uint16_t)what, .asked = 1, .ticks = ticks };
-	arming->armed_before = tsc();
+	arming->armed_before = timer_test_read_tsc(test);
 	arming->deadline = test->timer->driver->arm(test->timer, ticks, what == RECORD_PERIODS || what == RECORD_MASKED);
-	arming->armed_after = tsc();
-	record_gap_if_longer(test, arming->armed_before, arming->armed_after, scale_ns_to_ticks(&test->survey->scale, GAP_NS));
+	arming->armed_after = timer_test_read_tsc(test);
+	record_gap_if_longer(test, arming->armed_before, arming->armed_after, timer_test_ns_to_tsc_ticks(test, GAP_NS));
 }
 
 void
@@ -49,14 +53,13 @@ timer_test_watch_for_interrupts(struct timer_test *test, uint64_t from, uint64_t
 {
 	const struct timer_window *window = test->all->window;
 	const volatile struct timer_slot *slot = window->slot;
-	uint64_t (*tsc)(void) = test->survey->hooks.tsc_ordered;
 	const struct scale *scale = &test->survey->scale;
 	uint64_t gap_ticks = scale_ns_to_ticks(scale, GAP_NS), entry_ticks = scale_ns_to_ticks(scale, ENTRY_NS);
 	uint64_t polls = scale_ns(scale, until - from) * TEST_POLLS_PER_NS, last = from, seen = 0;
 
 	window->open();
 	while (polls-- > 0) {
-		uint64_t now = tsc();
+		uint64_t now = timer_test_read_tsc(test);
 
 		for (; seen < slot->taken && seen < TIMER_EVENTS_MAX; seen++) {
 			record_gap_if_longer(test, last, slot->events[seen].tsc, entry_ticks);

@@ -53,7 +53,7 @@ run_periods_window(void *argument)
 
 	if (!timer_test_set_up_source(test))
 		return;
-	period = scale_ns_to_ticks(&test->survey->scale, test->row->asked_ns);
+	period = timer_test_ns_to_tsc_ticks(test, test->row->asked_ns);
 	if (!arm_periodic_source(test, RECORD_PERIODS, period)) {
 		if (double_period_of_row(test))
 			return;
@@ -76,12 +76,11 @@ void
 run_masked_periods_window(void *argument)
 {
 	struct timer_test *test = argument;
-	uint64_t (*tsc)(void) = test->survey->hooks.tsc_ordered;
 	uint64_t polls = PERIODS_HELD * test->row->asked_ns * TEST_POLLS_PER_NS, period, begin, opened;
 
 	if (!timer_test_set_up_source(test))
 		return;
-	period = scale_ns_to_ticks(&test->survey->scale, test->row->asked_ns);
+	period = timer_test_ns_to_tsc_ticks(test, test->row->asked_ns);
 	if (!arm_periodic_source(test, RECORD_MASKED, period))
 		return;
 	/*
@@ -89,9 +88,9 @@ run_masked_periods_window(void *argument)
 	 * the middle of the programming is taken as its start.
 	 */
 	begin = test->arming.armed_before + (test->arming.armed_after - test->arming.armed_before) / 2;
-	while (tsc() - begin < PERIODS_HELD * period + period / 2 && polls-- > 0)
+	while (timer_test_read_tsc(test) - begin < PERIODS_HELD * period + period / 2 && polls-- > 0)
 		test->survey->hooks.pause();
-	opened = tsc();
+	opened = timer_test_read_tsc(test);
 	timer_test_watch_for_interrupts(test, opened, opened + PERIODS_HELD * period, UINT64_MAX);
 	test->timer->driver->disarm(test->timer);
 	timer_test_record_interrupts(test);

@@ -42,29 +42,19 @@ timer_test_set_state(struct timer_test *test, enum clock_state state, const char
 	timer_test_set_reason_of_row(test, why);
 }
 
-/* Discards interrupts that were pending before the source is armed, so that they are not counted. */
-static void
-discard_pending_interrupts(const struct timer_test *test)
-{
-	const struct timer_window *window = test->all->window;
-
-	window->slot->space = TIMER_EVENTS_MAX;
-	window->slot->taken = 0;
-	window->slot->acknowledge = test->timer->driver->acknowledge;
-	window->slot->timer = test->timer;
-	window->open();
-	window->close();
-}
-
 bool
 timer_test_set_up_source(struct timer_test *test)
 {
-	struct report_interval *row = test->row;
+	struct timer_slot *slot = test->all->window->slot;
 	struct timer *timer = test->timer;
 
 	timer->driver->set_up(timer, test->all->window->vector);
-	discard_pending_interrupts(test);
-	if (timer_test_set_tick_length(test) && timer_test_ns_to_ticks(test, row->asked_ns) <= timer->ticks_max)
+	slot->space = TIMER_EVENTS_MAX;
+	slot->counter_address = timer->counter_address;
+	slot->acknowledge = timer->driver->acknowledge;
+	slot->timer = timer;
+	timer_test_discard_pending_interrupts(test);
+	if (timer_test_set_tick_length(test) && timer_test_ns_to_ticks(test, test->row->asked_ns) <= timer->ticks_max)
 		return true;
 	timer_test_set_reason_of_row(test, "The timer cannot be programmed for so long an interval.");
 	return false;
@@ -257,7 +247,7 @@ is_tested_source(const struct timer_driver *driver, const struct report *report)
 	return driver->tested == TIMER_TESTED_IN_LONG_RUNS && !is_quick_profile(report);
 }
 
-/* Returns the expected duration of a source's tests on the boot core. */
+/* Returns the expected duration of a source's tests on the boot core, or 0 if the source is not tested. */
 static uint64_t
 expected_source_tests_ns(struct survey *survey, const struct timer_driver *driver)
 {
@@ -266,6 +256,8 @@ expected_source_tests_ns(struct survey *survey, const struct timer_driver *drive
 	bool few = driver->secondary || is_quick_profile(survey->report);
 	uint64_t ns = has_periodic_mode(driver) ? PERIODS_A_WINDOW * PERIOD_NS * (few ? 1 : WINDOWS) : 0;
 
+	if (!is_tested_source(driver, survey->report))
+		return 0;
 	if (driver->kind == TIMER_AWAITED || driver->kind == TIMER_POLLED)
 		return AWAITED_NS;
 	for (const struct plan *plan = get_plan_of_one_shots(&test); plan->count; plan++)
@@ -273,39 +265,29 @@ expected_source_tests_ns(struct survey *survey, const struct timer_driver *drive
 	return ns;
 }
 
-static uint64_t
-expected_remaining_tests_ns(struct survey *survey, const struct survey_timers *timers, size_t from)
-{
-	uint64_t ns = 0;
-
-	for (size_t i = from; i < SURVEY_TIMERS_MAX && timers->drivers[i]; i++)
-		if (is_tested_source(timers->drivers[i], survey->report))
-			ns += expected_source_tests_ns(survey, timers->drivers[i]);
-	return ns;
-}
-
 void
 survey_test_timers_on_boot_core(struct survey *survey, struct survey_timers *timers)
 {
-	uint64_t all_ns = expected_remaining_tests_ns(survey, timers, 0), begin_ns;
+	uint64_t all_ns = 0, tested_ns = 0, begin_ns;
 
 	survey_begin_part(survey, SURVEY_TIMERS);
 	begin_ns = survey->plan.done_ns;
+	for (size_t i = 0; i < SURVEY_TIMERS_MAX && timers->drivers[i]; i++)
+		all_ns += expected_source_tests_ns(survey, timers->drivers[i]);
 	for (size_t i = 0; i < SURVEY_TIMERS_MAX && timers->drivers[i] && !survey_end_run_if_due(survey); i++) {
 		struct timer *timer = &timers->timers[i];
 
 		*timer = (struct timer){ .driver = timers->drivers[i] };
 		if (!is_tested_source(timer->driver, survey->report))
 			continue;
+		tested_ns += expected_source_tests_ns(survey, timer->driver);
 		timer->driver->open(timers->platform, timer);
 		if (timer->unlisted)
 			continue;
 		survey_show_progress(survey, timer->driver->id, 0);
 		test_timer_source(survey, timers, timer, 0);
 		if (all_ns)
-			survey->plan.done_ns = begin_ns +
-					       scale_mul_div(survey->plan.timers_ns,
-							     all_ns - expected_remaining_tests_ns(survey, timers, i + 1), all_ns);
+			survey->plan.done_ns = begin_ns + scale_mul_div(survey->plan.timers_ns, tested_ns, all_ns);
 	}
 }
 

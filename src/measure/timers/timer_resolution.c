@@ -20,15 +20,14 @@ timer_test_ns_to_ticks(const struct timer_test *test, uint64_t ns)
 static struct sample
 read_ticks_left(const struct timer_test *test)
 {
-	uint64_t (*tsc)(void) = test->survey->hooks.tsc_ordered;
 	struct sample best = { 0, 0, UINT64_MAX };
 
 	for (unsigned i = 0; i < CALIBRATE_READS; i++) {
 		struct sample sample;
 
-		sample.begin = tsc();
+		sample.begin = timer_test_read_tsc(test);
 		sample.ticks = test->timer->driver->get_ticks_left(test->timer);
-		sample.end = tsc();
+		sample.end = timer_test_read_tsc(test);
 		if (sample.end - sample.begin < best.end - best.begin)
 			best = sample;
 	}
@@ -42,12 +41,12 @@ read_ticks_left(const struct timer_test *test)
 static void
 measure_tick_length(struct timer_test *test)
 {
-	uint64_t bound = scale_ns_to_ticks(&test->survey->scale, CALIBRATE_NS), polls = CALIBRATE_NS * TEST_POLLS_PER_NS;
+	uint64_t bound = timer_test_ns_to_tsc_ticks(test, CALIBRATE_NS), polls = CALIBRATE_NS * TEST_POLLS_PER_NS;
 	struct sample first, last;
 
 	test->timer->driver->arm(test->timer, test->timer->ticks_max, false);
 	first = read_ticks_left(test);
-	while (test->survey->hooks.tsc_ordered() - first.end < bound && polls-- > 0)
+	while (timer_test_read_tsc(test) - first.end < bound && polls-- > 0)
 		test->survey->hooks.pause();
 	last = read_ticks_left(test);
 	test->timer->driver->disarm(test->timer);

@@ -43,6 +43,18 @@ struct timer_test {
 	uint64_t due_tsc;                /* TSC at the next deadline of a free-running source */
 };
 
+static inline uint64_t
+timer_test_read_tsc(const struct timer_test *test)
+{
+	return test->survey->hooks.tsc_ordered();
+}
+
+static inline uint64_t
+timer_test_ns_to_tsc_ticks(const struct timer_test *test, uint64_t ns)
+{
+	return scale_ns_to_ticks(&test->survey->scale, ns);
+}
+
 /* functions in irq_wait.c */
 
 /*
@@ -50,6 +62,9 @@ struct timer_test {
  * this counter shows the lag. Returns 1 if no clock uses the counter.
  */
 uint64_t timer_test_max_counter_lag_ticks(const struct timer_test *test);
+
+/* Lets pending interrupts occur, and discards them, so that they do not count for the next deadline. */
+void timer_test_discard_pending_interrupts(const struct timer_test *test);
 
 /* Discards recorded interrupts, and programs the source with TICKS. */
 void timer_test_arm_source(struct timer_test *test, enum record_interrupts_what what, uint64_t ticks);
