@@ -1,5 +1,7 @@
 /*
- * Runs a measurement pass over the pairs of cores, in batches of pairs that do not delay each other. See pair_pass.h.
+ * Runs a measurement pass over the pairs of cores, in batches of pairs that do not delay each other. Then repeats the
+ * ping-pongs of pairs without a good result. On a busy host, the two virtual cores of such a pair may never have run at
+ * the same time. See pair_pass.h.
  */
 #include "measure/skew/pair_pass.h"
 
@@ -15,6 +17,185 @@
  */
 #define TRIPS_FEW        200
 #define CORES_MANY       32
+/* additional time limit for each pair of a batch, because on a busy host the pairs may run one after another */
+#define PAIR_BOUND_NS (5 * SURVEY_NS_PER_MS)
+#define SMP_BOUND_NS  (2 * SURVEY_NS_PER_S)  /* additional time limit for waking the cores, and for ending their jobs */
+#define PAIRS_MAX     64 /* maximum number of pairs in an entry of the record */
+/*
+ * Number of round trips in a repeated ping-pong. Unlike in a first ping-pong, the number is not smaller in short runs,
+ * because few pairs are repeated.
+ */
+#define TRIPS_AGAIN 1000
+/* limit of the time for repeated ping-pongs, which is not part of the run's plan */
+#define TIME_AGAIN_MAX_NS (10 * SURVEY_NS_PER_S)
+/*
+ * A pair whose interval is wider than this many median widths was disturbed. Different distances between cores explain
+ * only a smaller factor.
+ */
+#define WIDE_FACTOR 4
+/*
+ * A ping-pong whose interval has at most this width is never repeated. The width is the duration of two messages, one
+ * in each direction. A message takes only 197 ns between the sockets of an EPYC 7R13 (tables of
+ * nviennot/core-to-core-latency).
+ */
+#define WIDE_NS     20000
+
+struct batch { /* parameters of a batch, which are the same for all its cores */
+	const struct survey *survey;
+	size_t count; /* number of pairs */
+};
+
+static bool
+are_both_alive(const struct survey_pair_pass *pass, size_t a, size_t b)
+{
+	const struct smp *smp = pass->survey->smp;
+	const uint32_t *core_of = pass->survey->memory.core_of;
+
+	return smp->alive(smp->context, core_of[a]) && smp->alive(smp->context, core_of[b]);
+}
+
+static void
+run_side_of_pingpong(void *argument, size_t core)
+{
+	const struct batch *batch = argument;
+	const struct survey_memory *memory = &batch->survey->memory;
+
+	for (size_t i = 0; i < 2 * batch->count; i++) {
+		if (memory->batch_cores[i] != core)
+			continue;
+		pingpong_run_side(&memory->pingpongs[i / 2], i % 2 ? PINGPONG_SECOND : PINGPONG_FIRST,
+				  batch->survey->hooks.tsc_ordered, batch->survey->hooks.pause);
+		return;
+	}
+}
+
+/* Runs COUNT ping-pongs at the same time. Stores their start and end in EXCHANGE. */
+static void
+run_pingpongs_of_batch(struct survey_pair_pass *pass, size_t count, struct record_exchange *exchange)
+{
+	struct survey *survey = pass->survey;
+	struct pingpong *pingpongs = survey->memory.pingpongs;
+	struct batch batch = { survey, count };
+	uint64_t bound_ns = pass->bound_ns + count * PAIR_BOUND_NS;
+
+	for (size_t i = 0; i < count; i++)
+		pingpong_begin(&pingpongs[i], pass->trips_max, scale_ns_to_ticks(&survey->scale, bound_ns));
+	exchange->begin_tsc = survey->hooks.tsc_ordered();
+	survey->smp->run_some(survey->smp->context, survey->memory.batch_cores, 2 * count, run_side_of_pingpong, &batch,
+			       2 * bound_ns + SMP_BOUND_NS);
+	exchange->end_tsc = survey->hooks.tsc_ordered();
+	for (size_t i = 0; i < count; i++)
+		pingpong_stop(&pingpongs[i]);
+}
+
+static int64_t
+smaller_of(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/*
+ * Adds a soak's ping-pong between a core and the boot core to the sums for this core in the record. The record has only
+ * one entry for each core, because the number of rounds has no limit.
+ */
+static void
+record_sum_of_soak_pingpongs(struct survey *survey, const struct record_exchange *exchange,
+			     const struct record_pingpong *pingpong)
+{
+	struct survey_pingpongs *sum = &survey->memory.sums[pingpong->second];
+
+	if (!sum->at) {
+		sum->exchange = *exchange;
+		sum->pingpong = *pingpong;
+	} else {
+		sum->exchange.end_tsc = exchange->end_tsc;
+		sum->pingpong.trips += pingpong->trips;
+		sum->pingpong.warps += pingpong->warps;
+		sum->pingpong.least_to_second = smaller_of(sum->pingpong.least_to_second, pingpong->least_to_second);
+		sum->pingpong.least_to_first = smaller_of(sum->pingpong.least_to_first, pingpong->least_to_first);
+	}
+	record_put_or_replace(&survey->record, &sum->at, RECORD_EXCHANGE, &sum->exchange, &sum->pingpong, 1);
+}
+
+/*
+ * Stores the result of the batch's pair with index PLACE in the pass, in PINGPONG, and in the current row of a soak.
+ * Returns false if no message was exchanged or a core died.
+ */
+static bool
+store_pingpong_result(struct survey_pair_pass *pass, size_t place, struct record_pingpong *pingpong)
+{
+	struct survey *survey = pass->survey;
+	const uint32_t *cores = survey->memory.batch_cores + 2 * place, *ranks = survey->memory.batch_ranks + 2 * place;
+	struct pingpong_result result = pingpong_get_result(&survey->memory.pingpongs[place], survey->tsc.resolution_ticks);
+
+	if (!result.played || !are_both_alive(pass, ranks[0], ranks[1]))
+		return false;
+	pass->pingpongs++;
+	offsets_add_pingpong(pass->offsets, ranks[0], ranks[1], result.offset, result.moved_ticks, (struct moment){ 0, 0 });
+	*pingpong = (struct record_pingpong){
+		.first = (uint16_t)cores[0], .second = (uint16_t)cores[1],
+		.trips = (uint32_t)result.trips, .warps = (uint32_t)result.warps,
+		.best_trip_ticks = (uint32_t)survey_smaller(result.best_trip_ticks, UINT32_MAX),
+		.median_trip_ticks = (uint32_t)survey_smaller(result.median_trip_ticks, UINT32_MAX),
+		.least_to_second = result.least_to_second, .least_to_first = result.least_to_first,
+	};
+	if (ranks[0] == 0 && offset_is_known(result.offset))
+		series_add_offset(&survey->report->series, cores[1],
+				  (struct offset){ offset_negate_bound(result.least_to_first), result.least_to_second });
+	return true;
+}
+
+/* Inserts VALUE into COUNT values in ascending order. There must be space for one more value. */
+static void
+insert_sorted(uint64_t *sorted, size_t count, uint64_t value)
+{
+	size_t i = count;
+
+	for (; i > 0 && sorted[i - 1] > value; i--)
+		sorted[i] = sorted[i - 1];
+	sorted[i] = value;
+}
+
+/* Records the results of a batch. Returns the number of pairs that exchanged messages. */
+static size_t
+record_results_of_batch(struct survey_pair_pass *pass, size_t count, const struct record_exchange *exchange)
+{
+	struct survey *survey = pass->survey;
+	struct record_pingpong pingpongs[PAIRS_MAX];
+	size_t medians = 0, filled = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		struct record_pingpong *pingpong = &pingpongs[filled];
+
+		if (store_pingpong_result(pass, i, pingpong)) {
+			if (pingpong->median_trip_ticks)
+				insert_sorted(survey->memory.medians, medians++, pingpong->median_trip_ticks);
+			if (pass->is_soak)
+				record_sum_of_soak_pingpongs(survey, exchange, pingpong);
+			else
+				filled++;
+		}
+		if (filled && (filled == PAIRS_MAX || i + 1 == count)) {
+			record_put(&survey->record, RECORD_EXCHANGE, exchange, pingpongs, filled);
+			filled = 0;
+		}
+	}
+	return medians;
+}
+
+/*
+ * Runs the COUNT ping-pongs of the batch. Returns the number of pairs that exchanged messages. The medians of their
+ * round trips are in survey->memory.medians, in ascending order. If the TSC stopped, discards the results and returns
+ * 0.
+ */
+static size_t
+run_batch(struct survey_pair_pass *pass, size_t count)
+{
+	struct record_exchange exchange = { .pass = pass->number, .concurrency = (uint16_t)count };
+
+	run_pingpongs_of_batch(pass, count, &exchange);
+	return survey_end_if_untimed(pass->survey) ? 0 : record_results_of_batch(pass, count, &exchange);
+}
 
 void
 survey_pair_pass_begin(struct survey_pair_pass *pass, struct survey *survey, enum pair_schedule kind, uint16_t stage)
@@ -48,8 +229,9 @@ survey_pair_pass_elapsed_ns(const struct survey_pair_pass *pass)
 		scale_ns(&pass->survey->scale, now - pass->offsets->begin_tsc) : 0;
 }
 
-void
-survey_pair_pass_add_pair_to_batch(struct survey_pair_pass *pass, size_t a, size_t b, size_t place)
+/* Puts the pair with the ranks A < B into the next batch at PLACE. */
+static void
+add_pair_to_batch(struct survey_pair_pass *pass, size_t a, size_t b, size_t place)
 {
 	struct survey_memory *memory = &pass->survey->memory;
 
@@ -57,6 +239,18 @@ survey_pair_pass_add_pair_to_batch(struct survey_pair_pass *pass, size_t a, size
 	memory->batch_ranks[2 * place + 1] = (uint32_t)b;
 	memory->batch_cores[2 * place] = memory->core_of[a];
 	memory->batch_cores[2 * place + 1] = memory->core_of[b];
+}
+
+/*
+ * Displays the progress of the run. PLANNED_NS is the part of this pass's planned time that is done. If a busy host is
+ * expected to delay the pass, the elapsed time is added to PLANNED_NS, but at most the expected delay.
+ */
+static void
+show_progress(const struct survey_pair_pass *pass, uint64_t planned_ns)
+{
+	uint64_t late_ns = survey_smaller(survey_pair_pass_elapsed_ns(pass), pass->late_ns);
+
+	survey_show_progress(pass->survey, "pairs of cores", planned_ns + late_ns);
 }
 
 /*
@@ -71,7 +265,7 @@ find_partner_of_next_core(const struct survey_pair_pass *pass)
 					     pass->rank);
 
 	if (peer == PAIR_SCHEDULE_IDLE || peer < pass->rank ||
-	    !survey_pair_pass_are_both_alive(pass, pass->rank, peer))
+	    !are_both_alive(pass, pass->rank, peer))
 		return PAIR_SCHEDULE_IDLE;
 	return peer;
 }
@@ -100,7 +294,7 @@ fill_batch(struct survey_pair_pass *pass)
 
 	for (; !is_over && pass->round == round && count < pass->concurrency.now;
 	     is_over = survey_pair_pass_is_over(pass)) {
-		survey_pair_pass_add_pair_to_batch(pass, pass->rank, find_partner_of_next_core(pass), count++);
+		add_pair_to_batch(pass, pass->rank, find_partner_of_next_core(pass), count++);
 		pass->rank++;
 	}
 	if (count > 0)
@@ -123,7 +317,7 @@ adapt_number_of_concurrent_pairs(struct survey_pair_pass *pass, size_t count, si
 	if (pass->concurrency.now != width)
 		pass->steady.batches = 0;
 	else if (pass->steady.batches < SURVEY_STEADY_MAX)
-		survey_insert_sorted(pass->steady.pair_ns, pass->steady.batches++, spent_ns / count);
+		insert_sorted(pass->steady.pair_ns, pass->steady.batches++, spent_ns / count);
 }
 
 bool
@@ -140,18 +334,10 @@ survey_pair_pass_run_next_batch(struct survey_pair_pass *pass)
 	count = fill_batch(pass);
 	if (count == 0)
 		return false;
-	reached = survey_pair_pass_run_batch(pass, count);
+	reached = run_batch(pass, count);
 	adapt_number_of_concurrent_pairs(pass, count, reached, survey_pair_pass_elapsed_ns(pass) - begin_ns);
-	survey_pair_pass_show_progress(pass, pass->plan_ns * pass->round / rounds);
+	show_progress(pass, pass->plan_ns * pass->round / rounds);
 	return true;
-}
-
-void
-survey_pair_pass_show_progress(const struct survey_pair_pass *pass, uint64_t planned_ns)
-{
-	uint64_t late_ns = survey_smaller(survey_pair_pass_elapsed_ns(pass), pass->late_ns);
-
-	survey_show_progress(pass->survey, "pairs of cores", planned_ns + late_ns);
 }
 
 void
@@ -168,4 +354,132 @@ survey_pair_pass_end(struct survey_pair_pass *pass, uint16_t reason)
 	survey->passes.stage = 0;
 	offsets->end_tsc = entry.end_tsc = survey->hooks.tsc_ordered();
 	record_put(&survey->record, RECORD_PASS, &entry, survey->memory.members, survey_core_sets(survey->memory.cores));
+}
+
+static size_t
+count_pairs_narrower_than(const struct offsets *offsets, uint64_t width)
+{
+	size_t pairs = pair_schedule_count_pairs(offsets->kind, offsets->cores), count = 0;
+
+	for (size_t i = 0; i < pairs; i++)
+		count += offset_width(offsets->pairs[i]) < width;
+	return count;
+}
+
+/* Returns the median width of the known intervals. It is found bit by bit, because there is no memory for sorting. */
+static uint64_t
+median_width_ticks(const struct offsets *offsets)
+{
+	size_t known = count_pairs_narrower_than(offsets, UINT64_MAX);
+	uint64_t median = 0;
+
+	for (uint64_t bit = UINT64_C(1) << 63; bit; bit >>= 1)
+		if (count_pairs_narrower_than(offsets, median | bit) <= known / 2)
+			median |= bit;
+	return median;
+}
+
+/* Returns the largest width of an offset's interval at which the ping-pong is not repeated. */
+static uint64_t
+allowed_width_ticks(const struct survey_pair_pass *pass)
+{
+	uint64_t median = median_width_ticks(pass->offsets);
+	uint64_t wide = scale_ns_to_ticks(&pass->survey->scale, WIDE_NS);
+
+	return median < wide / WIDE_FACTOR ? WIDE_FACTOR * median : wide;
+}
+
+struct candidate {
+	uint64_t width;
+	size_t index; /* index of the pair */
+};
+
+/*
+ * Returns true if A is repeated before B, because its interval is wider. Equal intervals are repeated in the order of
+ * their index.
+ */
+static bool
+must_repeat_pair_earlier(struct candidate a, struct candidate b)
+{
+	return a.width > b.width || (a.width == b.width && a.index < b.index);
+}
+
+/* Sets NEXT to the first pair after LAST whose interval is wider than ALLOWED. Returns false if there is none. */
+static bool
+find_next_wide_pair(const struct survey_pair_pass *pass, uint64_t allowed, const struct candidate *last,
+	  struct candidate *next)
+{
+	const struct offsets *offsets = pass->offsets;
+	size_t pairs = pair_schedule_count_pairs(offsets->kind, offsets->cores);
+	bool found = false;
+
+	for (size_t i = 0; i < pairs; i++) {
+		struct candidate candidate = { offset_width(offsets->pairs[i]), i };
+		size_t a, b;
+
+		if (candidate.width <= allowed || (last && !must_repeat_pair_earlier(*last, candidate)) ||
+		    (found && !must_repeat_pair_earlier(candidate, *next)))
+			continue;
+		pair_schedule_pair_at_index(offsets->kind, i, &a, &b);
+		if (!are_both_alive(pass, a, b))
+			continue;
+		*next = candidate;
+		found = true;
+	}
+	return found;
+}
+
+/* Returns the latest time at which a repetition may start, in ns since the start of the pass. */
+static uint64_t
+latest_begin_of_repetition_ns(const struct survey_pair_pass *pass)
+{
+	return survey_smaller(survey_pair_pass_elapsed_ns(pass) + TIME_AGAIN_MAX_NS, survey_max_pair_pass_ns(pass->survey->report));
+}
+
+static void
+repeat_pingpong_of_pair(struct survey_pair_pass *pass, size_t index)
+{
+	size_t a, b;
+
+	pair_schedule_pair_at_index(pass->offsets->kind, index, &a, &b);
+	add_pair_to_batch(pass, a, b, 0);
+	run_batch(pass, 1);
+	pass->repeats++;
+	show_progress(pass, pass->plan_ns);
+}
+
+/*
+ * Repeats the ping-pong of each pair whose interval is wider than ALLOWED, in descending order of width. A pair whose
+ * new interval is narrower, but still wider than ALLOWED, may be repeated again. Returns true if any interval became
+ * narrower.
+ */
+static bool
+repeat_wide_pairs(struct survey_pair_pass *pass, uint64_t allowed, uint64_t end_ns)
+{
+	size_t left = pair_schedule_count_pairs(pass->offsets->kind, pass->offsets->cores);
+	struct candidate last, next;
+	bool any = false, got_narrower = false;
+
+	for (; left > 0 && pass->repeats < SURVEY_REPEATS_MAX && !survey_end_run_if_due(pass->survey) &&
+	       !survey_is_core_pass_over(pass->survey, pass->end_tsc) &&
+	       survey_pair_pass_elapsed_ns(pass) < end_ns &&
+	       find_next_wide_pair(pass, allowed, any ? &last : NULL, &next); left--) {
+		repeat_pingpong_of_pair(pass, next.index);
+		got_narrower |= offset_width(pass->offsets->pairs[next.index]) < next.width;
+		last = next;
+		any = true;
+	}
+	return got_narrower;
+}
+
+void
+survey_pair_pass_repeat_wide_pairs(struct survey_pair_pass *pass)
+{
+	uint64_t end_ns = latest_begin_of_repetition_ns(pass);
+
+	if (!survey_pair_pass_is_over(pass))
+		return;
+	pass->trips_max = TRIPS_AGAIN;
+	for (unsigned i = 0; i < SURVEY_RETRY_SWEEPS && repeat_wide_pairs(pass, allowed_width_ticks(pass), end_ns); i++)
+		;
 }

@@ -62,30 +62,9 @@ bool survey_pair_pass_is_over(struct survey_pair_pass *pass);
  */
 void survey_pair_pass_repeat_wide_pairs(struct survey_pair_pass *pass);
 
-bool survey_pair_pass_are_both_alive(const struct survey_pair_pass *pass, size_t a, size_t b);
-
-/* Puts the pair with the ranks A < B into the next batch at PLACE. */
-void survey_pair_pass_add_pair_to_batch(struct survey_pair_pass *pass, size_t a, size_t b, size_t place);
-
-/*
- * Runs the COUNT ping-pongs of the batch. Returns the number of pairs that exchanged messages. The medians of their
- * round trips are in survey->memory.medians, in ascending order. If the TSC stopped, discards the results and returns
- * 0.
- */
-size_t survey_pair_pass_run_batch(struct survey_pair_pass *pass, size_t count);
-
-/* Inserts VALUE into COUNT values in ascending order. There must be space for one more value. */
-void survey_insert_sorted(uint64_t *sorted, size_t count, uint64_t value);
-
 /* Ends the pass and records it. REASON is a value of enum record_pass_reason. */
 void survey_pair_pass_end(struct survey_pair_pass *pass, uint16_t reason);
 
 uint64_t survey_pair_pass_elapsed_ns(const struct survey_pair_pass *pass);
-
-/*
- * Displays the progress of the run. PLANNED_NS is the part of this pass's planned time that is done. If a busy host is
- * expected to delay the pass, the elapsed time is added to PLANNED_NS, but at most the expected delay.
- */
-void survey_pair_pass_show_progress(const struct survey_pair_pass *pass, uint64_t planned_ns);
 
 #endif

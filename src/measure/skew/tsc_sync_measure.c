@@ -19,6 +19,9 @@
 /* The middle pass, which repeats no ping-pong, takes at most this many times the duration of the first pass. */
 #define MIDDLE_OVERRUN 2
 
+#define SOAK_TRIPS  200 /* round trips of a ping-pong: fewer than in a full pass, because a soak has many rounds */
+#define SOAK_PASS_NS (2 * SURVEY_NS_PER_S)
+
 struct facts_job {
 	void (*core_facts)(struct core_facts *facts);
 	struct core_facts facts;
@@ -218,4 +221,21 @@ survey_measure_offsets(struct survey *survey)
 	} else if (list_living_cores(survey) > 1) {
 		run_first_pass(survey);
 	}
+}
+
+void
+survey_measure_soak_row_offsets(struct survey *survey)
+{
+	struct survey_pair_pass pass;
+
+	if (!series_get_open_row(&survey->report->series) || survey->memory.offsets.cores < 2 || survey_end_run_if_due(survey))
+		return;
+	survey_pair_pass_begin(&pass, survey, PAIR_SCHEDULE_STAR, 0);
+	pass.is_soak = true;
+	pass.trips_max = SOAK_TRIPS;
+	pass.plan_ns = pass.late_ns = 0;
+	pass.round = survey->soak.star_next;
+	while (survey_pair_pass_elapsed_ns(&pass) < SOAK_PASS_NS && survey_pair_pass_run_next_batch(&pass))
+		;
+	survey->soak.star_next = survey_pair_pass_is_over(&pass) ? 0 : pass.round;
 }
