@@ -42,10 +42,10 @@ survey_begin_record(struct survey *survey)
 }
 
 void
-survey_set_scale(struct survey *survey, struct scale scale)
+survey_set_scale(struct survey *survey, struct scale scale, bool is_doubtful)
 {
 	const struct rate_interval *tsc = &survey->report->tsc_within;
-	bool is_sure = tsc->known && !survey->tsc.is_doubtful;
+	bool is_sure = tsc->known && !is_doubtful;
 	const struct record_scale entry = { scale.hz.num, scale.hz.den, is_sure ? tsc->low : 0, is_sure ? tsc->high : 0,
 					    survey->tsc.resolution_ticks };
 

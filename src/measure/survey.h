@@ -152,7 +152,6 @@ struct survey_buffer {
 
 /* State of the TSC. */
 struct survey_tsc {
-	bool is_doubtful; /* true if no majority of the clocks confirms the TSC's rate */
 	/* true if the TSC stopped; then nothing can be timed any more, and the report is incomplete */
 	bool is_stopped;
 	uint64_t resolution_ticks; /* upper bound of the TSC's resolution, in ticks */

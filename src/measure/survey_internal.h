@@ -39,8 +39,11 @@ size_t survey_reads_per_batch(const struct survey *survey, uint64_t ticks, size_
 /* Adds STEPS, the TSC's steps back in one measurement on CORE, to the totals of this core in the report. */
 void survey_add_tsc_steps(struct survey *survey, size_t core, const struct tsc_steps *steps);
 
-/* Sets the TSC's rate for the following measurements, and records it. */
-void survey_set_scale(struct survey *survey, struct scale scale);
+/*
+ * Sets the TSC's rate for the following measurements, and records it. IS_DOUBTFUL: no majority of the clocks confirms
+ * it, so that it is recorded without bounds.
+ */
+void survey_set_scale(struct survey *survey, struct scale scale, bool is_doubtful);
 
 size_t survey_count_living_cores(const struct survey *survey); /* number of living cores */
 

@@ -342,13 +342,9 @@ survey_follow_clocks_if_due(struct survey *survey, struct survey_window *window,
 }
 
 struct rate_outcome
-survey_analyse_rates(struct survey *survey)
+survey_analyse_rates(const struct survey *survey)
 {
-	struct rate_outcome outcome = analysis_calculate_rates(survey->record.bytes, survey->record.length,
-							       survey->rate_limit_ppb, survey->report);
-
-	survey->tsc.is_doubtful = outcome.undecided;
-	return outcome;
+	return analysis_calculate_rates(survey->record.bytes, survey->record.length, survey->rate_limit_ppb, survey->report);
 }
 
 /* Returns the longest wait for TRACK's next edge. It is shorter if the clock's rate is known. */

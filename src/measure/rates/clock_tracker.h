@@ -110,7 +110,7 @@ bool survey_wait_for_edge(struct survey *survey, struct survey_track *track, str
 bool survey_follow_clocks_if_due(struct survey *survey, struct survey_window *window, uint64_t now_tsc);
 
 /* Calculates all rates of the report from the record. */
-struct rate_outcome survey_analyse_rates(struct survey *survey);
+struct rate_outcome survey_analyse_rates(const struct survey *survey);
 
 /* Starts the series of a soak, at the end of the rate window. */
 void survey_soak_rows_begin(struct survey *survey);

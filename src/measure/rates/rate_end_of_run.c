@@ -191,5 +191,5 @@ survey_measure_rates_at_end_of_run(struct survey *survey)
 		outcome = survey_analyse_rates(survey);
 	}
 	if (outcome.whole_run)
-		survey_set_scale(survey, report_get_tsc_scale(survey->report));
+		survey_set_scale(survey, report_get_tsc_scale(survey->report), outcome.undecided);
 }

@@ -369,9 +369,9 @@ narrow_rates_for_comparing_clocks(struct survey *survey)
 	}
 }
 
-/* Adds a note if too few clocks confirm the TSC's rate. */
+/* Adds a note if too few clocks confirm the TSC's rate. IS_DOUBTFUL: no majority of them does. */
 static void
-note_unconfirmed_rate(const struct survey *survey)
+note_unconfirmed_rate(const struct survey *survey, bool is_doubtful)
 {
 	struct report *report = survey->report;
 	const char *source = "";
@@ -391,7 +391,7 @@ note_unconfirmed_rate(const struct survey *survey)
 				    "labelled as nanoseconds.");
 	else if (known == 1)
 		report_add_note(report, "All times depend on %s alone: no other clock could confirm its rate.", source);
-	else if (known > 1 && survey->tsc.is_doubtful)
+	else if (known > 1 && is_doubtful)
 		report_add_note(report, "No majority of the clocks agrees on the TSC's rate: all times depend on %s, which "
 				    "may be wrong.", source);
 }
@@ -400,16 +400,16 @@ void
 survey_measure_rates(struct survey *survey)
 {
 	struct report *report = survey->report;
-	bool whole = false;
+	bool whole = false, is_doubtful;
 
 	survey_show_progress(survey, "rates", 0);
 	for (unsigned windows = 0; windows < WINDOWS_MAX && !whole && !report->incomplete; windows++)
 		whole = measure_rate_window(survey);
 	/* if a discontinuity ended the last window, it is not counted, because the rates end before it */
 	survey->rates.cuts = survey->steps.cuts - !whole;
-	(void)survey_analyse_rates(survey);
-	survey_set_scale(survey, report_get_tsc_scale(report));
-	note_unconfirmed_rate(survey);
+	is_doubtful = survey_analyse_rates(survey).undecided;
+	survey_set_scale(survey, report_get_tsc_scale(report), is_doubtful);
+	note_unconfirmed_rate(survey, is_doubtful);
 	narrow_rates_for_comparing_clocks(survey);
 	survey_soak_rows_begin(survey);
 	survey->plan.done_ns += survey_rate_window_with_waits_ns(report);

@@ -149,7 +149,7 @@ estimate_tsc_scale(struct survey *survey)
 	else if (tsc && tsc->clock.claimed.den)
 		hz = tsc->clock.claimed;
 	scale_init(&scale, hz);
-	survey_set_scale(survey, scale);
+	survey_set_scale(survey, scale, false);
 	for (size_t i = 0; i < report->clock_count; i++)
 		survey->tracks[i].count.pace = wraps_clock_speed_factor(&scale, &implied[i]);
 	if (best < report->clock_count)
