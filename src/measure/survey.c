@@ -6,8 +6,6 @@
 
 #include "base/text.h"
 
-#define BATCH_NS           (2 * SURVEY_NS_PER_MS) /* duration of a batch of samples, in which interrupts are masked */
-#define BATCH_SAMPLES_MIN  16
 #define WRAP_TICKS_MAX     UINT64_C(0xffffffff) /* largest range of a counter that may wrap during a measurement */
 /*
  * Two readings are comparable if the counter counts at most 1/4 (1 / TRUST_FRACTION) of its range between them. A
@@ -126,14 +124,6 @@ survey_run_catching_exceptions(struct survey *survey, const char *what, const st
 			"until then are reported.", what, bytes);
 	survey->report->incomplete = true;
 	return SURVEY_FELL;
-}
-
-size_t
-survey_reads_per_batch(const struct survey *survey, uint64_t ticks, size_t count)
-{
-	uint64_t ns = scale_ns(&survey->scale, ticks);
-
-	return survey_clamp(ns ? BATCH_NS * count / ns : UINT64_MAX, BATCH_SAMPLES_MIN, survey->buffer.sample_max);
 }
 
 size_t
@@ -276,16 +266,6 @@ survey_mark_clock_stuck(const struct survey *survey, struct report_clock *entry,
 		survey_record_clock_failure(survey, entry, now_tsc);
 	set_failed_state(entry, CLOCK_STUCK, "The clock's reading did not change in %lu us, as timed by the TSC.",
 			 stopped_ns / 1000);
-}
-
-bool
-survey_is_clock_stopped(const struct survey *survey, const struct clock *clock, const struct sample *samples,
-			size_t count)
-{
-	uint64_t enough = survey_tsc_ticks_in_clock_periods(survey, clock, SURVEY_STUCK_PERIODS);
-
-	return enough && !survey_any_differs(samples, count) &&
-	       samples[count - 1].begin - samples[0].end > enough;
 }
 
 uint64_t

@@ -30,12 +30,6 @@ survey_clamp(uint64_t value, uint64_t low, uint64_t high)
 /* Takes COUNT samples of CLOCK into the survey's buffer on this core, with interrupts masked. */
 void survey_sample_batch(struct survey *survey, const struct clock *clock, size_t count);
 
-/*
- * Returns the number of samples that take about 2 ms, if COUNT samples took TICKS. The size of the buffer limits the
- * number.
- */
-size_t survey_reads_per_batch(const struct survey *survey, uint64_t ticks, size_t count);
-
 /* Adds STEPS, the TSC's steps back in one measurement on CORE, to the totals of this core in the report. */
 void survey_add_tsc_steps(struct survey *survey, size_t core, const struct tsc_steps *steps);
 
@@ -126,10 +120,6 @@ survey_any_differs(const struct sample *samples, size_t count)
 			return true;
 	return false;
 }
-
-/* Returns true if all COUNT samples have the same value, for a longer time than is possible if the clock moves. */
-bool survey_is_clock_stopped(const struct survey *survey, const struct clock *clock, const struct sample *samples,
-			     size_t count);
 
 /*
  * Adds time to the plan if the host is busy. Work that waits for several cores is expected to take longer by the share

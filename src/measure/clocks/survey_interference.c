@@ -114,12 +114,6 @@ read_clocks_if_due(struct survey *survey)
 	return !survey_end_run_if_due(survey);
 }
 
-static uint64_t
-observed_time_of_core_ns(const struct survey *survey, size_t core)
-{
-	return scale_ns(&survey->scale, survey->memory.watches[core].sum.observed_ticks);
-}
-
 /*
  * Observes the core until it has been observed for survey_time_budget_per_core_ns(), or in a soak for this round's
  * part of that time. Stops early at END_TSC, but not before the first chunk. Also stops if the core does not answer,
@@ -131,14 +125,14 @@ observe_core_for_its_share(struct survey *survey, size_t core, size_t living, si
 	const struct report *report = survey->report;
 	struct survey_watch *watch = &survey->memory.watches[core];
 	uint64_t share_ns = survey_time_budget_per_core_ns(report, living);
-	uint64_t before_ns = observed_time_of_core_ns(survey, core);
+	uint64_t before_ns = scale_ns(&survey->scale, watch->sum.observed_ticks), observed_ns = before_ns;
 	struct gaps *gaps = survey->memory.gaps;
 	struct observe_job job = {
 		.gaps = gaps,
 		.plan = {
 			.scale = &survey->scale,
-			.threshold_ticks = scale_ns_to_ticks(&survey->scale, survey->report->options.gap_ns),
-			.duration_ticks = scale_ns_to_ticks(&survey->scale, share_ns < CHUNK_NS ? share_ns : CHUNK_NS),
+			.threshold_ticks = scale_ns_to_ticks(&survey->scale, report->options.gap_ns),
+			.duration_ticks = scale_ns_to_ticks(&survey->scale, survey_smaller(share_ns, CHUNK_NS)),
 			.long_ticks = scale_ns_to_ticks(&survey->scale, LONG_NS),
 			.turns_max = CHUNK_TURNS,
 			.tsc = survey->hooks.tsc_ordered,
@@ -150,18 +144,18 @@ observe_core_for_its_share(struct survey *survey, size_t core, size_t living, si
 		return;
 	watch->sum.core = (uint32_t)core;
 	watch->sum.threshold_ticks = job.plan.threshold_ticks;
-	while (observed_time_of_core_ns(survey, core) + SHORT_NS <
+	while (observed_ns + SHORT_NS <
 		       survey_share_until_end_of_round_ns(survey, survey_time_budget_per_core_ns(report, living)) &&
-	       (observed_time_of_core_ns(survey, core) == before_ns || !survey_is_core_pass_over(survey, end_tsc)) &&
-	       read_clocks_if_due(survey)) {
+	       (observed_ns == before_ns || !survey_is_core_pass_over(survey, end_tsc)) && read_clocks_if_due(survey)) {
 		uint64_t begin_tsc = survey->hooks.tsc_ordered();
 
-		survey_show_progress(survey, "gaps", observed_time_of_core_ns(survey, core) - before_ns);
+		survey_show_progress(survey, "gaps", observed_ns - before_ns);
 		if (!survey->smp->run(survey->smp->context, core, observe_gaps_on_core, &job, BOUND_NS))
 			return;
 		if (!watch->sum.observed_ticks)
 			watch->sum.begin_tsc = begin_tsc;
 		add_gaps_to_sum_of_core(watch, gaps);
+		observed_ns = scale_ns(&survey->scale, watch->sum.observed_ticks);
 		add_reported_stolen_time(watch, &job);
 		record_put_or_replace(&survey->record, &watch->at, RECORD_WATCH, &watch->sum, watch->octaves, OCTAVES);
 		events_left = record_single_gaps(survey, core, begin_tsc, events_left);
@@ -186,8 +180,7 @@ survey_observe_gaps(struct survey *survey)
 		return;
 	if (survey->soak.round == 0)
 		survey_begin_part(survey, SURVEY_GAPS);
-	share_events = REPORT_EVENTS_MAX / (living * (survey->soak.rounds ? survey->soak.rounds : 1));
-	share_events = share_events ? share_events : 1;
+	share_events = survey_larger(REPORT_EVENTS_MAX / (living * survey_larger(survey->soak.rounds, 1)), 1);
 	for (size_t core = 0; core < smp->count && !survey_end_run_if_due(survey); core++) {
 		if (!smp->alive(smp->context, core))
 			continue;

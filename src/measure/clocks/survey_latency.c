@@ -28,6 +28,8 @@
 #define LEAP_SHARE       8
 #define MILLIHZ_PER_HZ   UINT64_C(1000)
 #define PS_PER_NS        1000
+#define BATCH_NS         (2 * SURVEY_NS_PER_MS) /* duration of a batch of samples, in which interrupts are masked */
+#define BATCH_SAMPLES_MIN 16
 /* interval between comparisons of all clocks; it is short because a 24-bit PM timer wraps in 4.7 s */
 #define STEP_NS          (250 * SURVEY_NS_PER_MS)
 #define BATCHES_PER_MS   100 /* maximum number of batches in a millisecond; a batch takes at least 10 us */
@@ -39,13 +41,16 @@
 /* maximum number of tries until at least two cores read at the same time, which a busy host may prevent */
 #define JOINT_TRIES      4
 
-static uint64_t
-tsc_ticks_until_stuck(const struct survey *survey, const struct clock *clock)
+/*
+ * Returns the number of samples that take about 2 ms, if COUNT samples took TICKS. The size of the buffer limits the
+ * number.
+ */
+static size_t
+reads_per_batch(const struct survey *survey, uint64_t ticks, size_t count)
 {
-	uint64_t ticks = survey_tsc_ticks_in_clock_periods(survey, clock, STALL_PERIODS);
-	uint64_t ticks_min = scale_ns_to_ticks(&survey->scale, STALL_NS_MIN);
+	uint64_t ns = scale_ns(&survey->scale, ticks);
 
-	return ticks && ticks < ticks_min ? ticks_min : ticks;
+	return survey_clamp(ns ? BATCH_NS * count / ns : UINT64_MAX, BATCH_SAMPLES_MIN, survey->buffer.sample_max);
 }
 
 /*
@@ -58,8 +63,11 @@ get_step_bounds(const struct survey *survey, const struct report_clock *entry)
 {
 	const struct resolution *resolution = &entry->resolution;
 	unsigned __int128 millihz = report_clock_rate_millihz(survey->report, entry);
-	struct monotonic_bounds bounds = { tsc_ticks_until_stuck(survey, &entry->clock),
-					   survey_max_ticks_between_compared_reads(survey, &entry->clock), 0, 0 };
+	uint64_t stall_ticks = survey_tsc_ticks_in_clock_periods(survey, &entry->clock, STALL_PERIODS);
+	struct monotonic_bounds bounds = {
+		stall_ticks ? survey_larger(stall_ticks, scale_ns_to_ticks(&survey->scale, STALL_NS_MIN)) : 0,
+		survey_max_ticks_between_compared_reads(survey, &entry->clock), 0, 0,
+	};
 
 	if (!survey->report->tsc.den)
 		return bounds; /* without the TSC's rate, no bound for jumps is known */
@@ -133,7 +141,7 @@ measure_clock_on_boot_core(struct survey *survey, struct report_clock *entry)
 
 	survey_sample_batch(survey, clock, SURVEY_WARM_UP);
 	start = now = moved = survey->buffer.samples[0].begin;
-	size = survey_reads_per_batch(survey, survey->buffer.samples[SURVEY_WARM_UP - 1].end - start, SURVEY_WARM_UP);
+	size = reads_per_batch(survey, survey->buffer.samples[SURVEY_WARM_UP - 1].end - start, SURVEY_WARM_UP);
 	if (survey->soak.round == 0)
 		latency_clear(entry->latency);
 	while (batches-- > 0 && now - start < scale_ns_to_ticks(&survey->scale, slice_ns)) {
@@ -149,7 +157,7 @@ measure_clock_on_boot_core(struct survey *survey, struct report_clock *entry)
 			moved = now;
 		took = now - survey->buffer.samples[0].begin;
 		check_batch_for_steps(survey, entry, &bounds, size);
-		size = survey_reads_per_batch(survey, took, size);
+		size = reads_per_batch(survey, took, size);
 		survey_show_progress(survey, clock->id, scale_ns(&survey->scale, now - start));
 		if (now > survey->steps.now.begin_tsc && scale_ns(&survey->scale, now - survey->steps.now.begin_tsc) > STEP_NS)
 			survey_read_and_compare_clocks(survey);
@@ -277,7 +285,7 @@ measure_clock_on_core(struct survey *survey, size_t core, struct core_batch *bat
 	for (uint64_t turn = 0; turn < batches; turn++) {
 		uint64_t ticks = survey->buffer.samples[batch->count - 1].end - survey->buffer.samples[0].begin;
 
-		batch->count = survey_reads_per_batch(survey, ticks, batch->count);
+		batch->count = reads_per_batch(survey, ticks, batch->count);
 		if (turn >= CORE_BATCHES_MIN && (taken_ticks >= share_ticks || survey_end_run_if_due(survey)))
 			break;
 		if (!take_batch_on_core(survey, core, batch))

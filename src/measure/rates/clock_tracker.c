@@ -27,14 +27,6 @@
 #define KNOWN_LATE_NUM    6
 #define KNOWN_LATE_DEN    5
 
-void
-survey_track_begin(const struct survey *survey, struct survey_track *track, struct report_clock *entry,
-		   const struct sample *sample)
-{
-	*track = (struct survey_track){ .entry = entry, .window = survey->rates.count, .begin = sample->begin,
-					.count = { &entry->clock, track->count.pace, sample->ticks, sample->end } };
-}
-
 bool
 survey_can_clock_be_followed(const struct survey_track *track)
 {
@@ -169,6 +161,8 @@ survey_take_batch_at_window_or_run_end(struct survey *survey, struct survey_trac
 {
 	struct report_clock *entry = track->entry;
 	const struct sample *samples = survey->buffer.samples;
+	/* if the clock moves, its value changes within this time */
+	uint64_t enough = survey_tsc_ticks_in_clock_periods(survey, &entry->clock, SURVEY_STUCK_PERIODS);
 	struct survey_batch_end end;
 
 	survey_sample_batch(survey, &entry->clock, SURVEY_END_SAMPLES);
@@ -176,20 +170,12 @@ survey_take_batch_at_window_or_run_end(struct survey *survey, struct survey_trac
 			       survey_max_ticks_between_compared_reads(survey, &entry->clock), samples,
 			       SURVEY_END_SAMPLES);
 	end = update_track_to_shortest_sample(survey, track, SURVEY_END_SAMPLES);
-	if (survey_is_clock_stopped(survey, &entry->clock, samples, SURVEY_END_SAMPLES))
+	if (enough && !survey_any_differs(samples, SURVEY_END_SAMPLES) &&
+	    samples[SURVEY_END_SAMPLES - 1].begin - samples[0].end > enough)
 		survey_mark_clock_stuck(survey, entry,
 					scale_ns(&survey->scale, samples[SURVEY_END_SAMPLES - 1].end - samples[0].begin),
 					samples[SURVEY_END_SAMPLES - 1].end);
 	return end;
-}
-
-/* Adds the difference between two readings, which may belong to different batches, to the clock's resolution. */
-static void
-add_difference_to_resolution(struct survey_track *track, uint64_t before_ticks, const struct sample *after)
-{
-	const struct sample pair[] = { { after->begin, before_ticks, after->begin }, *after };
-
-	resolution_add_samples(&track->entry->resolution, &track->entry->clock, 0, pair, 2);
 }
 
 /*
@@ -218,9 +204,11 @@ survey_track_find_edges_in_batch(struct survey *survey, struct survey_track *tra
 		if (sample->ticks == raw)
 			continue;
 		const struct sample before = track->edge;
+		/* the two readings around the edge, which may belong to different batches */
+		const struct sample pair[] = { { sample->begin, raw, sample->begin }, *sample };
 
 		track->edge = (struct sample){ begin, track->count.ticks, sample->end };
-		add_difference_to_resolution(track, raw, sample);
+		resolution_add_samples(&track->entry->resolution, &track->entry->clock, 0, pair, 2);
 		if (window && before.end && is_edge_nearer_to_window_middle(track, &before, window))
 			survey_record_edge(survey, track, RECORD_MIDDLE, 0, &track->edge);
 		else if (window && track->batch_count++ < EDGES_KEPT)

@@ -33,10 +33,6 @@ survey_apart(uint64_t a, uint64_t b)
 	return a > b ? a - b : b - a;
 }
 
-/* Starts to track ENTRY's clock in the current window. SAMPLE is the clock's first sample in it. */
-void survey_track_begin(const struct survey *survey, struct survey_track *track, struct report_clock *entry,
-			const struct sample *sample);
-
 /* Returns the latest reading of TRACK's clock. Its ticks include all wraps. */
 static inline struct sample
 survey_track_latest_reading(const struct survey_track *track)

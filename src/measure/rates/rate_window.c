@@ -218,8 +218,11 @@ follow_clocks_until(struct survey *survey, struct survey_window *window, struct 
 static void
 start_track_of_clock(struct survey *survey, struct survey_track *track, struct report_clock *entry)
 {
+	const struct sample *sample = &survey->buffer.samples[SURVEY_FOLLOW_SAMPLES - 1];
+
 	survey_sample_batch(survey, &entry->clock, SURVEY_FOLLOW_SAMPLES);
-	survey_track_begin(survey, track, entry, &survey->buffer.samples[SURVEY_FOLLOW_SAMPLES - 1]);
+	*track = (struct survey_track){ .entry = entry, .window = survey->rates.count, .begin = sample->begin,
+					.count = { &entry->clock, track->count.pace, sample->ticks, sample->end } };
 	if (!entry->clock.edges_only)
 		track->first = take_batch_of_window(survey, track, RECORD_FIRST);
 }
@@ -287,13 +290,6 @@ follow_clocks_through_window(struct survey *survey, struct survey_track *edges)
 	survey_follow_clocks_if_due(survey, &window, survey->hooks.tsc_ordered());
 }
 
-static void
-clear_tracks(struct survey *survey)
-{
-	for (size_t i = 0; i < survey->report->clock_count; i++)
-		survey->tracks[i].entry = NULL;
-}
-
 /* Waits for the first edge of an edge clock. Returns the clock's track, or NULL if there was no edge. */
 static struct survey_track *
 wait_for_first_edge(struct survey *survey)
@@ -350,7 +346,8 @@ measure_rate_window(struct survey *survey)
 	if (!survey_end_run_if_due(survey) && survey->steps.cuts == cuts)
 		follow_clocks_through_window(survey, edges);
 	if (survey->steps.cuts == cuts && survey_end_if_untimed(survey))
-		clear_tracks(survey);
+		for (size_t i = 0; i < survey->report->clock_count; i++)
+			survey->tracks[i].entry = NULL;
 	cut = survey->steps.cuts != cuts;
 	close_rate_window(survey, cut);
 	return !cut;

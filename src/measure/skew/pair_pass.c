@@ -429,13 +429,6 @@ find_next_wide_pair(const struct survey_pair_pass *pass, uint64_t allowed, const
 	return found;
 }
 
-/* Returns the latest time at which a repetition may start, in ns since the start of the pass. */
-static uint64_t
-latest_begin_of_repetition_ns(const struct survey_pair_pass *pass)
-{
-	return survey_smaller(survey_pair_pass_elapsed_ns(pass) + TIME_AGAIN_MAX_NS, survey_max_pair_pass_ns(pass->survey->report));
-}
-
 static void
 repeat_pingpong_of_pair(struct survey_pair_pass *pass, size_t index)
 {
@@ -475,7 +468,9 @@ repeat_wide_pairs(struct survey_pair_pass *pass, uint64_t allowed, uint64_t end_
 void
 survey_pair_pass_repeat_wide_pairs(struct survey_pair_pass *pass)
 {
-	uint64_t end_ns = latest_begin_of_repetition_ns(pass);
+	/* latest time at which a repetition may start, since the start of the pass */
+	uint64_t end_ns = survey_smaller(survey_pair_pass_elapsed_ns(pass) + TIME_AGAIN_MAX_NS,
+					 survey_max_pair_pass_ns(pass->survey->report));
 
 	if (!survey_pair_pass_is_over(pass))
 		return;

@@ -66,12 +66,6 @@ warp_result_to_report(const struct survey *survey, const struct warp_result *res
 	};
 }
 
-static uint64_t
-warp_turns_per_core(size_t living)
-{
-	return survey_clamp(TURNS_ALL / living, TURNS_MIN, TURNS_MAX);
-}
-
 static bool
 can_check_for_warps(struct survey *survey)
 {
@@ -102,7 +96,8 @@ run_warp_check(struct survey *survey, struct warp_time *time, enum warp_kind kin
 
 	if (fits) {
 		survey_show_progress(survey, "warp check", 0);
-		warp_begin(table, kind, survey->smp->count, warp_turns_per_core(living), survey->hooks.tsc_ordered());
+		warp_begin(table, kind, survey->smp->count, survey_clamp(TURNS_ALL / living, TURNS_MIN, TURNS_MAX),
+			   survey->hooks.tsc_ordered());
 		table->bound_ticks = time_for_next_warp_check_ticks(survey, time);
 		survey_run_on_all_cores(survey, take_warp_turns_on_core, &job, table->bound_ticks);
 		warp_stop(table);
@@ -146,18 +141,12 @@ check_tsc_warps(struct survey *survey, struct warp_time *time, enum warp_kind ki
 	return warp_result_to_report(survey, &result);
 }
 
-/* Returns TICKS in ns by the clock's nominal frequency, rounded up. */
-static uint64_t
-clock_ticks_to_ns_up(const struct clock *clock, uint64_t ticks)
-{
-	return scale_mul_div_up(ticks, clock->claimed.den * SURVEY_NS_PER_S, clock->claimed.num);
-}
-
 static void
 describe_warps(const struct survey *survey, const struct clock *clock, const struct warp_result *result,
 	  struct behaviour *row)
 {
 	const struct report_core *cores = survey->report->cores;
+	const struct rate *claimed = &clock->claimed;
 
 	if (result->starved && !result->warps) {
 		behaviour_set_text(row, "Some core made too few of the %lu reads, so the absence of steps back proves "
@@ -169,7 +158,8 @@ describe_warps(const struct survey *survey, const struct clock *clock, const str
 	if (result->warps)
 		behaviour_set_text(row, "In %lu of %lu reads the clock stepped back; core %u was ahead of core %u by %lu ns.",
 				   result->warps, result->turns, cores[result->worst_ahead].apic_id,
-				   cores[result->worst_behind].apic_id, clock_ticks_to_ns_up(clock, result->worst_ticks));
+				   cores[result->worst_behind].apic_id,
+				   scale_mul_div_up(result->worst_ticks, claimed->den * SURVEY_NS_PER_S, claimed->num));
 	else
 		behaviour_set_text(row, "None of %lu reads by %zu cores was below the read before it.", result->turns,
 				   result->cores);
