@@ -4,8 +4,6 @@
  */
 #include "measure/timers/timer_test.h"
 
-/* Time before the deadline at which a window opens, and time after the deadline at which it closes. */
-#define NEAR_NS   (40 * SURVEY_NS_PER_MS)
 /* Time before the deadline at which the polling of a source without an interrupt starts. */
 #define POLLED_NS (5 * SURVEY_NS_PER_MS)
 #define LATE_NS   (20 * SURVEY_NS_PER_MS)
@@ -61,8 +59,8 @@ find_next_due_time(struct timer_test *test)
 	return true;
 }
 
-static bool
-wait_until_deadline_is_near(struct timer_test *test, uint64_t near_ns)
+bool
+free_running_wait_until_deadline(struct timer_test *test, uint64_t near_ns)
 {
 	uint64_t near = timer_test_ns_to_tsc_ticks(test, near_ns);
 
@@ -71,12 +69,6 @@ wait_until_deadline_is_near(struct timer_test *test, uint64_t near_ns)
 	while ((int64_t)(test->due_tsc - timer_test_read_tsc(test)) > (int64_t)near && !survey_end_run_if_due(test->survey))
 		test->survey->hooks.pause();
 	return !test->survey->report->incomplete;
-}
-
-bool
-free_running_wait_until_deadline_is_near(struct timer_test *test)
-{
-	return wait_until_deadline_is_near(test, NEAR_NS);
 }
 
 /* Stores the deadline that the source's counter shows, as if the source was armed now. */
@@ -106,7 +98,7 @@ run_free_running_window(void *argument)
 	timer_test_arm_source(test, RECORD_WAITED, 1);
 	store_deadline_of_counter(test, RECORD_WAITED);
 	timer_test_watch_for_interrupts(test, test->arming.armed_after,
-					test->due_tsc + timer_test_ns_to_tsc_ticks(test, NEAR_NS), 1);
+					test->due_tsc + timer_test_ns_to_tsc_ticks(test, FREE_RUNNING_NEAR_NS), 1);
 	test->arming.due = driver->expired(test->timer);
 	driver->disarm(test->timer);
 	if (!timer_test_record_interrupts(test))
@@ -172,7 +164,7 @@ free_running_poll_status(struct timer_test *test)
 	test->timer->driver->set_up(test->timer, 0);
 	if (!can_status_bit_be_cleared(test->timer) && !can_status_bit_be_cleared(test->timer))
 		timer_test_set_state(test, CLOCK_BROKEN, "The timer's status bit can't be cleared.");
-	else if (wait_until_deadline_is_near(test, POLLED_NS)) /* long before it, because the core may be preempted */
+	else if (free_running_wait_until_deadline(test, POLLED_NS)) /* long before it, because the core may be preempted */
 		poll_status_bit(test);
 	test->timer->driver->restore(test->timer);
 }

@@ -105,7 +105,8 @@ run_timer_windows(struct timer_test *test, void (*work)(void *argument))
 	for (unsigned i = 0; i < WINDOWS_MAX && test->left > 0 && test->misses < TEST_MISSES_MAX; i++) {
 		const char *why;
 
-		if (survey_end_run_if_due(test->survey) || (awaited && !free_running_wait_until_deadline_is_near(test)))
+		if (survey_end_run_if_due(test->survey) ||
+		    (awaited && !free_running_wait_until_deadline(test, FREE_RUNNING_NEAR_NS)))
 			return;
 		why = run_timer_window(test, work);
 		if (why) {
@@ -188,8 +189,15 @@ measure_interval_row(struct timer_test *test, const struct plan *plan, bool peri
 		run_timer_window(test, run_masked_periods_window);
 }
 
+/* Returns true if the source gets fewer intervals than a main source on the boot core. */
+static bool
+is_tested_briefly(const struct report *report, const struct timer_driver *driver, size_t core)
+{
+	return core || driver->secondary || is_quick_profile(report);
+}
+
 static const struct plan *
-get_plan_of_one_shots(const struct timer_test *test)
+get_plan_of_one_shots(const struct report *report, const struct timer_driver *driver, size_t core)
 {
 	static const struct plan few[] = { { 100000, 100 }, { 0, 0 } }, none[] = { { 0, 0 } },
 				 at_once[] = { { 0, 200 }, { 0, 0 } }, awaited[] = { { 0, 1 }, { 0, 0 } },
@@ -197,7 +205,7 @@ get_plan_of_one_shots(const struct timer_test *test)
 					 { 20000, 200 }, { 100000, 200 }, { 1000000, 200 }, { 10000000, 20 }, { 0, 0 }
 				 };
 
-	switch (test->timer->driver->kind) {
+	switch (driver->kind) {
 	case TIMER_RATES:
 		return none;
 	case TIMER_AWAITED:
@@ -206,7 +214,7 @@ get_plan_of_one_shots(const struct timer_test *test)
 	case TIMER_AT_ONCE:
 		return at_once;
 	default:
-		return test->core || test->timer->driver->secondary || is_quick_profile(test->survey->report) ? few : all;
+		return is_tested_briefly(report, driver, core) ? few : all;
 	}
 }
 
@@ -220,20 +228,18 @@ static void
 test_timer_source(struct survey *survey, struct survey_timers *all, struct timer *timer, size_t core)
 {
 	const struct report *report = survey->report;
-	bool few = core || timer->driver->secondary || is_quick_profile(report);
-	const struct plan windows = { PERIOD_NS, few ? 1 : WINDOWS };
-	struct timer_test test = {
-		.survey = survey, .all = all, .timer = timer, .core = core,
-	};
+	const struct timer_driver *driver = timer->driver;
+	const struct plan windows = { PERIOD_NS, is_tested_briefly(report, driver, core) ? 1 : WINDOWS };
+	struct timer_test test = { .survey = survey, .all = all, .timer = timer, .core = core };
 
-	for (const struct plan *plan = get_plan_of_one_shots(&test); plan->count; plan++) {
+	for (const struct plan *plan = get_plan_of_one_shots(report, driver, core); plan->count; plan++) {
 		measure_interval_row(&test, plan, false);
 		if (timer->state != CLOCK_PRESENT)
 			return; /* one row is enough to report that the source is not usable */
 	}
-	if (timer->driver->arm_over && core == 0 && !timer->driver->secondary && test.misses < TEST_MISSES_MAX)
+	if (driver->arm_over && core == 0 && !driver->secondary && test.misses < TEST_MISSES_MAX)
 		run_timer_window(&test, run_expired_deadline_window);
-	if (has_periodic_mode(timer->driver) && !timer->no_periods && (core == 0 || report->core_count <= CORES_PERIODS))
+	if (has_periodic_mode(driver) && !timer->no_periods && (core == 0 || report->core_count <= CORES_PERIODS))
 		measure_interval_row(&test, &windows, true);
 }
 
@@ -249,18 +255,16 @@ is_tested_source(const struct timer_driver *driver, const struct report *report)
 
 /* Returns the expected duration of a source's tests on the boot core, or 0 if the source is not tested. */
 static uint64_t
-expected_source_tests_ns(struct survey *survey, const struct timer_driver *driver)
+expected_source_tests_ns(const struct report *report, const struct timer_driver *driver)
 {
-	struct timer timer = { .driver = driver };
-	const struct timer_test test = { .survey = survey, .timer = &timer };
-	bool few = driver->secondary || is_quick_profile(survey->report);
-	uint64_t ns = has_periodic_mode(driver) ? PERIODS_A_WINDOW * PERIOD_NS * (few ? 1 : WINDOWS) : 0;
+	uint64_t windows = !has_periodic_mode(driver) ? 0 : is_tested_briefly(report, driver, 0) ? 1 : WINDOWS;
+	uint64_t ns = PERIODS_A_WINDOW * PERIOD_NS * windows;
 
-	if (!is_tested_source(driver, survey->report))
+	if (!is_tested_source(driver, report))
 		return 0;
 	if (driver->kind == TIMER_AWAITED || driver->kind == TIMER_POLLED)
 		return AWAITED_NS;
-	for (const struct plan *plan = get_plan_of_one_shots(&test); plan->count; plan++)
+	for (const struct plan *plan = get_plan_of_one_shots(report, driver, 0); plan->count; plan++)
 		ns += plan->ns * plan->count;
 	return ns;
 }
@@ -273,14 +277,14 @@ survey_test_timers_on_boot_core(struct survey *survey, struct survey_timers *tim
 	survey_begin_part(survey, SURVEY_TIMERS);
 	begin_ns = survey->plan.done_ns;
 	for (size_t i = 0; i < SURVEY_TIMERS_MAX && timers->drivers[i]; i++)
-		all_ns += expected_source_tests_ns(survey, timers->drivers[i]);
+		all_ns += expected_source_tests_ns(survey->report, timers->drivers[i]);
 	for (size_t i = 0; i < SURVEY_TIMERS_MAX && timers->drivers[i] && !survey_end_run_if_due(survey); i++) {
 		struct timer *timer = &timers->timers[i];
 
 		*timer = (struct timer){ .driver = timers->drivers[i] };
 		if (!is_tested_source(timer->driver, survey->report))
 			continue;
-		tested_ns += expected_source_tests_ns(survey, timer->driver);
+		tested_ns += expected_source_tests_ns(survey->report, timer->driver);
 		timer->driver->open(timers->platform, timer);
 		if (timer->unlisted)
 			continue;

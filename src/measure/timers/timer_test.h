@@ -123,11 +123,14 @@ void run_expired_deadline_window(void *argument);
 
 /* functions in free_running.c */
 
+/* time before the deadline at which a window opens, and time after the deadline at which it closes */
+#define FREE_RUNNING_NEAR_NS (40 * SURVEY_NS_PER_MS)
+
 /*
- * Waits until the source's next deadline is near, so that a window can start. The firmware's tick still runs. Returns
- * false if the wait takes too long, or if the source does not count.
+ * Waits until NEAR_NS before the source's next deadline. The firmware's tick still runs. Returns false if the wait
+ * takes too long, or if the source does not count.
  */
-bool free_running_wait_until_deadline_is_near(struct timer_test *test);
+bool free_running_wait_until_deadline(struct timer_test *test, uint64_t near_ns);
 void run_free_running_window(void *argument);
 
 /* Polls the status bit of a source without an interrupt until the bit is set. */
