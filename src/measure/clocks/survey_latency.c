@@ -42,13 +42,13 @@
 #define JOINT_TRIES      4
 
 /*
- * Returns the number of samples that take about 2 ms, if COUNT samples took TICKS. The size of the buffer limits the
- * number.
+ * Returns the number of samples that take about 2 ms, if the COUNT samples in the survey's buffer were taken without a
+ * pause. The size of the buffer limits the number.
  */
 static size_t
-reads_per_batch(const struct survey *survey, uint64_t ticks, size_t count)
+reads_per_batch(const struct survey *survey, size_t count)
 {
-	uint64_t ns = scale_ns(&survey->scale, ticks);
+	uint64_t ns = scale_ns(&survey->scale, survey->buffer.samples[count - 1].end - survey->buffer.samples[0].begin);
 
 	return survey_clamp(ns ? BATCH_NS * count / ns : UINT64_MAX, BATCH_SAMPLES_MIN, survey->buffer.sample_max);
 }
@@ -128,23 +128,33 @@ mark_stuck_if_stopped(struct survey *survey, struct report_clock *entry, uint64_
 		survey_mark_clock_stuck(survey, entry, stopped_ns, now);
 }
 
+struct boot_core_job {
+	struct survey *survey;
+	struct report_clock *entry;
+};
+
 static void
-measure_clock_on_boot_core(struct survey *survey, struct report_clock *entry)
+measure_clock_on_boot_core(void *argument)
 {
+	const struct boot_core_job *job = argument;
+	struct survey *survey = job->survey;
+	struct report_clock *entry = job->entry;
 	const struct clock *clock = &entry->clock;
 	struct monotonic_bounds bounds = get_step_bounds(survey, entry);
 	uint64_t slice_ns = survey_share_of_round_ns(survey, survey_measurement_budget_ns(survey->report));
 	uint64_t batches = (slice_ns / SURVEY_NS_PER_MS + 1) * BATCHES_PER_MS;
-	uint64_t start, now, moved, took;
+	uint64_t start, now, moved;
 	unsigned cuts = survey->steps.cuts;
-	size_t size;
+	size_t next_size;
 
 	survey_sample_batch(survey, clock, SURVEY_WARM_UP);
 	start = now = moved = survey->buffer.samples[0].begin;
-	size = reads_per_batch(survey, survey->buffer.samples[SURVEY_WARM_UP - 1].end - start, SURVEY_WARM_UP);
+	next_size = reads_per_batch(survey, SURVEY_WARM_UP);
 	if (survey->soak.round == 0)
 		latency_clear(entry->latency);
 	while (batches-- > 0 && now - start < scale_ns_to_ticks(&survey->scale, slice_ns)) {
+		size_t size = next_size;
+
 		survey_sample_batch(survey, clock, size);
 		if (survey_end_run_if_due(survey))
 			break; /* the run ends here, for example because the TSC stopped during this batch */
@@ -155,9 +165,8 @@ measure_clock_on_boot_core(struct survey *survey, struct report_clock *entry)
 		now = survey->buffer.samples[size - 1].end;
 		if (survey_any_differs(survey->buffer.samples, size))
 			moved = now;
-		took = now - survey->buffer.samples[0].begin;
+		next_size = reads_per_batch(survey, size);
 		check_batch_for_steps(survey, entry, &bounds, size);
-		size = reads_per_batch(survey, took, size);
 		survey_show_progress(survey, clock->id, scale_ns(&survey->scale, now - start));
 		if (now > survey->steps.now.begin_tsc && scale_ns(&survey->scale, now - survey->steps.now.begin_tsc) > STEP_NS)
 			survey_read_and_compare_clocks(survey);
@@ -172,19 +181,6 @@ measure_clock_on_boot_core(struct survey *survey, struct report_clock *entry)
 	survey->plan.done_ns += survey_share_of_round_ns(survey, survey_measurement_budget_ns(survey->report));
 }
 
-struct boot_core_job {
-	struct survey *survey;
-	struct report_clock *entry;
-};
-
-static void
-run_boot_core_job(void *argument)
-{
-	const struct boot_core_job *job = argument;
-
-	measure_clock_on_boot_core(job->survey, job->entry);
-}
-
 void
 survey_measure_latencies_on_boot_core(struct survey *survey)
 {
@@ -192,12 +188,11 @@ survey_measure_latencies_on_boot_core(struct survey *survey)
 
 	for (size_t i = 0; i < report->clock_count && !survey_end_run_if_due(survey); i++) {
 		struct report_clock *entry = &report->clocks[i];
-
 		struct boot_core_job job = { survey, entry };
 
 		if (!survey_usable(entry))
 			continue;
-		survey_run_catching_exceptions(survey, "latency", NULL, run_boot_core_job, &job);
+		survey_run_catching_exceptions(survey, "latency", NULL, measure_clock_on_boot_core, &job);
 		if (survey->soak.round == 0)
 			survey->hooks.measured(survey->hooks.context, report, entry);
 	}
@@ -242,13 +237,8 @@ summarize_latency(const struct survey *survey, const struct latency *latency)
 		return (struct core_latency){ 0 };
 	clean = latency_without_interrupted_reads(latency, survey->report->options.gap_ns);
 	return (struct core_latency){
-		latency->count,
-		latency->min_ns,
-		latency_percentile_ns(latency, 50000),
-		latency_percentile_ns(latency, 99000),
-		clean.mean_ps,
-		clean.mean_low_ps,
-		clean.mean_high_ps,
+		latency->count, latency->min_ns, latency_percentile_ns(latency, 50000), latency_percentile_ns(latency, 99000),
+		clean.mean_ps, clean.mean_low_ps, clean.mean_high_ps,
 	};
 }
 
@@ -283,9 +273,7 @@ measure_clock_on_core(struct survey *survey, size_t core, struct core_batch *bat
 	if (!take_batch_on_core(survey, core, batch))
 		return false;
 	for (uint64_t turn = 0; turn < batches; turn++) {
-		uint64_t ticks = survey->buffer.samples[batch->count - 1].end - survey->buffer.samples[0].begin;
-
-		batch->count = reads_per_batch(survey, ticks, batch->count);
+		batch->count = reads_per_batch(survey, batch->count);
 		if (turn >= CORE_BATCHES_MIN && (taken_ticks >= share_ticks || survey_end_run_if_due(survey)))
 			break;
 		if (!take_batch_on_core(survey, core, batch))
