@@ -142,7 +142,8 @@ lfence_serialises(const struct cpu_facts *facts)
 	    text_equal(facts->vendor, "  Shanghai  "))
 		return true;
 	/*
-	 * APM vol. 3, LFENCE: without this CPUID bit, LFENCE waits only if an MSR is set, which baretick does not do.
+	 * APM vol. 3, LFENCE: without this CPUID bit, LFENCE waits only if a bit in an MSR is set. baretick does not
+	 * set it.
 	 */
 	if (text_equal(facts->vendor, "AuthenticAMD") || text_equal(facts->vendor, "HygonGenuine"))
 		return facts->extended_leaf_max >= LEAF_EXTENDED_2 &&

@@ -21,7 +21,7 @@ STICK = "stick.img"
 EARLIER = "earlier"  # subfolder of DIR that keeps the last report until there is a newer report
 INPUTS = ("qemu", "efi", "image", "firmware", "baseline", "matrix")
 # Size of the report.json that is written at a run's start. If the run fails, its reason replaces these bytes, so that it
-# can be saved even if the disk is full by then.
+# can be saved even if the disk is full by then. At first the reason is NOT_ENDED.
 RESERVED = 4096
 REASON_MAX = 1000
 NOT_ENDED = "the run was ended before it could leave its report"

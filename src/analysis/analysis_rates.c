@@ -262,7 +262,7 @@ choose_tsc_claim(struct rates *rates)
 	}
 }
 
-/* Sets the TSC's rate in the report, and its source. */
+/* Sets the TSC's rate in the report, and a text on the origin of this rate. */
 static void
 set_tsc_rate(struct rates *rates, bool whole_run)
 {

@@ -48,8 +48,8 @@ struct falseticker {
 	/* Bit I is set if clock I is no truechimer, and certainly differs from the reference by more than LIMIT_PPB. */
 	uint32_t falsetickers;
 	/*
-	 * True if no group decides. A clock is then a falseticker only if most clocks with the same source contradict
-	 * it.
+	 * True if the largest group lacks a majority of the clocks or of their sources. A clock is then a falseticker
+	 * only if most clocks with the same source contradict it.
 	 */
 	bool undecided;
 	/* if UNDECIDED is true, two clocks that disagree: the pair whose intervals have the smallest total width */
