@@ -47,6 +47,8 @@ struct clock_rates {
 struct rates {
 	struct report *report;
 	struct clock_rates clocks[REPORT_CLOCKS_MAX];
+	/* the TSC's rate by each clock, over the rate window or the whole run */
+	struct rate_interval implied[REPORT_CLOCKS_MAX];
 	uint64_t tsc_resolution_ticks, limit_ppb; /* two clocks disagree if their rates differ by more than LIMIT_PPB */
 	struct rate_outcome outcome;
 };
@@ -172,19 +174,6 @@ find_clocks_not_derived_from_tsc(const struct report *report)
 	return clocks;
 }
 
-/* Returns the result of rate_find_consensus_index() for the clocks in the set CLOCKS. */
-static size_t
-find_consensus_clock(const struct report *report, uint32_t clocks)
-{
-	struct rate_interval implied[REPORT_CLOCKS_MAX];
-
-	for (size_t i = 0; i < report->clock_count; i++) {
-		implied[i] = report->clocks[i].implied;
-		implied[i].known &= set_has(clocks, i);
-	}
-	return rate_find_consensus_index(implied, report->clock_count);
-}
-
 /*
  * Chooses the clock that sets the TSC's rate. The clocks and the TSC's nominal frequency vote on this rate, by the same
  * rules as in src/judge. A clock that src/judge would report as wrong cannot be chosen.
@@ -196,22 +185,22 @@ choose_clock_that_sets_scale(struct rates *rates)
 	struct rate_interval votes[REPORT_CLOCKS_MAX] = { { .known = false } };
 	struct falseticker_sources sources;
 	struct falseticker found;
-	size_t best;
+	size_t count = report->clock_count, best;
 
-	for (size_t i = 0; i < report->clock_count; i++)
+	for (size_t i = 0; i < count; i++)
 		votes[i] = text_equal(report->clocks[i].clock.id, "tsc") ?
-			   rate_get_claimed_tsc_rate(&report->clocks[i].clock) : report->clocks[i].implied;
+			   rate_get_claimed_tsc_rate(&report->clocks[i].clock) : rates->implied[i];
 	sources = find_clock_sources_for_rates(report, votes);
-	found = falseticker_find(votes, report->clock_count, &sources, rates->limit_ppb);
+	found = falseticker_find(votes, count, &sources, rates->limit_ppb);
 	rates->outcome.undecided = found.undecided;
 	/*
 	 * A clock derived from the TSC repeats the rate that its hypervisor assumes, so such a clock is only used if
 	 * there is no other clock.
 	 */
-	best = find_consensus_clock(report, found.truechimers & find_clocks_not_derived_from_tsc(report));
-	if (best == report->clock_count)
-		best = find_consensus_clock(report, found.truechimers);
-	return best < report->clock_count ? best : find_consensus_clock(report, UINT32_MAX);
+	best = rate_find_consensus_index(rates->implied, count, found.truechimers & find_clocks_not_derived_from_tsc(report));
+	if (best == count)
+		best = rate_find_consensus_index(rates->implied, count, found.truechimers);
+	return best < count ? best : rate_find_consensus_index(rates->implied, count, UINT32_MAX);
 }
 
 /* Returns a copy of TSC with CLAIM as its nominal frequency. */
@@ -243,17 +232,18 @@ choose_tsc_claim(struct rates *rates)
 {
 	struct report *report = rates->report;
 	struct report_clock *tsc = report_find_clock(report, "tsc");
-	size_t best = find_consensus_clock(report, find_clocks_not_derived_from_tsc(report));
+	size_t best = rate_find_consensus_index(rates->implied, report->clock_count,
+						find_clocks_not_derived_from_tsc(report));
 
 	if (!tsc || best == report->clock_count || report->options.tsc_hz ||
-	    tsc_claim_agrees_with_rate(rates, &tsc->clock, &report->clocks[best].implied))
+	    tsc_claim_agrees_with_rate(rates, &tsc->clock, &rates->implied[best]))
 		return;
 	for (size_t i = 0; i < report->claim_count; i++) {
 		const struct claim *claim = &report->claims[i].claim;
 		struct clock other = tsc_with_claimed_frequency(tsc->clock, claim);
 
 		if (claim->clock != CLAIM_OF_TSC || !claim->hz.den || other.claimed_within_ppb > rates->limit_ppb ||
-		    !tsc_claim_agrees_with_rate(rates, &other, &report->clocks[best].implied))
+		    !tsc_claim_agrees_with_rate(rates, &other, &rates->implied[best]))
 			continue;
 		for (size_t c = 0; c < report->clock_count; c++)
 			if (text_equal(report->clocks[c].clock.main, "tsc"))
@@ -276,8 +266,8 @@ set_tsc_rate(struct rates *rates, bool whole_run)
 	report->tsc = (struct rate){ 0, 0 };
 	report->relative_to = best < report->clock_count ? report->clocks[best].clock.id : "";
 	if (best < report->clock_count) {
-		report->tsc_within = report->clocks[best].implied;
-		report->tsc = (struct rate){ report->clocks[best].implied.value, MICROHZ };
+		report->tsc_within = rates->implied[best];
+		report->tsc = (struct rate){ rates->implied[best].value, MICROHZ };
 		if (tsc)
 			tsc->rate_whole_run = whole_run && rates->clocks[best].has_final;
 		text_printf(&source, "measured against %s", report->clocks[best].clock.id);
@@ -407,7 +397,7 @@ calculate_rates(struct rates *rates, bool whole_run)
 
 		if (clock->is_followed && !clock->is_uncounted)
 			spans[i] = whole_run && clock->has_final ? clock->whole : clock->window;
-		report->clocks[i].implied = spans[i].implied;
+		rates->implied[i] = report->clocks[i].implied = spans[i].implied;
 	}
 	choose_tsc_claim(rates);
 	set_tsc_rate(rates, whole_run);

@@ -13,6 +13,16 @@ struct panel { /* the clocks to be compared */
 	int64_t half_ns; /* half of the caller's FLOOR_NS; each interval is widened by this on both sides */
 };
 
+static uint32_t
+find_known_clocks(const struct panel *panel)
+{
+	uint32_t known = 0;
+
+	for (size_t i = 0; i < panel->count; i++)
+		known |= (uint32_t)panel->clocks[i].known << i;
+	return known;
+}
+
 static int64_t
 min_clock_elapsed_ns(const struct panel *panel, size_t clock)
 {
@@ -183,13 +193,9 @@ middle_of_interval(const struct offset *offset)
 static int64_t
 typical_duration_ns(const struct panel *panel)
 {
-	size_t best = panel->count;
+	struct offset narrowest = find_narrowest_elapsed_interval(panel, find_known_clocks(panel));
 
-	for (size_t i = 0; i < panel->count; i++)
-		if (panel->clocks[i].known && !panel->clocks[i].wrap_ns &&
-		    (best == panel->count || elapsed_width_ns(panel, i) < elapsed_width_ns(panel, best)))
-			best = i;
-	return best == panel->count ? 0 : middle_of_interval(&panel->clocks[best].elapsed);
+	return offset_is_known(narrowest) ? middle_of_interval(&narrowest) : 0;
 }
 
 static struct panel
@@ -221,10 +227,8 @@ discontinuity_find_groups(const struct discontinuity_clock *clocks, size_t count
 {
 	const struct panel panel = make_panel_of_clocks(clocks, count, floor_ns);
 	struct discontinuity found = { .count = 0 };
-	uint32_t left = 0;
+	uint32_t left = find_known_clocks(&panel);
 
-	for (size_t i = 0; i < count; i++)
-		left |= (uint32_t)panel.clocks[i].known << i;
 	for (; left && found.count < DISCONTINUITY_GROUPS_MAX; found.count++)
 		left &= ~(found.groups[found.count].clocks = find_largest_agreeing_set(&panel, left));
 	if (left)

@@ -130,18 +130,6 @@ find_largest_group(const struct panel *panel, uint32_t voting)
 	return largest;
 }
 
-/* Returns the index of the clock that represents SET. rate_find_consensus_index() explains the choice. */
-static size_t
-choose_reference_clock(const struct panel *panel, uint32_t set)
-{
-	struct rate_interval rates[FALSETICKER_RATES_MAX] = { { .known = false } };
-
-	for (size_t i = 0; i < panel->count; i++)
-		if (set_has(set, i))
-			rates[i] = panel->rates[i];
-	return rate_find_consensus_index(rates, panel->count);
-}
-
 /* Returns the clocks of SET that disagree with the clock REFERENCE. */
 static uint32_t
 find_clocks_that_disagree(const struct panel *panel, uint32_t set, size_t reference)
@@ -165,7 +153,7 @@ find_falsetickers_of_same_source(const struct panel *panel, struct falseticker *
 	if (largest.clocks < 2 || 2 * largest.clocks <= set_size(voting))
 		return;
 	found->same_source = largest.members;
-	found->same_source_reference = choose_reference_clock(panel, largest.members);
+	found->same_source_reference = rate_find_consensus_index(panel->rates, panel->count, largest.members);
 	found->falsetickers = find_clocks_that_disagree(panel, voting & ~largest.members, found->same_source_reference);
 }
 
@@ -211,7 +199,7 @@ falseticker_find(const struct rate_interval *rates, size_t count, const struct f
 	found.undecided = rest && (2 * largest.clocks <= set_size(voting) ||
 				   largest.sources <= count_independent_sources(&panel, rest));
 	found.truechimers = found.undecided ? largest.members : among & ~rest;
-	found.reference = choose_reference_clock(&panel, found.truechimers);
+	found.reference = rate_find_consensus_index(rates, count, found.truechimers);
 	if (found.undecided)
 		choose_disagreeing_pair(&panel, voting, &found);
 	else

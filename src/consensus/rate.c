@@ -2,6 +2,7 @@
 #include "consensus/rate.h"
 
 #include "base/scale.h"
+#include "base/set.h"
 
 #define MICROHZ_PER_HZ UINT64_C(1000000)
 #define PPB            UINT64_C(1000000000)
@@ -128,15 +129,17 @@ rate_width(const struct rate_interval *interval)
 }
 
 /*
- * Returns the number of intervals in ALL that contain POINT. Sets NARROWEST to the index of the narrowest of these.
+ * Returns the number of intervals of the set AMONG that contain POINT. Sets NARROWEST to the index of the narrowest of
+ * these.
  */
 static size_t
-count_intervals_containing(const struct rate_interval *all, size_t count, uint64_t point, size_t *narrowest)
+count_intervals_containing(const struct rate_interval *all, size_t count, uint32_t among, uint64_t point,
+			   size_t *narrowest)
 {
 	size_t votes = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		if (!all[i].known || point < all[i].low || point > all[i].high)
+		if (!set_has(among, i) || !all[i].known || point < all[i].low || point > all[i].high)
 			continue;
 		if (votes++ == 0 || rate_width(&all[i]) < rate_width(&all[*narrowest]))
 			*narrowest = i;
@@ -146,14 +149,14 @@ count_intervals_containing(const struct rate_interval *all, size_t count, uint64
 
 /* Marzullo's algorithm, as in NTP. The value that most intervals contain is found at the lower end of one of them. */
 size_t
-rate_find_consensus_index(const struct rate_interval *implied_rates, size_t count)
+rate_find_consensus_index(const struct rate_interval *implied_rates, size_t count, uint32_t among)
 {
 	size_t best = count, best_votes = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		size_t narrowest = i;
-		size_t votes = !implied_rates[i].known ? 0 :
-			count_intervals_containing(implied_rates, count, implied_rates[i].low, &narrowest);
+		size_t votes = !set_has(among, i) || !implied_rates[i].known ? 0 :
+			count_intervals_containing(implied_rates, count, among, implied_rates[i].low, &narrowest);
 
 		if (votes > best_votes ||
 		    (votes && votes == best_votes &&

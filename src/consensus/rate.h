@@ -107,11 +107,11 @@ struct rate_interval rate_widen(struct rate_interval rate, uint64_t ppb);
 struct rate_interval rate_of_clock(const struct rate_slope *slope, const struct rate_interval *tsc);
 
 /*
- * Chooses the TSC's rate among COUNT rates, each implied by one clock. First it finds the value that most intervals
- * contain. The result is the index of the narrowest interval with this value. If there are only two rates and they are
- * disjoint, the narrower rate is chosen. Returns COUNT if no rate is known.
+ * Chooses the TSC's rate among the rates in the set AMONG of COUNT rates, each implied by one clock. First it finds the
+ * value that most intervals contain. The result is the index of the narrowest interval with this value. If there are
+ * only two rates and they are disjoint, the narrower rate is chosen. Returns COUNT if no rate is known.
  */
-size_t rate_find_consensus_index(const struct rate_interval *implied, size_t count);
+size_t rate_find_consensus_index(const struct rate_interval *implied, size_t count, uint32_t among);
 
 /*
  * Returns by how many ppb clock A runs faster than clock B. Both are given by the TSC rates that they imply; the

@@ -143,7 +143,7 @@ estimate_tsc_scale(struct survey *survey)
 			implied[i] = estimate_tsc_rate(survey, entry);
 		votes += implied[i].known;
 	}
-	best = rate_find_consensus_index(implied, report->clock_count);
+	best = rate_find_consensus_index(implied, report->clock_count, UINT32_MAX);
 	if (best < report->clock_count)
 		hz = (struct rate){ implied[best].value, SURVEY_MICROHZ_PER_HZ };
 	else if (tsc && tsc->clock.claimed.den)

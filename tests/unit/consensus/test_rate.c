@@ -255,14 +255,14 @@ TEST(the_consensus_is_the_narrowest_interval_that_agrees_with_most)
 	};
 
 	/* Three intervals contain 1000. Two contain the falseticker's value: its own and the wide interval. */
-	assert_int_equal(rate_find_consensus_index(rates, 5), 4);
+	assert_int_equal(rate_find_consensus_index(rates, 5, UINT32_MAX), 4);
 	/* Without the wide interval, the result is the same. */
 	const struct rate_interval narrow[] = { rates[0], rates[2], rates[3], rates[4] };
 
-	assert_int_equal(rate_find_consensus_index(narrow, 4), 3);
-	assert_int_equal(rate_find_consensus_index(rates, 2), 1);
-	assert_int_equal(rate_find_consensus_index(rates, 1), 1);
-	assert_int_equal(rate_find_consensus_index(rates, 0), 0);
+	assert_int_equal(rate_find_consensus_index(narrow, 4, UINT32_MAX), 3);
+	assert_int_equal(rate_find_consensus_index(rates, 2, UINT32_MAX), 1);
+	assert_int_equal(rate_find_consensus_index(rates, 1, UINT32_MAX), 1);
+	assert_int_equal(rate_find_consensus_index(rates, 0, UINT32_MAX), 0);
 }
 
 TEST(a_clock_that_is_faster_than_stated_implies_a_slower_tsc)
