@@ -29,13 +29,18 @@ insert_rate_sorted(struct loop_results *found, uint64_t hz)
 	found->count++;
 }
 
+/* Adds the runs in ENTRY, if they are runs of this loop. */
 static void
 add_runs_from_entry(struct report_calibration *row, struct loop_results *found, const struct record_entry *entry)
 {
 	struct record_calibration all;
 	struct record_calibrated run;
+	char id[sizeof(all.loop) + 1] = "";
 
 	record_read_fixed_part(entry, &all);
+	__builtin_memcpy(id, all.loop, sizeof(all.loop));
+	if (!text_equal(id, row->loop->id))
+		return;
 	found->ticks += all.ticks;
 	found->slack_ticks += all.slack_ticks;
 	found->tsc_ticks += all.tsc_ticks;
@@ -47,17 +52,6 @@ add_runs_from_entry(struct report_calibration *row, struct loop_results *found, 
 		else if (run.hz)
 			insert_rate_sorted(found, run.hz < HZ_MAX ? run.hz : HZ_MAX);
 	}
-}
-
-static bool
-is_entry_of_loop(const struct report_calibration *row, const struct record_entry *entry)
-{
-	struct record_calibration all;
-	char id[sizeof(all.loop) + 1] = "";
-
-	record_read_fixed_part(entry, &all);
-	__builtin_memcpy(id, all.loop, sizeof(all.loop));
-	return text_equal(id, row->loop->id);
 }
 
 /*
@@ -142,7 +136,7 @@ analysis_calculate_calibrations(const void *record, size_t size, struct report *
 		row->runs = 0;
 		row->median = row->worst = (struct interval_ppb){ .known = false };
 		while (record_read_next(&reader, &entry))
-			if (entry.kind == RECORD_CALIBRATION && is_entry_of_loop(row, &entry))
+			if (entry.kind == RECORD_CALIBRATION)
 				add_runs_from_entry(row, &found, &entry);
 		copy_refusal_counts(row, &found);
 		set_median_and_worst_error(row, &found, &report->tsc_within);

@@ -213,39 +213,26 @@ read_exchange_entry(struct offset_analysis *analysis, const struct record_entry 
 	}
 }
 
+/* Reads all passes, and then their ping-pongs, because a pass is written after its ping-pongs. */
 static void
-read_tsc_scale(struct offset_analysis *analysis, const struct record_entry *entry)
-{
-	struct record_scale scale;
-
-	record_read_fixed_part(entry, &scale);
-	analysis_read_scale(&analysis->scale, entry);
-	analysis->resolution_ticks = scale.step_ticks ? scale.step_ticks : 1;
-}
-
-static void
-read_all_passes(struct offset_analysis *analysis, const void *record, size_t size)
+read_passes_and_pingpongs(struct offset_analysis *analysis, const void *record, size_t size)
 {
 	struct record_reader reader = record_open_without_checksums(record, size);
 	struct record_entry entry;
+	struct record_scale scale;
 
 	while (record_read_next(&reader, &entry))
 		if (entry.kind == RECORD_PASS)
 			read_pass_entry(analysis, &entry);
-}
-
-/* A pass is written after its ping-pongs, so read_all_passes() must be called before. */
-static void
-read_all_pingpongs(struct offset_analysis *analysis, const void *record, size_t size)
-{
-	struct record_reader reader = record_open_without_checksums(record, size);
-	struct record_entry entry;
-
+	reader = record_open_without_checksums(record, size);
 	while (record_read_next(&reader, &entry)) {
-		if (entry.kind == RECORD_SCALE)
-			read_tsc_scale(analysis, &entry);
-		else if (entry.kind == RECORD_EXCHANGE)
+		if (entry.kind == RECORD_EXCHANGE)
 			read_exchange_entry(analysis, &entry);
+		if (entry.kind != RECORD_SCALE)
+			continue;
+		record_read_fixed_part(&entry, &scale);
+		analysis_read_scale(&analysis->scale, &entry);
+		analysis->resolution_ticks = scale.step_ticks ? scale.step_ticks : 1;
 	}
 }
 
@@ -332,8 +319,7 @@ analysis_calculate_offsets(const void *record, size_t size, struct report *repor
 		analysis.passes[i].offsets = &skew->passes[i].offsets;
 	histogram_clear(skew->trips);
 	scale_init(&analysis.scale, report->tsc);
-	read_all_passes(&analysis, record, size);
-	read_all_pingpongs(&analysis, record, size);
+	read_passes_and_pingpongs(&analysis, record, size);
 	report->series.tsc_resolution_ticks = analysis.resolution_ticks;
 	if (analysis.passes[0].entry.pass)
 		report_first_pass(&analysis);
