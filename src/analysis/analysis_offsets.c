@@ -320,6 +320,8 @@ analysis_calculate_offsets(const void *record, size_t size, struct report *repor
 	histogram_clear(skew->trips);
 	scale_init(&analysis.scale, report->tsc);
 	read_passes_and_pingpongs(&analysis, record, size);
+	skew->locked.worst_ns = scale_ns(&analysis.scale, skew->locked.worst_ticks);
+	skew->lock_free.worst_ns = scale_ns(&analysis.scale, skew->lock_free.worst_ticks);
 	report->series.tsc_resolution_ticks = analysis.resolution_ticks;
 	if (analysis.passes[0].entry.pass)
 		report_first_pass(&analysis);

@@ -60,7 +60,6 @@ warp_result_to_report(const struct survey *survey, const struct warp_result *res
 		.iterations = result->turns,
 		.warps = result->warps,
 		.worst_ticks = result->worst_ticks,
-		.worst_ns = scale_ns(&survey->scale, result->worst_ticks),
 		.worst_a = cores[result->worst_ahead].apic_id,
 		.worst_b = cores[result->worst_behind].apic_id,
 	};

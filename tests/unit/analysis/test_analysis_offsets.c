@@ -117,6 +117,15 @@ assert_offset(struct offset offset, int64_t low, int64_t high)
 
 static const int64_t in_step[CORES];
 
+TEST(the_largest_warps_in_ns_are_calculated_with_the_scale_of_the_record)
+{
+	report.skew.locked.worst_ticks = 3564;
+	report.skew.lock_free.worst_ticks = 7;
+	analysis_calculate_offsets(bytes, record.length, &report);
+	assert_int_equal(report.skew.locked.worst_ns, 1782);
+	assert_int_equal(report.skew.lock_free.worst_ns, 4);
+}
+
 TEST(a_record_without_a_pass_has_no_offsets)
 {
 	const struct report_skew *skew = analyse();
