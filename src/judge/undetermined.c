@@ -58,105 +58,90 @@ add_unexplained_jumps(struct report *report, const struct report_clock *entry)
 			   entry->monotonic.reads);
 }
 
-/* Returns the number of undetermined rows that are about ENTRY's clock, or about the counter that it reads. */
-static size_t
-count_undetermined_rules(const struct report *report, const struct report_clock *entry)
+/* Returns true if ROW is not determined because its interval overlaps the limit. */
+static bool
+is_interval_too_wide(const struct report *report, struct behaviour row)
 {
-	size_t count = 0;
-
-	for (size_t i = 0; i < report->behaviours.count; i++) {
-		const struct behaviour *row = &report->behaviours.rows[i];
-		const struct rule *rule = rules_find(row->rule);
-
-		count += rules_get_outcome(row, &report->options) == OUTCOME_NOT_DETERMINED &&
-			 rules_does_finding_apply_to_clock(report, entry, row->clock, rule && rule->one_way);
-	}
-	return count;
+	row.open = false;
+	return rules_get_outcome(&row, &report->options) == OUTCOME_NOT_DETERMINED;
 }
 
-static size_t
-count_unchecked_rows_of_kind(const struct report *report, enum unchecked kind)
+/* Counts the undetermined rows for each clock: those on the clock itself, and those on the counter that it reads. */
+static void
+count_undetermined_rules(struct report *report, const struct behaviour *row)
 {
-	size_t count = 0;
+	const struct rule *rule = rules_find(row->rule);
 
-	for (size_t i = 0; i < report->behaviours.count; i++) {
-		const struct behaviour *row = &report->behaviours.rows[i];
-
-		count += rules_get_outcome(row, &report->options) == OUTCOME_NOT_CHECKED && row->unchecked == kind;
-	}
-	return count;
+	for (size_t i = 0; i < report->clock_count; i++)
+		report->clocks[i].open += rules_does_finding_apply_to_clock(report, &report->clocks[i], row->clock,
+									    rule && rule->one_way);
 }
 
-/* Returns the number of rows that are not determined because their interval overlaps the limit. */
-static size_t
-count_too_wide_intervals(const struct report *report)
+/* Kinds of rows without a result. The last kind is all rows whose text contains the only reason. */
+enum unjudged { TOO_COARSE, NEEDS_BARE_METAL, NO_REFERENCE, NO_TIME, OTHER_REASON, UNJUDGED };
+
+/*
+ * Appends to TEXT how many rows have no RESULT, and in brackets how many for each reason. COUNTS has the number of rows
+ * of each kind. If all have other reasons, refers to the rows.
+ */
+static void
+put_unjudged_rows(struct text *text, const char *result, const size_t counts[UNJUDGED])
 {
-	size_t count = 0;
+	static const char *const reasons[UNJUDGED][2] = { /* for one row, for several */
+		[TOO_COARSE] = { "too coarse", "too coarse" },
+		[NEEDS_BARE_METAL] = { "needs bare metal", "need bare metal" },
+		[NO_REFERENCE] = { "has no reference", "have no reference" },
+		[NO_TIME] = { "for lack of time", "for lack of time" },
+		[OTHER_REASON] = { "other", "others" },
+	};
+	size_t all = 0;
+	const char *separator = " (";
 
-	for (size_t i = 0; i < report->behaviours.count; i++) {
-		struct behaviour row = report->behaviours.rows[i];
-
-		if (rules_get_outcome(&row, &report->options) != OUTCOME_NOT_DETERMINED)
+	for (size_t i = 0; i < UNJUDGED; i++)
+		all += counts[i];
+	if (!all)
+		return;
+	text_printf(text, "%s%zu %s", text->length ? ", " : "", all, result);
+	if (counts[OTHER_REASON] == all) {
+		text_put(text, " (see their rows)");
+		return;
+	}
+	for (size_t i = 0; i < UNJUDGED; i++) {
+		if (!counts[i])
 			continue;
-		row.open = false;
-		count += rules_get_outcome(&row, &report->options) == OUTCOME_NOT_DETERMINED;
+		text_printf(text, "%s%zu %s", separator, counts[i], reasons[i][counts[i] != 1]);
+		separator = ", ";
 	}
-	return count;
+	text_put_char(text, ')');
 }
 
-/*
- * Appends an item to REASONS, a list in brackets: COUNT and the reason OF_ONE or OF_SEVERAL. Appends nothing if COUNT
- * is 0.
- */
+/* Counts the rows that were not determined or not checked, and writes a summary. It is printed next to the verdict. */
 static void
-add_reason_for_unjudged_rows(struct phrase *reasons, size_t count, const char *of_one, const char *of_several)
+summarize_unjudged_rows(struct report *report)
 {
-	if (count)
-		phrase_add(reasons, "%s%zu %s", reasons->bytes[0] ? ", " : " (", count, count == 1 ? of_one : of_several);
-}
-
-/* Appends to REASONS that COUNT rows have other reasons. Appends nothing if the list is empty. */
-static void
-add_other_reasons_for_unjudged_rows(struct phrase *reasons, size_t count)
-{
-	if (reasons->bytes[0])
-		add_reason_for_unjudged_rows(reasons, count, "other", "others");
-}
-
-/*
- * Returns the end of the list REASONS: a closing bracket. For an empty list, returns a reference to the rows, whose
- * texts contain the reasons.
- */
-static const char *
-get_end_of_reasons_list(const struct phrase *reasons)
-{
-	return reasons->bytes[0] ? ")" : " (see their rows)";
-}
-
-/* Writes how many rows were not determined or not checked, and why. Reports print this next to the verdict. */
-static void
-write_summary_of_unjudged_rows(struct report *report)
-{
-	size_t open = rules_count_outcomes(report, NULL, OUTCOME_NOT_DETERMINED);
-	size_t unchecked = rules_count_outcomes(report, NULL, OUTCOME_NOT_CHECKED);
-	size_t coarse = count_too_wide_intervals(report), guest = count_unchecked_rows_of_kind(report, UNCHECKED_GUEST);
-	size_t alone = count_unchecked_rows_of_kind(report, UNCHECKED_NO_REFERENCE);
-	size_t late = count_unchecked_rows_of_kind(report, UNCHECKED_TIME);
-	struct phrase wide = { "" }, reasons = { "" };
+	static const enum unjudged kinds[] = {
+		[UNCHECKED_OTHER] = OTHER_REASON, [UNCHECKED_GUEST] = NEEDS_BARE_METAL,
+		[UNCHECKED_NO_REFERENCE] = NO_REFERENCE, [UNCHECKED_TIME] = NO_TIME,
+	};
+	size_t open[UNJUDGED] = { 0 }, unchecked[UNJUDGED] = { 0 };
 	struct text text;
 
+	for (size_t i = 0; i < report->clock_count; i++)
+		report->clocks[i].open = 0;
+	for (size_t i = 0; i < report->behaviours.count; i++) {
+		const struct behaviour *row = &report->behaviours.rows[i];
+		enum outcome outcome = rules_get_outcome(row, &report->options);
+
+		if (outcome == OUTCOME_NOT_CHECKED)
+			unchecked[kinds[row->unchecked]]++;
+		if (outcome != OUTCOME_NOT_DETERMINED)
+			continue;
+		open[is_interval_too_wide(report, *row) ? TOO_COARSE : OTHER_REASON]++;
+		count_undetermined_rules(report, row);
+	}
 	text_init(&text, report->unjudged, sizeof(report->unjudged));
-	add_reason_for_unjudged_rows(&wide, coarse, "too coarse", "too coarse");
-	add_other_reasons_for_unjudged_rows(&wide, open - coarse);
-	if (open)
-		text_printf(&text, "%zu not determined%s%s", open, wide.bytes, get_end_of_reasons_list(&wide));
-	add_reason_for_unjudged_rows(&reasons, guest, "needs bare metal", "need bare metal");
-	add_reason_for_unjudged_rows(&reasons, alone, "has no reference", "have no reference");
-	add_reason_for_unjudged_rows(&reasons, late, "for lack of time", "for lack of time");
-	add_other_reasons_for_unjudged_rows(&reasons, unchecked - guest - alone - late);
-	if (unchecked)
-		text_printf(&text, "%s%zu not checked%s%s", open ? ", " : "", unchecked, reasons.bytes,
-			    get_end_of_reasons_list(&reasons));
+	put_unjudged_rows(&text, "not determined", open);
+	put_unjudged_rows(&text, "not checked", unchecked);
 }
 
 void
@@ -173,7 +158,5 @@ judge_complete_behaviour_rows(struct report *report)
 	judge_add_rate_rows(report);
 	for (size_t i = 0; i < report->clock_count; i++)
 		add_unexplained_jumps(report, &report->clocks[i]);
-	for (size_t i = 0; i < report->clock_count; i++)
-		report->clocks[i].open = count_undetermined_rules(report, &report->clocks[i]);
-	write_summary_of_unjudged_rows(report);
+	summarize_unjudged_rows(report);
 }
