@@ -330,10 +330,8 @@ does_core_cause_offset_finding(const struct pass_analysis *pass, size_t rank)
 	return core->steps_back || core->drifts || core->off_majority || pass_is_core_off_majority(pass, rank);
 }
 
-/* Returns the pair with the largest SIZE_OF, if that is above 0. Cores that a finding names are left out. */
-static struct pair
-find_worst_pair(const struct pass_analysis *pass,
-		uint64_t (*size_of)(const struct pass_analysis *pass, size_t a, size_t b))
+struct pair
+pass_find_worst_pair(const struct pass_analysis *pass, pass_size_of_pair *size_of)
 {
 	struct pair worst_pair = { 0, 0 };
 	uint64_t worst = 0;
@@ -351,12 +349,8 @@ find_worst_pair(const struct pass_analysis *pass,
 	return worst_pair;
 }
 
-/*
- * Returns the proven offset of a pair if it is above the limit, otherwise 0. Also returns 0 for a pair whose offset
- * contradicts other measurements: add_contradiction_finding() reports that.
- */
-static uint64_t
-proven_offset_ticks(const struct pass_analysis *pass, size_t a, size_t b)
+uint64_t
+pass_proven_offset_ticks(const struct pass_analysis *pass, size_t a, size_t b)
 {
 	bool is_proven = !offsets_get_movement_ticks(&pass->result->offsets, a, b) &&
 		      offset_min_abs(pass_offset_ns(pass, a, b)) > pass->offset_limit_ns;
@@ -364,24 +358,12 @@ proven_offset_ticks(const struct pass_analysis *pass, size_t a, size_t b)
 	return is_proven ? offset_min_abs(offsets_get_offset(&pass->result->offsets, a, b)) : 0;
 }
 
-static uint64_t
-proven_drift_ppb(const struct pass_analysis *pass, size_t a, size_t b)
+uint64_t
+pass_proven_drift_ppb(const struct pass_analysis *pass, size_t a, size_t b)
 {
 	uint64_t ppb = offset_min_abs(pass_drift_ppb(pass, a, b));
 
 	return ppb > pass->drift_limit_ppb ? ppb : 0;
-}
-
-struct pair
-pass_find_worst_offset_pair(const struct pass_analysis *pass)
-{
-	return find_worst_pair(pass, proven_offset_ticks);
-}
-
-struct pair
-pass_find_worst_drift_pair(const struct pass_analysis *pass)
-{
-	return pass->skew->any_moved ? find_worst_pair(pass, proven_drift_ppb) : (struct pair){ 0, 0 };
 }
 
 /*
@@ -449,7 +431,7 @@ static bool
 does_core_drift_against_majority(const struct pass_analysis *pass, size_t rank)
 {
 	for (size_t i = 0; i < pass->result->offsets.cores; i++)
-		if (is_core_in_majority(pass, i) && offset_min_abs(pass_drift_ppb(pass, i, rank)) > pass->drift_limit_ppb)
+		if (is_core_in_majority(pass, i) && pass_proven_drift_ppb(pass, i, rank))
 			return true;
 	return false;
 }
@@ -468,7 +450,7 @@ is_pair_closer_together_than_to_core(const struct pass_analysis *pass, size_t re
 
 	return offset_min_abs(offsets_get_offset(offsets, representative, rank)) > spread &&
 	       offset_min_abs(offsets_get_offset(offsets, member, rank)) > spread &&
-	       offset_min_abs(pass_drift_ppb(pass, representative, member)) <= pass->drift_limit_ppb;
+	       !pass_proven_drift_ppb(pass, representative, member);
 }
 
 /*

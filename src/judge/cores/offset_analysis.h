@@ -51,9 +51,16 @@ struct offset pass_offset_ns(const struct pass_analysis *pass, size_t other, siz
  */
 size_t pass_find_core_furthest_from(const struct pass_analysis *pass, size_t rank);
 
-/* Return the pair with the largest proven offset or drift, among the cores that no finding names. */
-struct pair pass_find_worst_offset_pair(const struct pass_analysis *pass);
-struct pair pass_find_worst_drift_pair(const struct pass_analysis *pass);
+/*
+ * Return the proven offset or drift of a pair if it is above the limit, otherwise 0. The offset is also 0 if it
+ * contradicts other measurements: add_contradiction_finding() reports that.
+ */
+typedef uint64_t pass_size_of_pair(const struct pass_analysis *pass, size_t a, size_t b);
+uint64_t pass_proven_offset_ticks(const struct pass_analysis *pass, size_t a, size_t b);
+uint64_t pass_proven_drift_ppb(const struct pass_analysis *pass, size_t a, size_t b);
+
+/* Returns the pair with the largest SIZE_OF, if that is above 0. Cores that a finding names are left out. */
+struct pair pass_find_worst_pair(const struct pass_analysis *pass, pass_size_of_pair *size_of);
 
 /*
  * Returns the drift of core RANK's TSC relative to the majority of the cores. The bound nearer to 0 may be rounded to

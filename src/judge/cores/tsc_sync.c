@@ -15,6 +15,12 @@
 #define NAMED_MAX 4
 #define UNDECIDED_WORDS "and nothing shows which of them is right."
 
+static uint32_t
+get_apic_id(const struct pass_analysis *pass, size_t rank)
+{
+	return pass_get_measured_core(pass, rank)->apic_id;
+}
+
 /* Sets the figure of FINDING to the size of OFFSET. */
 static void
 set_figure_to_offset_size(struct finding *finding, struct offset offset)
@@ -44,8 +50,7 @@ describe_cause_of_offset(const struct pass_analysis *pass, size_t other)
 {
 	if (pass->no_majority)
 		return phrase("%s", UNDECIDED_WORDS);
-	return phrase("unlike the majority, which includes core %u: likely the %s", pass_get_measured_core(pass,
-													   other)->apic_id,
+	return phrase("unlike the majority, which includes core %u: likely the %s", get_apic_id(pass, other),
 		      pass->report->hypervisor[0] ? "hypervisor set a different TSC offset." :
 		      "firmware wrote the TSC, or a later reset cleared it.");
 }
@@ -63,7 +68,7 @@ add_offset_finding(const struct pass_analysis *pass, uint32_t named, const char 
 
 	finding = rules_add_finding(pass->report, "tsc-offset", "tsc", named, "%s %lu to %lu ns %s core %u's %s%s, %s",
 				    subject, offset_min_abs(distance), offset_max_abs(distance),
-				    distance.low > 0 ? "ahead of" : "behind", pass_get_measured_core(pass, other)->apic_id,
+				    distance.low > 0 ? "ahead of" : "behind", get_apic_id(pass, other),
 				    phrase_at_or_between(pass->report, moment).bytes,
 				    pass->skew->last.measured ? name : "", end);
 	set_figure_to_offset_size(finding, distance);
@@ -149,7 +154,7 @@ static void
 add_core_offset_finding(const struct pass_analysis *pass, size_t rank, size_t other, bool is_pair,
 			const char *end)
 {
-	uint32_t a = pass_get_measured_core(pass, other)->apic_id, b = pass_get_measured_core(pass, rank)->apic_id;
+	uint32_t a = get_apic_id(pass, other), b = get_apic_id(pass, rank);
 	struct finding *finding;
 
 	finding = add_offset_finding(pass, is_pair ? REPORT_NO_CORE : b, phrase("Core %u's TSC is", b).bytes,
@@ -159,15 +164,19 @@ add_core_offset_finding(const struct pass_analysis *pass, size_t rank, size_t ot
 		rules_set_pair_of_cores(finding, a, b);
 }
 
+/*
+ * Adds findings for at most NAMED_MAX of OFF cores that differ from the majority. Leaves out cores that also differed
+ * in the pass EARLIER, which may be NULL.
+ */
 static void
-add_findings_for_cores_off_majority(const struct pass_analysis *pass, size_t off)
+add_findings_for_cores_off_majority(const struct pass_analysis *pass, const struct pass_analysis *earlier, size_t off)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < pass->result->offsets.cores && count < NAMED_MAX; i++) {
 		size_t other;
 
-		if (!pass_is_core_off_majority(pass, i))
+		if (!pass_is_core_off_majority(pass, i) || (earlier && pass_is_core_off_majority(earlier, i)))
 			continue;
 		other = pass_find_core_furthest_from(pass, i);
 		/* A step back of one of the two TSCs explains the offset, and has a finding. */
@@ -183,28 +192,13 @@ add_findings_for_cores_off_majority(const struct pass_analysis *pass, size_t off
 static void
 judge_offsets(const struct pass_analysis *pass)
 {
-	struct pair worst_pair = pass_find_worst_offset_pair(pass);
+	struct pair worst_pair = pass_find_worst_pair(pass, pass_proven_offset_ticks);
 	struct group off = find_cores_off_majority(pass);
 
 	if (!add_group_offset_finding(pass, &off))
-		add_findings_for_cores_off_majority(pass, off.count);
+		add_findings_for_cores_off_majority(pass, NULL, off.count);
 	if (worst_pair.b)
 		add_core_offset_finding(pass, worst_pair.b, worst_pair.a, true, UNDECIDED_WORDS);
-}
-
-/* Adds a finding for each core that differs from the majority in the last pass, but did not in the first. */
-static void
-add_findings_for_cores_that_moved(const struct pass_analysis *first, const struct pass_analysis *last)
-{
-	size_t off = 0;
-
-	for (size_t i = 0; i < last->result->offsets.cores && !last->no_majority && off < NAMED_MAX; i++) {
-		if (!pass_is_core_off_majority(last, i) || pass_is_core_off_majority(first, i))
-			continue;
-		off++;
-		add_core_offset_finding(last, i, pass_find_core_furthest_from(last, i), false,
-					describe_cause_of_offset(last, pass_find_core_furthest_from(last, i)).bytes);
-	}
 }
 
 /* ---- drifts ---- */
@@ -243,19 +237,16 @@ static void
 add_pair_drift_finding(const struct pass_analysis *pass, struct pair worst_pair)
 {
 	struct offset drift = pass_drift_ppb(pass, worst_pair.a, worst_pair.b);
-	uint32_t a = pass_get_measured_core(pass, worst_pair.a)->apic_id;
-	uint32_t b = pass_get_measured_core(pass, worst_pair.b)->apic_id;
+	struct moment first = offsets_get_time_of_pair(&pass->skew->first.offsets, worst_pair.a, worst_pair.b);
+	struct moment last = offsets_get_time_of_pair(&pass->skew->last.offsets, worst_pair.a, worst_pair.b);
+	uint32_t a = get_apic_id(pass, worst_pair.a), b = get_apic_id(pass, worst_pair.b);
 	struct finding *finding;
 
 	finding = rules_add_finding(pass->report, "tsc-drift", "tsc", REPORT_NO_CORE,
 				    "Core %u's TSC ran %lu to %lu ppb %s than core %u's between %s and %s, and "
-				    "nothing shows which of the two changed.", b, offset_min_abs(drift),
-				    offset_max_abs(drift),
-				    drift.high > 0 ? "faster" : "slower", a,
-				    phrase_time_span(pass->report,
-						     offsets_get_time_of_pair(&pass->skew->first.offsets, worst_pair.a, worst_pair.b)).bytes,
-				    phrase_time_span(pass->report,
-						     offsets_get_time_of_pair(&pass->skew->last.offsets, worst_pair.a, worst_pair.b)).bytes);
+				    "nothing shows which of the two changed.", b, offset_min_abs(drift), offset_max_abs(drift),
+				    drift.high > 0 ? "faster" : "slower", a, phrase_time_span(pass->report, first).bytes,
+				    phrase_time_span(pass->report, last).bytes);
 	set_figure_to_offset_size(finding, drift);
 	rules_set_pair_of_cores(finding, a, b);
 }
@@ -263,7 +254,7 @@ add_pair_drift_finding(const struct pass_analysis *pass, struct pair worst_pair)
 static void
 add_drift_finding(const struct pass_analysis *pass, size_t rank, struct phrase rest)
 {
-	uint32_t core = pass_get_measured_core(pass, rank)->apic_id;
+	uint32_t core = get_apic_id(pass, rank);
 	struct moment moment, stepped;
 	struct offset drift = pass_drift_from_majority_ppb(pass, rank, &moment);
 	enum motion motion = pass_find_motion_of_core(pass, rank, drift.high > 0, &stepped);
@@ -281,12 +272,14 @@ add_drift_finding(const struct pass_analysis *pass, size_t rank, struct phrase r
 static void
 judge_drifts(const struct pass_analysis *pass)
 {
-	struct pair worst_pair = pass_find_worst_drift_pair(pass);
+	struct pair worst_pair = { 0, 0 };
 	size_t count = 0;
 
 	for (size_t i = 0; i < pass->result->offsets.cores && count < NAMED_MAX; i++)
 		if (pass_get_measured_core(pass, i)->drifts)
 			add_drift_finding(pass, i, describe_other_faulty_cores(++count, pass->drifting));
+	if (pass->skew->any_moved)
+		worst_pair = pass_find_worst_pair(pass, pass_proven_drift_ppb);
 	if (worst_pair.b)
 		add_pair_drift_finding(pass, worst_pair);
 }
@@ -299,7 +292,7 @@ find_rank_of_core(const struct pass_analysis *pass, uint32_t apic_id)
 {
 	size_t i = 0;
 
-	while (i < pass->skew->first.offsets.cores && pass_get_measured_core(pass, i)->apic_id != apic_id)
+	while (i < pass->skew->first.offsets.cores && get_apic_id(pass, i) != apic_id)
 		i++;
 	return i;
 }
@@ -325,7 +318,7 @@ is_warp_explained(const struct pass_analysis *pass, size_t a, size_t b)
 
 	if (a >= cores || b >= cores)
 		return false;
-	if (pass->skew->last.measured && offset_min_abs(pass_drift_ppb(pass, a, b)) > pass->drift_limit_ppb)
+	if (pass->skew->last.measured && pass_proven_drift_ppb(pass, a, b))
 		return true;
 	return pass_get_measured_core(pass, a)->drifts || pass_get_measured_core(pass, b)->drifts ||
 	       pass_get_measured_core(pass, a)->off_majority ||
@@ -466,69 +459,44 @@ add_warps_to_finding(struct report *report, const struct warp_checks *checks)
 }
 
 /*
- * The worst contradiction of a pass: the offset between A and B contradicts their offsets to C. If only the pair of A
- * and B can be wrong, C is equal to B.
- */
-struct contradiction {
-	const struct report_core *a, *b, *c;
-	struct moment moment; /* the time interval that contains the measurements of all pairs among A, B and C */
-};
-
-static struct contradiction
-find_cores_of_contradiction(const struct pass_analysis *pass)
-{
-	const struct offsets_summary *summary = &pass->result->summary;
-	size_t a = summary->contradiction_a, b = summary->contradiction_b, c = summary->contradiction_c;
-	struct moment moment = pass_measuring_time_of_pair(pass, a, b);
-
-	if (c != b)
-		moment = moment_union(moment, moment_union(pass_measuring_time_of_pair(pass, c, a),
-							   pass_measuring_time_of_pair(pass, c, b)));
-	return (struct contradiction){ pass_get_measured_core(pass, a), pass_get_measured_core(pass, b),
-				       pass_get_measured_core(pass, c), moment };
-}
-
-static struct phrase
-describe_offset_contradictions(const struct pass_analysis *pass, const struct contradiction *worst)
-{
-	const struct offsets_summary *summary = &pass->result->summary;
-	bool many = summary->contradictions != 1;
-	struct phrase subject = phrase("between core %u and core %u", worst->a->apic_id, worst->b->apic_id);
-
-	if (worst->c != worst->b)
-		subject = phrase("among cores %u, %u and %u", worst->c->apic_id, worst->a->apic_id, worst->b->apic_id);
-	return phrase("%zu pair%s of cores contradict%s the other pairs, or an earlier measurement; the worst is %s, "
-		      "by %lu ns %s",
-		      summary->contradictions, many ? "s" : "", many ? "" : "s", subject.bytes,
-		      (uint64_t)pass_ticks_to_ns(pass, summary->contradiction_ticks).low,
-		      phrase_at_or_between(pass->report, worst->moment).bytes);
-}
-
-/*
  * Adds a finding if there are more contradictions than the limit allows. If a core that steps back explains them, adds
- * a sentence to its finding instead. Returns true in both cases.
+ * a sentence to its finding instead. Returns true in both cases. The finding names the worst contradiction: the offset
+ * between A and B contradicts their offsets to C. If only the pair of A and B can be wrong, C is equal to B.
  */
 static bool
 add_contradiction_finding(const struct pass_analysis *pass)
 {
+	const struct offsets_summary *summary = &pass->result->summary;
+	size_t count = summary->contradictions;
+	size_t rank_a = summary->contradiction_a, rank_b = summary->contradiction_b, rank_c = summary->contradiction_c;
+	const struct report_core *a = pass_get_measured_core(pass, rank_a), *b = pass_get_measured_core(pass, rank_b);
+	const struct report_core *c = pass_get_measured_core(pass, rank_c);
 	struct finding *finding, *cause = find_step_back_finding(pass->report);
-	struct contradiction worst;
-	struct phrase clause;
+	struct phrase cores = phrase("between core %u and core %u", a->apic_id, b->apic_id), clause;
+	struct moment moment;
 
-	if (pass->result->summary.contradictions <= rules_get_limit_by_id(pass->report, "tsc-contradiction"))
+	if (count <= rules_get_limit_by_id(pass->report, "tsc-contradiction"))
 		return false;
-	worst = find_cores_of_contradiction(pass);
-	clause = describe_offset_contradictions(pass, &worst);
-	if (cause && (worst.a->steps_back || worst.b->steps_back || worst.c->steps_back)) {
+	moment = pass_measuring_time_of_pair(pass, rank_a, rank_b);
+	if (c != b) {
+		moment = moment_union(moment, moment_union(pass_measuring_time_of_pair(pass, rank_c, rank_a),
+							   pass_measuring_time_of_pair(pass, rank_c, rank_b)));
+		cores = phrase("among cores %u, %u and %u", c->apic_id, a->apic_id, b->apic_id);
+	}
+	clause = phrase("%zu pair%s the other pairs, or an earlier measurement; the worst is %s, by %lu ns %s", count,
+			count == 1 ? " of cores contradicts" : "s of cores contradict", cores.bytes,
+			(uint64_t)pass_ticks_to_ns(pass, summary->contradiction_ticks).low,
+			phrase_at_or_between(pass->report, moment).bytes);
+	if (cause && (a->steps_back || b->steps_back || c->steps_back)) {
 		rules_add_text_to_finding(cause, " Likely for this reason, %s (tsc-contradiction).", clause.bytes);
 		return true;
 	}
 	finding = rules_add_finding(pass->report, "tsc-contradiction", "tsc", REPORT_NO_CORE,
 				    "%s: likely a TSC was changed while it was measured.", clause.bytes);
-	rules_set_count(finding, pass->result->summary.contradictions);
-	rules_set_pair_of_cores(finding, worst.a->apic_id, worst.b->apic_id);
-	if (worst.c != worst.b)
-		rules_add_core_to_finding(finding, worst.c->apic_id);
+	rules_set_count(finding, count);
+	rules_set_pair_of_cores(finding, a->apic_id, b->apic_id);
+	if (c != b)
+		rules_add_core_to_finding(finding, c->apic_id);
 	return true;
 }
 
@@ -542,10 +510,10 @@ judge_both_passes(const struct pass_analysis *first, const struct pass_analysis 
 	judge_drifts(first);
 	if (!first->report->skew.any_moved)
 		contradicted = add_contradiction_finding(first);
-	if (first->report->finding_count > before)
-		add_findings_for_cores_that_moved(first, last);
-	else
+	if (first->report->finding_count == before)
 		judge_offsets(last);
+	else if (!last->no_majority)
+		add_findings_for_cores_off_majority(last, first, 0);
 	if (first->report->finding_count == before && !contradicted)
 		add_contradiction_finding(last);
 }
