@@ -95,28 +95,6 @@ does_linux_use_claim(const struct report *report, const struct claim *claim)
 }
 
 /*
- * Returns true if FreeBSD 14 uses CLAIM without a measurement. See sys/x86/x86/tsc.c, tsc_freq_cpuid_vm(), and
- * local_apic.c, lapic_calibrate_initcount_cpuid_vm().
- */
-static bool
-does_freebsd_use_claim(const struct report *report, const struct claim *claim)
-{
-	(void)report;
-	return claim->source == CLAIM_KHZ_LEAF && claim->base == CLAIM_FIRST_BASE;
-}
-
-/*
- * Returns true if EDK II uses CLAIM without a measurement. See UefiCpuPkg/Library/CpuTimerLib/CpuTimerLib.c,
- * CpuidCoreClockCalculateTscFrequency(), commit 9148ed440686.
- */
-static bool
-does_edk2_use_claim(const struct report *report, const struct claim *claim)
-{
-	(void)report;
-	return claim->source == CLAIM_LEAF_15 && claim->clock == CLAIM_OF_TSC;
-}
-
-/*
  * Returns true if PostgreSQL 19 uses CLAIM without a measurement. See src/port/pg_cpu_x86.c, x86_tsc_frequency_khz(),
  * commit 2ef57e636fc9. In a guest it uses only CPUID 40000010h of VMware or KVM. Otherwise it uses CPUID 15h or, if 15h
  * states no rate of the crystal, 16h without a correction.
@@ -140,29 +118,36 @@ enum { LINUX, FREEBSD, EDK2, POSTGRESQL, SYSTEMS };
 
 static const struct {
 	const char *name;
-	bool (*takes)(const struct report *report, const struct claim *claim);
 	/* start of a printed clause on a wrong rate of the TSC or of the LAPIC timer; the error follows it */
 	const char *of_tsc, *of_lapic;
 	/* words of this clause after the error, if the TSC (or the LAPIC timer) is faster or slower than claimed */
 	const char *high, *low;
 	const char *end;
 } systems[SYSTEMS] = {
-	[LINUX] = { "Linux", does_linux_use_claim, "Linux's clock would run ", "Linux's timers would fire ", "fast", "slow",
+	[LINUX] = { "Linux", "Linux's clock would run ", "Linux's timers would fire ", "fast", "slow",
 		    " until NTP corrects it" },
-	[FREEBSD] = { "FreeBSD", does_freebsd_use_claim, "FreeBSD's clock would run ", "FreeBSD's timers would fire ",
-		      "fast", "slow", " until NTP corrects it" },
-	[EDK2] = { "EDK II", does_edk2_use_claim, "EDK II's delays would be ", "", "too short", "too long", "" },
-	[POSTGRESQL] = { "PostgreSQL 19", does_postgresql_use_claim, "PostgreSQL 19 would show times ", "", "too long",
-			 "too short", "" },
+	[FREEBSD] = { "FreeBSD", "FreeBSD's clock would run ", "FreeBSD's timers would fire ", "fast", "slow",
+		      " until NTP corrects it" },
+	[EDK2] = { "EDK II", "EDK II's delays would be ", "", "too short", "too long", "" },
+	[POSTGRESQL] = { "PostgreSQL 19", "PostgreSQL 19 would show times ", "", "too long", "too short", "" },
 };
 
+/* Returns true if SYSTEM, an index into the table above, uses CLAIM without a measurement. */
 static bool
-does_system_use_claim(const struct report_claim *row, const char *system)
+does_system_use_claim(const struct report *report, const struct claim *claim, size_t system)
 {
-	for (size_t i = 0; i < row->user_count; i++)
-		if (text_equal(row->users[i], system))
-			return true;
-	return false;
+	switch (system) {
+	case LINUX:
+		return does_linux_use_claim(report, claim);
+	case FREEBSD:
+		/* FreeBSD 14, sys/x86/x86/tsc.c, tsc_freq_cpuid_vm(); local_apic.c, lapic_calibrate_initcount_cpuid_vm() */
+		return claim->source == CLAIM_KHZ_LEAF && claim->base == CLAIM_FIRST_BASE;
+	case EDK2:
+		/* UefiCpuPkg/Library/CpuTimerLib/CpuTimerLib.c, CpuidCoreClockCalculateTscFrequency(), 9148ed440686 */
+		return claim->source == CLAIM_LEAF_15 && claim->clock == CLAIM_OF_TSC;
+	default:
+		return does_postgresql_use_claim(report, claim);
+	}
 }
 
 static void
@@ -171,7 +156,7 @@ list_systems_that_use_claim(const struct report *report, struct report_claim *ro
 	_Static_assert(SYSTEMS == REPORT_CLAIM_USERS, "each may use each claim");
 	row->user_count = 0;
 	for (size_t i = 0; i < SYSTEMS && row->claim.hz.den; i++)
-		if (systems[i].takes(report, &row->claim))
+		if (does_system_use_claim(report, &row->claim, i))
 			row->users[row->user_count++] = systems[i].name;
 }
 
@@ -220,12 +205,10 @@ find_trust_in_tsc_rate(struct report *report)
 {
 	const struct report_clock *tsc = report_find_clock(report, "tsc");
 	const struct report_clock *by = report_find_clock(report, report->relative_to ? report->relative_to : "");
-	struct vote changes = { .report = report };
 
 	if (!tsc || !tsc->measured.known || !by || by->clock.by_tsc || judge_has_tsc_stepped_or_jumped(report))
 		return TRUST_NONE;
-	if (report->discontinuity_count || has_any_clock_changed_rate(report) ||
-	    rate_changes_may_tsc_have_changed(&changes))
+	if (report->discontinuity_count || has_any_clock_changed_rate(report) || rate_changes_may_tsc_have_changed(report))
 		return TRUST_OPEN;
 	if (tsc->absolute.known)
 		return TRUST_FULL;
@@ -358,13 +341,13 @@ describe_rate_error(int64_t ppb)
 
 /* Returns a phrase on how the wrong rate affects the systems that use it. */
 static struct phrase
-describe_effects_of_wrong_rate(const struct report_claim *row)
+describe_effects_of_wrong_rate(const struct report *report, const struct report_claim *row)
 {
 	bool is_lapic = row->claim.clock == CLAIM_OF_LAPIC, is_fast = row->error.value > 0;
 	struct phrase effects = { "" };
 
 	for (size_t i = 0; i < SYSTEMS; i++) {
-		if (!does_system_use_claim(row, systems[i].name))
+		if (!does_system_use_claim(report, &row->claim, i))
 			continue;
 		phrase_add(&effects, "%s%s%s", effects.bytes[0] ? ", and " : ": ",
 			   is_lapic ? systems[i].of_lapic : systems[i].of_tsc, describe_rate_error(row->error.value).bytes);
@@ -391,9 +374,9 @@ add_claim_finding(struct report *report, const struct report_claim *row, enum tr
 	finding = rules_add_finding(report, find_rule_for_claim(claim), NULL, REPORT_NO_CORE,
 				    "%s states %s for %s, which runs at %s as measured by %s%s%s", claim->by,
 				    number_from_millihz(claimed_millihz).text, whose[claim->clock], number_from_millihz(row->measured.value).text,
-				    report->relative_to, trust == TRUST_DISPUTED ?
-				    " (this claim or these clocks are wrong)" : "",
-				    describe_effects_of_wrong_rate(row).bytes);
+				    report->relative_to,
+				    trust == TRUST_DISPUTED ? " (this claim or these clocks are wrong)" : "",
+				    describe_effects_of_wrong_rate(report, row).bytes);
 	vote_set_finding_figure(finding, &row->error);
 	if (trust != TRUST_FULL || !row->user_count || !rate_is_beyond(&row->error, failing_ppb))
 		return;

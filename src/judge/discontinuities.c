@@ -81,23 +81,6 @@ note_machine_stop(struct report *report, const struct report_discontinuity *row,
 				id);
 }
 
-/* Stores the time at which the clock failed for the first time. Does nothing for a TSC that is not in the report. */
-static void
-record_first_failure_of_clock(struct report *report, size_t clock, uint64_t at_ms)
-{
-	if (clock >= report->clock_count || report->clocks[clock].failed_later)
-		return;
-	report->clocks[clock].failed_later = true;
-	report->clocks[clock].failed_later_ms = at_ms;
-}
-
-/* Returns the number of jumps that the clock's own readings show, compared with the TSC. */
-static uint64_t
-count_jumps_in_own_readings(const struct report *report, size_t clock)
-{
-	return clock < report->clock_count ? report->clocks[clock].monotonic.leaps : 0;
-}
-
 /*
  * Adds a finding that a clock jumped. ALONE is the group of ROW that contains only this clock. Does nothing if the
  * clock already has such a finding.
@@ -107,18 +90,22 @@ add_jump_finding(struct report *report, const struct report_discontinuity *row, 
 {
 	const struct report_group *other = get_other_group(row, alone);
 	const char *id = report_clock_id(report, alone->members[0]);
+	struct report_clock *entry = report_find_clock(report, id); /* NULL for a TSC that is not in the report */
 	bool known = alone->elapsed.known && other->elapsed.known;
 	int64_t ns = alone->elapsed.value - other->elapsed.value;
 	bool back = known && ns < 0;
 	const char *rule = back ? "clock-backward" : "clock-jumped";
 	uint64_t jumps = judge_count_jumps_of_clock(report, id);
-	uint64_t leaps = back ? 0 : count_jumps_in_own_readings(report, alone->members[0]);
+	uint64_t leaps = back || !entry ? 0 : entry->monotonic.leaps;
 	struct phrase by = { "" }, more = { "" };
 	struct finding *finding;
 
 	if (jumps <= rules_get_limit_by_id(report, rule) || rules_find_finding(report, rule, id))
 		return;
-	record_first_failure_of_clock(report, alone->members[0], row->at_ms);
+	if (entry && !entry->failed_later) {
+		entry->failed_later = true;
+		entry->failed_later_ms = row->at_ms;
+	}
 	if (known)
 		by = phrase("%s%s s", back ? " back by " : " ahead by ",
 			    format_seconds(back ? -ns : ns, decimals_for_difference(ns)).bytes);

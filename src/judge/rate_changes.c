@@ -297,16 +297,17 @@ find_largest_change(struct change *change, size_t i)
 }
 
 bool
-rate_changes_may_tsc_have_changed(struct vote *vote)
+rate_changes_may_tsc_have_changed(struct report *report)
 {
-	struct change change = { .vote = vote, .rule = "rate-changed" };
-	uint32_t tsc = judge_get_clock_bit(vote->report, "tsc");
+	struct vote vote = { .report = report };
+	struct change change = { .vote = &vote, .rule = "rate-changed" };
+	uint32_t tsc = judge_get_clock_bit(report, "tsc");
 
-	if (judge_has_tsc_diverged(vote->report))
+	if (judge_has_tsc_diverged(report))
 		return true;
 	for (change.kind = CHANGE_HALVES; change.kind <= CHANGE_SINCE; change.kind++) {
 		vote_on_changes(&change);
-		if (vote->found.undecided && (vote->found.group_a == tsc || vote->found.group_b == tsc))
+		if (vote.found.undecided && (vote.found.group_a == tsc || vote.found.group_b == tsc))
 			return true;
 	}
 	return false;

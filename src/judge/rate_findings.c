@@ -45,13 +45,6 @@ rate_for_vote(const struct report *report, const struct report_clock *entry)
 }
 
 static void
-collect_rates_for_vote(struct vote *vote)
-{
-	for (size_t i = 0; i < vote->report->clock_count; i++)
-		vote->rates[i] = rate_for_vote(vote->report, &vote->report->clocks[i]);
-}
-
-static void
 add_rate_finding(struct vote *vote, size_t clock)
 {
 	struct interval_ppb by = rate_relative_difference(&vote->rates[clock],
@@ -90,7 +83,8 @@ is_tsc_claim_blamed(const struct vote *vote, uint32_t set)
 static void
 judge_each_rate(struct vote *vote)
 {
-	collect_rates_for_vote(vote);
+	for (size_t i = 0; i < vote->report->clock_count; i++)
+		vote->rates[i] = rate_for_vote(vote->report, &vote->report->clocks[i]);
 	vote_on_rates(vote, vote->rates, judge_rate_limit_ppb(vote->report));
 	for (size_t i = 0; i < vote->report->clock_count; i++)
 		if (set_has(vote->found.falsetickers, i) && !vote->by_doubtful_tsc && !is_tsc_claim_blamed(vote, set_of(i)))
@@ -98,20 +92,8 @@ judge_each_rate(struct vote *vote)
 }
 
 /*
- * Returns true if a clock that may jump differs from clock REFERENCE by more than LIMIT both in the rate window
- * and after it. Then rate-disagree reports it.
- */
-static bool
-is_rate_off_in_and_after_window(const struct vote *vote, size_t clock, size_t reference, uint64_t limit)
-{
-	struct interval_ppb by = rate_relative_difference(&vote->rates[clock], &vote->rates[reference]);
-
-	return rate_is_beyond(&by, limit) && !vote->by_doubtful_tsc;
-}
-
-/*
- * Adds a note on each clock that may jump and whose rate in the rate window differs from the reference's, unless a
- * finding reports that.
+ * Adds a note on each clock that may jump and whose rate in the rate window differs from the reference's. Adds none if
+ * the rate differs after the window, too: then rate-disagree reports it.
  */
 static void
 note_possible_jumps(struct vote *vote)
@@ -122,10 +104,11 @@ note_possible_jumps(struct vote *vote)
 	for (size_t i = 0; i < vote->report->clock_count && truth < vote->report->clock_count; i++) {
 		const struct report_clock *entry = &vote->report->clocks[i];
 		struct interval_ppb by = rate_relative_difference(&entry->implied_window, &vote->rates[truth]);
+		struct interval_ppb in_run = rate_relative_difference(&vote->rates[i], &vote->rates[truth]);
 
 		if (vote_may_clock_jump(vote->report, entry) && vote_is_rate_compared(vote->report, entry) &&
 		    rate_is_beyond(&by, limit) && !set_has(vote->found.falsetickers, i) &&
-		    !is_rate_off_in_and_after_window(vote, i, truth, limit))
+		    (vote->by_doubtful_tsc || !rate_is_beyond(&in_run, limit)))
 			report_add_note(vote->report, "%s ran %s off %s while the rates were measured, "
 						  "%s.", vote_clock_id(vote, i),
 					phrase_ppm(&by).bytes, vote_clock_id(vote, truth), has_rate_changed_after_window(entry) ?
@@ -208,9 +191,8 @@ judge_rate_disagreement(struct vote *vote)
 void
 judge_rates(struct report *report)
 {
-	struct vote vote = { .report = report };
+	struct vote vote = { .report = report, .by_doubtful_tsc = rate_changes_may_tsc_have_changed(report) };
 
-	vote.by_doubtful_tsc = rate_changes_may_tsc_have_changed(&vote);
 	rate_changes_judge(&vote);
 	judge_each_rate(&vote);
 	note_possible_jumps(&vote);

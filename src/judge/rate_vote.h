@@ -60,7 +60,7 @@ struct phrase phrase_clocks_of_neither_group(const struct vote *vote);
 const char *phrase_which_of_clocks_or_groups(uint32_t a, uint32_t b);
 
 /* Returns true if the TSC diverged from other clocks, or if its rate may have changed against theirs. */
-bool rate_changes_may_tsc_have_changed(struct vote *vote);
+bool rate_changes_may_tsc_have_changed(struct report *report);
 
 /* Judges the rules rate-changed and rate-trend. */
 void rate_changes_judge(struct vote *vote);
