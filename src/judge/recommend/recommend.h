@@ -21,6 +21,12 @@ uint64_t recommend_get_read_cost_ps(const struct report *report, const char *id)
 /* Fills report->answer. Call it after the other functions here, because it summarises their results. */
 void recommend_write_answer(struct report *report);
 
+/* Returns the results of the calibration loop ID if it ran, or NULL. */
+const struct report_calibration *recommend_find_calibration_loop(const struct report *report, const char *id);
+
+/* Returns the worst error of the loop ROW, as "1.2 ppm". The error must be known. */
+struct phrase recommend_describe_worst_error(const struct report_calibration *row);
+
 /* Fills report->calibrated: sentences on the errors of Linux's calibration loops for the TSC, as they ran here. */
 void recommend_describe_calibrations(struct report *report);
 

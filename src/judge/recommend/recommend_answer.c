@@ -8,23 +8,18 @@
 /* maximum number of failed clocks that the answer's text names; report->answer.wrong has all of them */
 #define NAMED_MAX 3
 
-/* Returns true if the clock failed. Of several read methods of a failed counter, only the main clock counts. */
-static bool
-has_main_clock_failed(const struct report *report, const struct report_clock *entry)
-{
-	const struct report_clock *main = report_find_clock(report, entry->clock.main);
-
-	return entry->verdict == VERDICT_FAIL && (!main || main == entry || main->verdict != VERDICT_FAIL);
-}
-
+/* Lists the clocks that failed. Of several read methods of a failed counter, only the main clock counts. */
 static void
 list_failed_clocks(struct report *report)
 {
 	struct report_answer *answer = &report->answer;
 
-	for (size_t i = 0; i < report->clock_count; i++)
-		if (has_main_clock_failed(report, &report->clocks[i]))
-			answer->wrong[answer->wrong_count++] = report->clocks[i].clock.id;
+	for (size_t i = 0; i < report->clock_count; i++) {
+		const struct report_clock *entry = &report->clocks[i], *main = report_find_clock(report, entry->clock.main);
+
+		if (entry->verdict == VERDICT_FAIL && (!main || main == entry || main->verdict != VERDICT_FAIL))
+			answer->wrong[answer->wrong_count++] = entry->clock.id;
+	}
 }
 
 /* Finds the best clock. A clock with a caveat is not suited for everything, so it does not count. */

@@ -4,8 +4,8 @@
 #include "base/number.h"
 #include "base/text.h"
 
-static const struct report_calibration *
-find_calibration_loop(const struct report *report, const char *id)
+const struct report_calibration *
+recommend_find_calibration_loop(const struct report *report, const char *id)
 {
 	for (size_t i = 0; i < report->calibration_count; i++)
 		if (text_equal(report->calibrations[i].loop->id, id) && report->calibrations[i].runs)
@@ -13,8 +13,8 @@ find_calibration_loop(const struct report *report, const char *id)
 	return NULL;
 }
 
-static struct phrase
-describe_worst_error(const struct report_calibration *row)
+struct phrase
+recommend_describe_worst_error(const struct report_calibration *row)
 {
 	return phrase("%s ppm", number_ppm_from_ppb(row->worst.value < 0 ? -row->worst.value : row->worst.value).text);
 }
@@ -23,8 +23,8 @@ describe_worst_error(const struct report_calibration *row)
 void
 recommend_describe_calibrations(struct report *report)
 {
-	const struct report_calibration *quick = find_calibration_loop(report, "linux_pit");
-	const struct report_calibration *slow = find_calibration_loop(report, "linux_reference");
+	const struct report_calibration *quick = recommend_find_calibration_loop(report, "linux_pit");
+	const struct report_calibration *slow = recommend_find_calibration_loop(report, "linux_reference");
 	const struct report_calibration *used = quick && quick->worst.known ? quick : slow;
 	struct phrase reasons = { "" };
 	struct text text;
@@ -34,7 +34,8 @@ recommend_describe_calibrations(struct report *report)
 	if (used && used->worst.known) {
 		runs = used->runs - used->refused;
 		text_printf(&text, "Linux's calibration loop for the TSC, run here, is wrong by up to %s in %lu run%s%s.",
-			    describe_worst_error(used).bytes, runs, runs == 1 ? "" : "s", used == quick ? "" : ", by the slower loop");
+			    recommend_describe_worst_error(used).bytes, runs, runs == 1 ? "" : "s",
+			    used == quick ? "" : ", by the slower loop");
 	}
 	if (!quick || !quick->refused)
 		return;
@@ -43,5 +44,6 @@ recommend_describe_calibrations(struct report *report)
 	text_printf(&text, "%sThe quick loop gives no rate in %lu of %lu runs: %s.", text.length ? " " : "", quick->refused,
 		    quick->runs, reasons.bytes);
 	if (used == quick && slow && slow->worst.known)
-		text_printf(&text, " Linux then uses the slower loop, which is wrong by up to %s.", describe_worst_error(slow).bytes);
+		text_printf(&text, " Linux then uses the slower loop, which is wrong by up to %s.",
+			    recommend_describe_worst_error(slow).bytes);
 }

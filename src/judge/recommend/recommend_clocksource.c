@@ -221,21 +221,6 @@ explain_why_postgresql_avoids_tsc(const struct report *report, const char *linux
 	return NULL;
 }
 
-/* Writes the error of PostgreSQL's calibration loop for the TSC. */
-static void
-put_error_of_postgresql_loop(struct text *text, const struct report *report)
-{
-	for (size_t i = 0; i < report->calibration_count; i++) {
-		const struct report_calibration *row = &report->calibrations[i];
-
-		if (text_equal(row->loop->id, "postgresql") && row->worst.known)
-			text_printf(text, "; if CPUID gives no rate, a loop measures it: error up to %s "
-				    "ppm in %lu runs",
-				    number_ppm_from_ppb(row->worst.value < 0 ? -row->worst.value : row->worst.value).text,
-				    row->runs - row->refused);
-	}
-}
-
 /*
  * Finds the clock that PostgreSQL 19 takes with timing_clock_source=auto: see src/common/instr_time.c,
  * tsc_detect_frequency() and tsc_use_by_default(). PostgreSQL reads the TSC if the TSC is invariant, RDTSCP exists, the
@@ -248,6 +233,7 @@ predict_clock_of_postgresql(struct report *report)
 	const char *linux_takes = recommend_find_clock_of_linux(report);
 	const char *why_not = explain_why_postgresql_avoids_tsc(report, linux_takes);
 	uint64_t read_ps = recommend_get_read_cost_ps(report, "tsc");
+	const struct report_calibration *loop = recommend_find_calibration_loop(report, "postgresql");
 	struct text text;
 
 	if (why_not && !linux_takes)
@@ -261,7 +247,9 @@ predict_clock_of_postgresql(struct report *report)
 		    has_tsc_adjust(report) ? "CPUID reports TSC_ADJUST" : "Linux takes the TSC");
 	if (read_ps)
 		text_printf(&text, "; a read costs %s", number_from_ps(read_ps).text);
-	put_error_of_postgresql_loop(&text, report);
+	if (loop && loop->worst.known)
+		text_printf(&text, "; if CPUID gives no rate, a loop measures it: error up to %s in %lu runs",
+			    recommend_describe_worst_error(loop).bytes, loop->runs - loop->refused);
 	text_put_char(&text, '.');
 }
 
