@@ -10,6 +10,8 @@
 #define RFLAGS_IF   (UINT64_C(1) << 9)
 #define RTC_B_PIE   0x40u
 #define ACCESSES_MAX 50000000u
+#define TSC_SLOW     4 /* factor of sim_slow_tsc_reads() */
+#define OUTSIDE_SLOW 5 /* factor of sim_slow_outside_timer_window() */
 #define GIGAHERTZ    UINT64_C(1000000000)
 #define PORT_PIC_MASTER 0x20
 #define PORT_PIC_SLAVE  0xa0
@@ -54,6 +56,21 @@ sim_reset(void)
 	sim_cpu_reset();
 	sim_map_region((struct sim_region){ SIM_HPET_BASE, 4096, sim_hpet_read, sim_hpet_write });
 	sim_map_region((struct sim_region){ SIM_LAPIC_BASE, 4096, sim_lapic_read, sim_lapic_write });
+}
+
+void
+sim_slow_tsc_reads(void)
+{
+	for (size_t access = SIM_TSC; access <= SIM_TSC_CPUID; access++)
+		sim.cost_ps[access] *= TSC_SLOW;
+}
+
+void
+sim_slow_outside_timer_window(enum sim_access access, uint64_t where)
+{
+	(void)where;
+	if (!sim.interrupts.in_window)
+		sim_advance_ps((OUTSIDE_SLOW - 1) * sim.cost_ps[access]);
 }
 
 void

@@ -330,6 +330,15 @@ void sim_reset(void);
 /* Fills in the facts about the simulated machine that ACPI and CPUID give. */
 void sim_describe_platform(struct platform *platform);
 
+/* Makes each read of the TSC last four times as long, so that a run makes fewer reads and the test is faster. */
+void sim_slow_tsc_reads(void);
+
+/*
+ * For sim.spent: makes each access outside of a timer window last five times as long. Only timer windows need precise
+ * readings, and tests are faster with fewer accesses.
+ */
+void sim_slow_outside_timer_window(enum sim_access access, uint64_t where);
+
 void sim_advance_ps(uint64_t ps); /* lets time pass without an access */
 
 void sim_cpuid_set(uint32_t leaf, uint32_t subleaf,

@@ -25,6 +25,7 @@ begin(void **state)
 	(void)state;
 	sim_reset();
 	sim_interrupts_add_controllers();
+	sim.spent = sim_slow_outside_timer_window;
 	return 0;
 }
 
@@ -160,8 +161,10 @@ TEST(a_healthy_machine_has_no_finding)
 {
 	static const char *const rules_of_all[] = { "irq-missing", "irq-early", "irq-lost", "irq-doubled", "irq-rate",
 						    "irq-late" };
-	const struct report *report = played("");
+	const struct report *report;
 
+	sim.spent = NULL; /* with slow readings some rules would not be determined */
+	report = played("");
 	assert_no_findings(report);
 	for (size_t i = 0; i < 6; i++) {
 		assert_int_equal(outcome(report, rules_of_all[i], "lapic"), OUTCOME_PASSED);

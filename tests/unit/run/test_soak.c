@@ -97,17 +97,22 @@ user_ends_run(void *context)
 static const struct report *
 play(size_t cores, uint64_t duration_ns, uint64_t interval_ns)
 {
+	struct options *options;
 	struct bench *bench;
 
 	sim_reset();
 	sim.accesses_max = UINT64_MAX;
 	for (size_t i = 0; i < SIM_ACCESSES; i++)
 		sim.cost_ps[i] *= SLOW;
+	sim_slow_tsc_reads();
 	soak.bench = bench = bench_new();
 	bench->duration_ns = duration_ns;
 	bench->interval_ns = interval_ns;
 	bench->clocks = soak.bend_in_row ? clocks_with_pit : clocks;
 	bench_open(bench, cores);
+	options = &bench->run.report.options;
+	/* all reads of the TSC last a multiple of 400 ns here, which looks like the TSC's step */
+	options->limits[options->limit_count++] = (struct options_limit){ "tsc-step", 1000000 };
 	sim.tsc.offset_ticks[1] = 5000;
 	if (cores > 1)
 		bench_use_threads(bench);

@@ -109,6 +109,7 @@ begin(void)
 	end();
 	sim_reset();
 	sim_interrupts_add_controllers();
+	sim.spent = sim_slow_outside_timer_window;
 	sim.cost_ps[SIM_PAUSE] = PAUSE_PS;
 }
 

@@ -99,6 +99,7 @@ play(size_t cores, enum options_profile profile, uint64_t duration_ns, uint64_t 
 	sim.preempt_every = preempt_every;
 	sim.preempt_ps = PREEMPT_PS;
 	sim.accesses_max = UINT64_MAX;
+	sim_slow_tsc_reads();
 	bench = bench_new();
 	bench->duration_ns = duration_ns;
 	bench_open(bench, cores);
@@ -193,6 +194,7 @@ play_many(uint64_t job_ms, uint64_t deadline_s)
 
 	sim_reset();
 	sim.accesses_max = UINT64_MAX;
+	sim_slow_tsc_reads();
 	bench = bench_new();
 	bench->duration_ns = 10 * MS;
 	bench_open(bench, MANY);
