@@ -85,12 +85,18 @@ pass_measuring_time_of_pair(const struct pass_analysis *pass, size_t other, size
 	return offsets_get_time_of_pair(&pass->result->offsets, other, rank);
 }
 
-/* Returns the time interval from the pair's measurement in the first pass to its measurement in the last pass. */
+/*
+ * Returns the time interval in which the pair's offset changed, if the kind of change is MOTION: from the pair's
+ * measurement in one pass to its measurement in a later pass. For an unknown MOTION these are the first and the last.
+ */
 static struct moment
-time_between_passes(const struct pass_analysis *pass, size_t other, size_t rank)
+find_time_of_motion(const struct report_skew *skew, enum motion motion, size_t other, size_t rank)
 {
-	return (struct moment){ offsets_get_time_of_pair(&pass->skew->first.offsets, other, rank).begin_tsc,
-				offsets_get_time_of_pair(&pass->skew->last.offsets, other, rank).end_tsc };
+	const struct offsets *from = motion == MOTION_STEP_LATE ? &skew->middle.offsets : &skew->first.offsets;
+	const struct offsets *to = motion == MOTION_STEP_EARLY ? &skew->middle.offsets : &skew->last.offsets;
+
+	return (struct moment){ offsets_get_time_of_pair(from, other, rank).begin_tsc,
+				offsets_get_time_of_pair(to, other, rank).end_tsc };
 }
 
 /*
@@ -150,9 +156,9 @@ pass_drift_from_majority_ppb(const struct pass_analysis *pass, size_t rank, stru
 	*moment = MOMENT_NEVER;
 	for (size_t i = 0; i < cores; i++)
 		if (is_drift_proven(pass, i, rank, ahead, width))
-			*moment = moment_union(*moment, time_between_passes(pass, i, rank));
+			*moment = moment_union(*moment, find_time_of_motion(pass->skew, MOTION_UNKNOWN, i, rank));
 	for (size_t i = 0; i < cores; i++) {
-		struct moment own = time_between_passes(pass, i, rank);
+		struct moment own = find_time_of_motion(pass->skew, MOTION_UNKNOWN, i, rank);
 		struct offset drift = ahead ? pass_drift_ppb(pass, i, rank) : offset_negate(pass_drift_ppb(pass, i, rank));
 		int64_t low;
 
@@ -164,20 +170,6 @@ pass_drift_from_majority_ppb(const struct pass_analysis *pass, size_t rank, stru
 		most.high = drift.high > most.high ? drift.high : most.high;
 	}
 	return ahead ? most : offset_negate(most);
-}
-
-/*
- * Returns the time interval in which the pair's offset changed, if the kind of change is MOTION: from the pair's
- * measurement in one pass to its measurement in a later pass.
- */
-static struct moment
-find_time_of_motion(const struct report_skew *skew, enum motion motion, size_t other, size_t rank)
-{
-	const struct offsets *from = motion == MOTION_STEP_LATE ? &skew->middle.offsets : &skew->first.offsets;
-	const struct offsets *to = motion == MOTION_STEP_EARLY ? &skew->middle.offsets : &skew->last.offsets;
-
-	return (struct moment){ offsets_get_time_of_pair(from, other, rank).begin_tsc,
-				offsets_get_time_of_pair(to, other, rank).end_tsc };
 }
 
 enum motion

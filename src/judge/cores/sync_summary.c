@@ -7,22 +7,6 @@
 #include "base/text.h"
 #include "report/phrase.h"
 
-struct core_counts { /* numbers of cores */
-	size_t off_majority, stepping_back;
-};
-
-static struct core_counts
-count_cores_by_sync_state(const struct report *report)
-{
-	struct core_counts counts = { 0, 0 };
-
-	for (size_t i = 0; i < report->core_count; i++) {
-		counts.off_majority += report->cores[i].off_majority;
-		counts.stepping_back += report->cores[i].steps_back;
-	}
-	return counts;
-}
-
 /* Returns true if all offsets of a pass are known and consistent, and show which cores are right. */
 static bool
 are_offsets_conclusive(const struct offsets_summary *summary)
@@ -41,7 +25,7 @@ is_last_pass_shown(const struct report *report)
 
 	if (!skew->first.measured || !skew->last.measured)
 		return false;
-	if (count_cores_by_sync_state(report).off_majority)
+	if (skew->off_tsc)
 		return skew->off_tsc != skew->first.offsets.end_tsc;
 	return are_offsets_conclusive(&skew->first.summary) && !skew->any_moved &&
 	       !are_offsets_conclusive(&skew->last.summary);
@@ -54,14 +38,17 @@ put_bound_of_offsets(struct text *text, const struct report *report, const char 
 	report_put_pass_times(text, report);
 }
 
-/* Writes a clause on the pass that is shown, if it proves that the cores differ or does not show whether they do. */
+/*
+ * Writes a clause on the pass that is shown, if it proves that the cores differ or does not show whether they do. OFF
+ * is the number of cores that differ from the majority.
+ */
 static void
-put_clause_on_shown_pass(struct text *text, const struct report *report)
+put_clause_on_shown_pass(struct text *text, const struct report *report, size_t off)
 {
 	const struct offsets_summary *summary = report_get_shown_summary(report);
 	const struct offsets *shown = report_get_shown_pass(report);
 	struct phrase when = phrase_at_or_between(report, (struct moment){ shown->begin_tsc, shown->end_tsc });
-	size_t cores = shown->cores, off = count_cores_by_sync_state(report).off_majority;
+	size_t cores = shown->cores;
 
 	if (off)
 		text_printf(text, "not synchronised %s, %zu of %zu cores differ%s from the majority", when.bytes, off,
@@ -85,21 +72,25 @@ put_synchrony_clause(struct text *text, const struct report *report)
 {
 	const struct report_skew *skew = &report->skew;
 	const struct offsets_summary *summary = report_get_shown_summary(report);
-	struct core_counts counts = count_cores_by_sync_state(report);
 	uint64_t warps = report_count_warps(skew);
+	size_t off = 0, stepping_back = 0;
 
+	for (size_t i = 0; i < report->core_count; i++) {
+		off += report->cores[i].off_majority;
+		stepping_back += report->cores[i].steps_back;
+	}
 	if (!skew->first.measured && report->cores_started > 1) {
 		text_put(text, "the cores' offsets were not measured");
 	} else if (!skew->first.measured) {
 		text_put(text, "one core ran: there is no other TSC to compare with");
-	} else if (counts.off_majority || !are_offsets_conclusive(summary)) {
-		put_clause_on_shown_pass(text, report);
+	} else if (off || !are_offsets_conclusive(summary)) {
+		put_clause_on_shown_pass(text, report, off);
 	} else if (skew->any_moved) {
 		text_put(text, "not synchronised throughout the run");
 	} else if (warps) {
 		text_printf(text, "not synchronised: %lu warp%s", warps, warps == 1 ? "" : "s");
-	} else if (counts.stepping_back) {
-		text_printf(text, "synchronisation not determined, as %zu of %zu TSCs step back", counts.stepping_back,
+	} else if (stepping_back) {
+		text_printf(text, "synchronisation not determined, as %zu of %zu TSCs step back", stepping_back,
 			    skew->first.offsets.cores);
 	} else if (!skew->synchronised) {
 		put_bound_of_offsets(text, report, "synchronisation not determined: only ", "");

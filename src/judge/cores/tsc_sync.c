@@ -308,14 +308,17 @@ does_core_step_back(const struct report *report, uint32_t apic_id)
 }
 
 /*
- * Returns true if a finding on core A or B explains a warp between them. A proven offset or drift between the two also
- * explains it, even if the finding is on another pair with a larger offset.
+ * Returns true if a finding on one of the two cores explains the worst warp that the check found. A proven offset or
+ * drift between the two also explains it, even if the finding is on another pair with a larger offset.
  */
 static bool
-is_warp_explained(const struct pass_analysis *pass, size_t a, size_t b)
+are_warps_explained(const struct pass_analysis *pass, const struct report_contended *check)
 {
+	size_t a = find_rank_of_core(pass, check->worst_a), b = find_rank_of_core(pass, check->worst_b);
 	size_t cores = pass->skew->first.offsets.cores;
 
+	if (does_core_step_back(pass->report, check->worst_a) || does_core_step_back(pass->report, check->worst_b))
+		return true;
 	if (a >= cores || b >= cores)
 		return false;
 	if (pass->skew->last.measured && pass_proven_drift_ppb(pass, a, b))
@@ -324,14 +327,6 @@ is_warp_explained(const struct pass_analysis *pass, size_t a, size_t b)
 	       pass_get_measured_core(pass, a)->off_majority ||
 	       pass_get_measured_core(pass, b)->off_majority ||
 	       offset_min_abs(pass_offset_ns(pass, a, b)) > pass->offset_limit_ns;
-}
-
-/* Returns true if the judged offsets, drifts and steps back explain the worst warp that the check found. */
-static bool
-are_warps_explained(const struct pass_analysis *pass, const struct report_contended *check)
-{
-	return does_core_step_back(pass->report, check->worst_a) || does_core_step_back(pass->report, check->worst_b) ||
-	       is_warp_explained(pass, find_rank_of_core(pass, check->worst_a), find_rank_of_core(pass, check->worst_b));
 }
 
 struct warps {
