@@ -155,16 +155,16 @@ judge_add_behaviour_findings(struct report *report)
 }
 
 static void
-judge_resolution(struct report *report, const struct report_clock *entry)
+judge_tsc_resolution(struct report *report, const struct report_clock *tsc)
 {
 	uint64_t limit_ns = rules_get_limit_by_id(report, "tsc-step");
-	uint64_t step_ps = report_clock_ticks_to_ps(report, entry, entry->resolution.gcd_ticks);
+	uint64_t step_ps = report_clock_ticks_to_ps(report, tsc, tsc->resolution.gcd_ticks);
 
-	if (!text_equal(entry->clock.id, "tsc") || !entry->resolution.steps || step_ps / PS_PER_NS <= limit_ns)
+	if (!tsc->resolution.steps || step_ps / PS_PER_NS <= limit_ns)
 		return;
 	rules_set_count(rules_add_finding(report, "tsc-step", "tsc", REPORT_NO_CORE,
 					  "The TSC's resolution is %lu ticks, which are %lu ns.",
-					  entry->resolution.gcd_ticks, step_ps / PS_PER_NS),
+					  tsc->resolution.gcd_ticks, step_ps / PS_PER_NS),
 			step_ps / PS_PER_NS);
 }
 
@@ -200,14 +200,12 @@ judge_presence_of_reference_clocks(struct report *report)
 void
 judge_tsc_fitness(struct report *report)
 {
-	bool tsc_read = false;
+	const struct report_clock *tsc = report_find_clock(report, "tsc");
 
-	for (size_t i = 0; i < report->clock_count; i++) {
-		judge_resolution(report, &report->clocks[i]);
-		tsc_read |= text_equal(report->clocks[i].clock.id, "tsc") && report->clocks[i].monotonic.reads;
-	}
+	if (tsc)
+		judge_tsc_resolution(report, tsc);
 	/* A hypervisor that may migrate its guest hides this CPUID bit, so 0 is no fault in a guest. */
-	if (tsc_read && !report->tsc_is_invariant && !report->hypervisor[0])
+	if (tsc && tsc->monotonic.reads && !report->tsc_is_invariant && !report->hypervisor[0])
 		rules_add_finding(report, "tsc-not-invariant", "tsc", REPORT_NO_CORE,
 				  "CPUID 80000007h EDX[8] is 0: the TSC is not reported as invariant.");
 	judge_presence_of_reference_clocks(report);

@@ -27,19 +27,6 @@ find_rate_finding(const struct report *report, const char *clock)
 	return NULL;
 }
 
-/*
- * Returns true if the clock's error in the report may exceed LIMIT, in ppm. This error is relative to the clock that
- * sets the scale. A row that compares the clock with another one must then not pass.
- */
-static bool
-may_rate_exceed_limit(const struct report *report, const char *clock, uint64_t limit)
-{
-	const struct report_clock *entry = report_find_clock(report, clock);
-
-	return entry && entry->error.known &&
-	       offset_max_abs(rate_bounds(&entry->error)) / PPB_PER_PPM >= limit;
-}
-
 static bool
 is_clock_healthy(const struct report *report, const char *clock)
 {
@@ -174,20 +161,24 @@ is_confirmed_by_same_source_only(const struct report *report, const struct pair_
 	       (!rate->other || (max_error_ppb(rate) > limit_ppb && min_error_ppb(rate) <= limit_ppb));
 }
 
-/* Returns the set of clocks with another source (oscillator) than CLOCK. */
+/* Returns the set of clocks with another source (oscillator) than ENTRY's clock. */
 static uint32_t
-find_clocks_of_other_source(const struct report *report, const char *clock)
+find_clocks_of_other_source(const struct report *report, const struct report_clock *entry)
 {
 	struct rate_interval rates[REPORT_CLOCKS_MAX] = { { .known = false } };
 
 	for (size_t i = 0; i < report->clock_count; i++)
 		rates[i] = report->clocks[i].implied;
-	return find_clock_sources_for_rates(report, rates).separate[report_find_clock(report, clock) - report->clocks];
+	return find_clock_sources_for_rates(report, rates).separate[entry - report->clocks];
 }
 
-/* Fills the row of a clock from PAIR, its rate against another clock. */
+/*
+ * Fills the row of ENTRY's clock from PAIR, its rate against another clock. The clock's error in the report is relative
+ * to the clock that sets the scale. If that error may exceed the limit, the row must not pass.
+ */
 static void
-fill_rate_row_from_pair(const struct report *report, struct behaviour *row, const struct pair_rate *pair)
+fill_rate_row_from_pair(const struct report *report, const struct report_clock *entry, struct behaviour *row,
+			const struct pair_rate *pair)
 {
 	uint64_t limit = rules_get_limit_by_id(report, row->rule);
 	struct interval_ppm ppm = interval_in_ppm(&pair->ppb);
@@ -197,7 +188,8 @@ fill_rate_row_from_pair(const struct report *report, struct behaviour *row, cons
 	row->checked = true;
 	behaviour_set_figure(row, ppm.value, ppm.low, ppm.high);
 	contradicted = rules_find_finding(report, "rate-disagree", NULL) ||
-		       (may_rate_exceed_limit(report, row->clock, limit) && behaviour_get_outcome(row, limit) == OUTCOME_PASSED);
+		       (entry->error.known && offset_max_abs(rate_bounds(&entry->error)) / PPB_PER_PPM >= limit &&
+			behaviour_get_outcome(row, limit) == OUTCOME_PASSED);
 	row->open = contradicted || judge_has_tsc_stepped_or_jumped(report) ||
 		    behaviour_get_outcome(row, limit) != OUTCOME_PASSED;
 	if (row->open && judge_has_tsc_stepped_or_jumped(report))
@@ -213,7 +205,7 @@ fill_rate_row_from_pair(const struct report *report, struct behaviour *row, cons
 static void
 fill_rate_row(const struct report *report, const struct report_clock *entry, struct behaviour *row)
 {
-	uint32_t others = find_clocks_of_other_source(report, row->clock);
+	uint32_t others = find_clocks_of_other_source(report, entry);
 	struct pair_rate rate = find_pair_with_smallest_rate_error(report, row->clock, others);
 	struct pair_rate same = find_pair_with_smallest_rate_error(report, row->clock, ~others);
 
@@ -231,7 +223,7 @@ fill_rate_row(const struct report *report, const struct report_clock *entry, str
 						    rules_get_limit_by_id(report, row->rule) * PPB_PER_PPM)) {
 		fill_row_confirmed_by_same_source(row, &same, &rate);
 	} else {
-		fill_rate_row_from_pair(report, row, rate.other ? &rate : &same);
+		fill_rate_row_from_pair(report, entry, row, rate.other ? &rate : &same);
 	}
 }
 
