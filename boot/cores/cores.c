@@ -108,7 +108,6 @@ cores_assign_core_numbers(struct cores *cores, const struct acpi_madt *madt, uin
 	ids[0] = own_apic_id;
 	for (size_t i = 0; i < madt->core_count && core < cores->count; i++) {
 		uint32_t apic_id = madt->apic_ids[i];
-		struct text text;
 
 		if (apic_id == own_apic_id)
 			continue;
@@ -118,9 +117,9 @@ cores_assign_core_numbers(struct cores *cores, const struct acpi_madt *madt, uin
 			cores->startup.slots[core].state = CORE_REQUESTED;
 			ids[core] = apic_id;
 		} else {
-			text_init(&text, cores->records[core].reason, CLOCK_REASON_SIZE);
-			text_put(&text, core < wanted ? "left out: no memory for this core" :
-				 startup_explain_state(CORE_NOT_REQUESTED));
+			text_copy(cores->records[core].reason, CLOCK_REASON_SIZE,
+				  core < wanted ? "left out: no memory for this core" :
+						  startup_explain_state(CORE_NOT_REQUESTED));
 		}
 		core++;
 	}

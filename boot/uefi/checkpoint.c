@@ -33,12 +33,10 @@ static void
 write_marker_file(struct checkpoint *checkpoint, const char *phase)
 {
 	char bytes[MARKER_SIZE];
-	struct text text;
 
 	if (!checkpoint->marks)
 		return;
-	text_init(&text, checkpoint->marker.phase, sizeof(checkpoint->marker.phase));
-	text_put(&text, phase);
+	text_copy(checkpoint->marker.phase, sizeof(checkpoint->marker.phase), phase);
 	marker_print(bytes, &checkpoint->marker);
 	checkpoint->marks = marker_file_write(checkpoint->name, bytes, sizeof(bytes), &checkpoint->folder_made);
 	checkpoint->marked |= checkpoint->marks;

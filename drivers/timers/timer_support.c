@@ -8,11 +8,8 @@
 bool
 timer_set_unusable(struct timer *timer, enum clock_state state, const char *why)
 {
-	struct text reason;
-
 	timer->state = state;
-	text_init(&reason, timer->reason, sizeof(timer->reason));
-	text_put(&reason, why);
+	text_copy(timer->reason, sizeof(timer->reason), why);
 	return false;
 }
 

@@ -253,10 +253,7 @@ read_arming_entry(struct timer_analysis *analysis, const struct record_entry *en
 static void
 explain_missing_figures(struct report_interval *row, const char *words)
 {
-	struct text text;
-
-	text_init(&text, row->reason, sizeof(row->reason));
-	text_put(&text, words);
+	text_copy(row->reason, sizeof(row->reason), words);
 }
 
 static void

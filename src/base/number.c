@@ -16,10 +16,8 @@ static struct number
 make_number_with_text(const char *word)
 {
 	struct number number = { .text = "" };
-	struct text text;
 
-	text_init(&text, number.text, sizeof(number.text));
-	text_put(&text, word);
+	text_copy(number.text, sizeof(number.text), word);
 	return number;
 }
 

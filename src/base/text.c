@@ -309,6 +309,15 @@ text_put_decimal(struct text *text, uint64_t value, unsigned scale, unsigned dig
 	put_repeated(text, '0', digits - fraction);
 }
 
+void
+text_copy(char *bytes, size_t size, const char *string)
+{
+	struct text text;
+
+	text_init(&text, bytes, size);
+	text_put(&text, string);
+}
+
 bool
 text_equal(const char *a, const char *b)
 {

@@ -59,6 +59,9 @@ void text_vprintf(struct text *text, const char *format, va_list arguments)
  */
 void text_put_decimal(struct text *text, uint64_t value, unsigned scale, unsigned digits);
 
+/* Copies STRING to BYTES, which gets a final 0. A string that is too long for SIZE is cut. */
+void text_copy(char *bytes, size_t size, const char *string);
+
 bool text_equal(const char *a, const char *b);
 bool text_begins_with(const char *string, const char *begin); /* returns true if STRING starts with BEGIN */
 size_t text_length(const char *string);

@@ -9,11 +9,9 @@ struct claim *
 claims_add(struct claims *claims, enum claim_source source, enum claim_clock clock, const char *by)
 {
 	struct claim *claim = &claims->rows[claims->count < CLAIMS_MAX ? claims->count++ : CLAIMS_MAX - 1];
-	struct text text;
 
 	*claim = (struct claim){ .source = source, .clock = clock };
-	text_init(&text, claim->by, sizeof(claim->by));
-	text_put(&text, by);
+	text_copy(claim->by, sizeof(claim->by), by);
 	return claim;
 }
 

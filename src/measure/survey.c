@@ -27,13 +27,10 @@ void
 survey_begin_record(struct survey *survey)
 {
 	struct record_run run = { .start_tsc = survey->hooks.tsc_ordered() };
-	struct text text;
 
 	survey->report->start_tsc = run.start_tsc;
-	text_init(&text, run.version, sizeof(run.version));
-	text_put(&text, survey->report->version);
-	text_init(&text, run.commit, sizeof(run.commit));
-	text_put(&text, survey->report->commit);
+	text_copy(run.version, sizeof(run.version), survey->report->version);
+	text_copy(run.commit, sizeof(run.commit), survey->report->commit);
 	record_begin(&survey->record, survey->memory.record, survey->memory.record_size);
 	survey->record.reserved = survey->memory.facts_size;
 	record_put(&survey->record, RECORD_RUN, &run, NULL, 0);

@@ -110,15 +110,6 @@ set_string(struct options *options, struct option_field field, struct word strin
 	at[string.length] = '\0';
 }
 
-static void
-copy_name(char out[OPTIONS_NAME_SIZE], const char *name)
-{
-	struct text text;
-
-	text_init(&text, out, OPTIONS_NAME_SIZE);
-	text_put(&text, name);
-}
-
 static bool
 parse_count(struct word value, uint64_t max, uint64_t *number)
 {
@@ -209,7 +200,7 @@ add_to_clocks_option(struct word id, const struct options_names *names, struct o
 			return true;
 	if (options->clocks.count == OPTIONS_CLOCKS_MAX)
 		return false;
-	copy_name(options->clocks.ids[options->clocks.count++], name);
+	text_copy(options->clocks.ids[options->clocks.count++], OPTIONS_NAME_SIZE, name);
 	return true;
 }
 
@@ -296,7 +287,7 @@ options_store_limit(const struct option *option, const char *rule, struct word v
 	if (i == OPTIONS_LIMITS_MAX)
 		return false;
 	if (i == options->limit_count)
-		copy_name(options->limits[options->limit_count++].rule, rule);
+		text_copy(options->limits[options->limit_count++].rule, OPTIONS_NAME_SIZE, rule);
 	options->limits[i].value = limit;
 	return true;
 }

@@ -36,12 +36,9 @@ find_device(struct run *run, const struct driver *driver)
 static void
 record_loop_results(struct loop_state *state)
 {
-	struct text id;
-
 	if (!state->count)
 		return;
-	text_init(&id, state->sums.loop, sizeof(state->sums.loop));
-	text_put(&id, state->loop->id);
+	text_copy(state->sums.loop, sizeof(state->sums.loop), state->loop->id);
 	record_put(&state->run->survey.record, RECORD_CALIBRATION, &state->sums, state->results,
 		   state->count);
 	state->sums = (struct record_calibration){ .ticks = 0 };
@@ -54,12 +51,10 @@ record_readings_of_loop_run(struct loop_state *state, const struct calibration_r
 {
 	struct record_loop loop = { .run = state->runs };
 	struct record_taken taken[CALIBRATION_READINGS];
-	struct text id;
 
 	if (state->runs++ >= SURVEY_CALIBRATION_READ)
 		return;
-	text_init(&id, loop.loop, sizeof(loop.loop));
-	text_put(&id, state->loop->id);
+	text_copy(loop.loop, sizeof(loop.loop), state->loop->id);
 	for (size_t i = 0; i < result->reading_count; i++)
 		taken[i].value = result->readings[i];
 	record_put(&state->run->survey.record, RECORD_LOOP, &loop, taken, result->reading_count);
@@ -102,7 +97,6 @@ prepare_calibration_loop(struct loop_state *state, struct run *run, const struct
 {
 	struct report_calibration *row = &run->report.calibrations[run->report.calibration_count++];
 	const char *missing;
-	struct text reason;
 
 	*row = (struct report_calibration){ .loop = loop };
 	*state = (struct loop_state){
@@ -112,8 +106,7 @@ prepare_calibration_loop(struct loop_state *state, struct run *run, const struct
 	for (size_t d = 0; d < CALIBRATION_DEVICES; d++)
 		state->calibrating.devices[d] = find_device(run, loop->uses[d]);
 	missing = loop->missing(&state->calibrating);
-	text_init(&reason, row->reason, sizeof(row->reason));
-	text_put(&reason, missing ? missing : "There was no time for this loop.");
+	text_copy(row->reason, sizeof(row->reason), missing ? missing : "There was no time for this loop.");
 	return !missing;
 }
 

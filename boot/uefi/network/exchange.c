@@ -16,10 +16,7 @@
 bool
 exchange_set_failure(struct exchange *exchange, const char *reason)
 {
-	struct text text;
-
-	text_init(&text, exchange->reason, sizeof(exchange->reason));
-	text_put(&text, reason);
+	text_copy(exchange->reason, sizeof(exchange->reason), reason);
 	return false;
 }
 

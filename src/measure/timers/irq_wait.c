@@ -93,12 +93,10 @@ record_timer_description(struct timer_test *test)
 	const struct timer *timer = test->timer;
 	struct record_timer *facts = &test->facts;
 	uint64_t lag_ticks = timer_test_max_counter_lag_ticks(test);
-	struct text source;
 
 	facts->timer = (uint16_t)(test->row - test->survey->report->intervals);
 	facts->core = (uint32_t)test->core;
-	text_init(&source, facts->source, sizeof(facts->source));
-	text_put(&source, timer->driver->id);
+	text_copy(facts->source, sizeof(facts->source), timer->driver->id);
 	facts->flags = (uint16_t)((facts->flags & RECORD_BY_TSC) | (test->row->periodic ? RECORD_PERIODIC : 0) |
 				  (timer->own_phase ? RECORD_OWN_PHASE : 0) |
 				  (timer->ticks_max == 1 ? RECORD_UNTIMED : 0));

@@ -28,11 +28,8 @@ is_quick_profile(const struct report *report)
 void
 timer_test_set_reason_of_row(struct timer_test *test, const char *why)
 {
-	struct text reason;
-
 	test->left = 0;
-	text_init(&reason, test->row->reason, sizeof(test->row->reason));
-	text_put(&reason, why);
+	text_copy(test->row->reason, sizeof(test->row->reason), why);
 }
 
 void

@@ -156,6 +156,19 @@ TEST(a_decimal_of_four_billion_digits_ends_with_the_buffer)
 	assert_true(text.truncated);
 }
 
+TEST(a_copy_is_cut_to_the_buffer)
+{
+	char bytes[6] = "......";
+
+	text_copy(bytes, 4, "tsc");
+	assert_string_equal(bytes, "tsc");
+	text_copy(bytes, 4, "hpet");
+	assert_string_equal(bytes, "hpe");
+	assert_int_equal(bytes[4], '.');
+	text_copy(bytes, 4, "");
+	assert_string_equal(bytes, "");
+}
+
 TEST(strings_are_equal_only_if_they_are_equal_to_the_end)
 {
 	assert_true(text_equal("", ""));
