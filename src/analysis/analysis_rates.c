@@ -108,14 +108,13 @@ set_rates_of_soak_rows(const struct rate_readings *readings, size_t i)
 
 /* Calculates the rates of clock I between its readings. */
 static void
-calculate_rates_of_clock(struct rates *rates, const void *record, size_t size, const struct rate_windows *windows,
-			 size_t i)
+calculate_rates_of_clock(struct rates *rates, const struct rate_windows *windows, size_t i)
 {
 	struct clock_rates *clock = &rates->clocks[i];
 	struct rate_batches batches;
 	struct rate_readings *readings = &batches.readings;
 
-	rate_read_batches(record, size, rates->report, i, windows, &batches);
+	rate_read_batches(windows, rates->report, i, &batches);
 	rates->tsc_resolution_ticks = readings->tsc_resolution_ticks;
 	clock->has_again = batches.has_again;
 	if (!batches.close.window)
@@ -649,14 +648,14 @@ struct rate_outcome
 analysis_calculate_rates(const void *record, size_t size, uint64_t limit_ppb, struct report *report)
 {
 	struct rate_windows windows = rate_find_windows(record, size);
-	uint32_t miscounted = wraps_find_miscounted_clocks(record, size, report, &windows);
+	uint32_t miscounted = wraps_find_miscounted_clocks(&windows, report);
 	struct rates rates = { .report = report, .limit_ppb = limit_ppb };
 	struct scale scale;
 
 	clear_rates_of_soak_rows(report);
 	for (size_t i = 0; i < report->clock_count; i++) {
 		if (set_has(windows.clocks, i))
-			calculate_rates_of_clock(&rates, record, size, &windows, i);
+			calculate_rates_of_clock(&rates, &windows, i);
 		rates.clocks[i].is_uncounted = rates.clocks[i].is_followed && set_has(miscounted, i);
 		/*
 		 * choose_clock_that_sets_scale() uses the field change_halves. Without this line it would use the value

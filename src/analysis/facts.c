@@ -86,30 +86,6 @@ facts_get_list_elements(enum facts_list list, struct report *report, struct cali
 	}
 }
 
-/*
- * Returns the number of reads in BUCKET that took less than LATENCY_EXACT_NS. The cells for single ns already count
- * them.
- */
-static uint64_t
-count_reads_in_1ns_cells_of_bucket(const struct latency *latency, size_t bucket)
-{
-	uint64_t low = histogram_bucket_low(bucket), count = 0;
-
-	for (uint64_t ns = low; ns <= histogram_bucket_high(bucket) && ns < LATENCY_EXACT_NS; ns++)
-		count += latency->exact[ns];
-	return count;
-}
-
-uint64_t
-facts_count_reads_in_latency_cell(const struct latency *latency, size_t i)
-{
-	size_t bucket = i - LATENCY_EXACT_NS;
-
-	if (i < LATENCY_EXACT_NS)
-		return latency->exact[i];
-	return latency->histogram.counts[bucket] - count_reads_in_1ns_cells_of_bucket(latency, bucket);
-}
-
 size_t
 facts_max_bytes(size_t cores, size_t rows)
 {

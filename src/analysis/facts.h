@@ -97,9 +97,6 @@ struct facts_elements facts_get_list_elements(enum facts_list list, struct repor
  */
 #define FACTS_CELLS (LATENCY_EXACT_NS + HISTOGRAM_BUCKETS)
 
-/* Returns the number of reads in cell I. */
-uint64_t facts_count_reads_in_latency_cell(const struct latency *latency, size_t i);
-
 /*
  * Appends the entries `facts` of REPORT to RECORD, and the entries `latency`. To be called once, after all
  * measurements.

@@ -161,6 +161,30 @@ put_facts_entry(struct record *record, enum facts_list list, const struct facts_
 	return next;
 }
 
+/*
+ * Returns the number of reads in BUCKET that took less than LATENCY_EXACT_NS. The cells for single ns already count
+ * them.
+ */
+static uint64_t
+count_reads_in_1ns_cells_of_bucket(const struct latency *latency, size_t bucket)
+{
+	uint64_t low = histogram_bucket_low(bucket), count = 0;
+
+	for (uint64_t ns = low; ns <= histogram_bucket_high(bucket) && ns < LATENCY_EXACT_NS; ns++)
+		count += latency->exact[ns];
+	return count;
+}
+
+static uint64_t
+count_reads_in_cell(const struct latency *latency, size_t i)
+{
+	size_t bucket = i - LATENCY_EXACT_NS;
+
+	if (i < LATENCY_EXACT_NS)
+		return latency->exact[i];
+	return latency->histogram.counts[bucket] - count_reads_in_1ns_cells_of_bucket(latency, bucket);
+}
+
 /* Appends VALUE with 7 bits in each byte, the lowest first. All bytes except the last have their top bit set. */
 static void
 put_varint(struct output *out, uint64_t value)
@@ -191,7 +215,7 @@ put_latency(struct record *record, size_t clock, const struct latency *latency)
 	size_t before = 0;
 
 	for (size_t i = 0; i < FACTS_CELLS; i++) {
-		uint64_t reads = facts_count_reads_in_latency_cell(latency, i);
+		uint64_t reads = count_reads_in_cell(latency, i);
 
 		if (!reads)
 			continue;

@@ -23,7 +23,7 @@ struct rate_windows
 rate_find_windows(const void *record, size_t size)
 {
 	uint64_t first[REPORT_CLOCKS_MAX] = { 0 }, longest = 0;
-	struct rate_windows windows = { .window = 0 };
+	struct rate_windows windows = { .record = record, .size = size };
 	struct record_reader reader = record_open_without_checksums(record, size);
 	struct record_entry entry;
 	struct record_batch batch;
@@ -164,12 +164,12 @@ count_wraps_after_window(const struct rate_readings *readings, struct wraps_coun
 }
 
 void
-rate_read_batches(const void *record, size_t size, const struct report *report, size_t i,
-		  const struct rate_windows *windows, struct rate_batches *batches)
+rate_read_batches(const struct rate_windows *windows, const struct report *report, size_t i,
+		  struct rate_batches *batches)
 {
 	const struct clock *clock = &report->clocks[i].clock;
 	struct wraps_count count = { .clock = NULL };
-	struct record_reader reader = record_open_without_checksums(record, size);
+	struct record_reader reader = record_open_without_checksums(windows->record, windows->size);
 	struct record_entry entry;
 
 	*batches = (struct rate_batches){ .readings = { .report = report, .entry = &report->clocks[i] } };

@@ -6,10 +6,12 @@
 #include "record/record.h"
 
 /*
- * Numbers of the rate windows from which the rates are calculated, as in the record. A number is 0 if there is no such
- * window.
+ * The rate windows of a record from which the rates are calculated, by their numbers in the record. A number is 0 if
+ * there is no such window.
  */
 struct rate_windows {
+	const void *record;
+	size_t size; /* size of RECORD in bytes */
 	/* the last complete rate window; if none is complete, the longest one that a discontinuity ended */
 	uint16_t window;
 	uint16_t final;  /* the readings at the end of the run, which have a window number of their own */
@@ -57,8 +59,8 @@ rate_is_after_window(const struct rate_windows *windows, const struct record_bat
 
 struct rate_windows rate_find_windows(const void *record, size_t size);
 
-/* Reads the batches of clock I of REPORT. */
-void rate_read_batches(const void *record, size_t size, const struct report *report, size_t i,
-		       const struct rate_windows *windows, struct rate_batches *batches);
+/* Reads the batches of clock I of REPORT from the record of WINDOWS. */
+void rate_read_batches(const struct rate_windows *windows, const struct report *report, size_t i,
+		       struct rate_batches *batches);
 
 #endif

@@ -26,13 +26,6 @@ clock_ns_to_tsc_ticks(const struct rate_readings *readings, uint64_t ns)
 				  (unsigned __int128)periods * claimed->den * NS_PER_S, SCALE_UP);
 }
 
-/* Returns END with its begin moved back by LATE_TICKS, because the edge may have come that long before it was seen. */
-static struct sample
-move_sample_begin_back(const struct sample *end, uint64_t late_ticks)
-{
-	return (struct sample){ end->begin > late_ticks ? end->begin - late_ticks : 0, end->ticks, end->end };
-}
-
 uint64_t
 rate_readings_expected_ticks(const struct rate_readings *readings, uint64_t passed_tsc)
 {
@@ -76,8 +69,9 @@ rate_readings_fit_slope(const struct rate_readings *readings, const struct sampl
 	if (readings->report->hypervisor[0] && from->end < to->begin && readings->last.ticks != readings->first.ticks) {
 		uint64_t late = clock_ns_to_tsc_ticks(readings, EDGE_LATE_NS);
 
-		window.first = move_sample_begin_back(from, late);
-		window.last = move_sample_begin_back(to, late);
+		/* each edge may have come that long before it was seen */
+		window.first.begin -= late < from->begin ? late : from->begin;
+		window.last.begin -= late < to->begin ? late : to->begin;
 	}
 	return rate_calculate_slope(&window);
 }

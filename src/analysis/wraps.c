@@ -113,8 +113,7 @@ find_contradicted_clocks(struct checked clocks[REPORT_CLOCKS_MAX])
 }
 
 uint32_t
-wraps_find_miscounted_clocks(const void *record, size_t size, const struct report *report,
-			     const struct rate_windows *windows)
+wraps_find_miscounted_clocks(const struct rate_windows *windows, const struct report *report)
 {
 	struct checked clocks[REPORT_CLOCKS_MAX] = { { .ticks = 0 } };
 	uint64_t number = 0; /* number of the latest batch */
@@ -124,7 +123,7 @@ wraps_find_miscounted_clocks(const void *record, size_t size, const struct repor
 	 */
 	bool is_between = false;
 	uint32_t miscounted = 0;
-	struct record_reader reader = record_open_without_checksums(record, size);
+	struct record_reader reader = record_open_without_checksums(windows->record, windows->size);
 	struct record_entry entry;
 	struct scale scale = { .hz = { 0, 0 } };
 

@@ -79,7 +79,6 @@ void wraps_add_batch(struct wraps_count *count, const struct clock *clock, const
  * preempted for several wraps and the TSC's rate is not known well enough. Clocks that take longer to wrap then
  * contradict this count. Clocks without enough readings in the record are also in the set.
  */
-uint32_t wraps_find_miscounted_clocks(const void *record, size_t size, const struct report *report,
-				      const struct rate_windows *windows);
+uint32_t wraps_find_miscounted_clocks(const struct rate_windows *windows, const struct report *report);
 
 #endif
