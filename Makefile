@@ -128,7 +128,7 @@ $(OBJECTS) $(BARE_OBJECTS): | deps-build
 LINK := -nostdlib -shared -Wl,-Bsymbolic -Wl,-ztext -Wl,-znocombreloc -Wl,-znoexecstack -Wl,--no-undefined \
         -Wl,--build-id=none -Wl,-T,boot/uefi/efi.lds $(GCC_LINK)
 
-$(BUILD)/baretick.so $(BUILD)/baretick-skew.so: $(OBJECTS) boot/uefi/efi.lds
+$(BUILD)/baretick.so: $(OBJECTS) boot/uefi/efi.lds
 $(BUILD)/baretick.so $(BUILD)/baretick-skew.so $(BUILD)/baretick-fault.so:
 	$(call say,CC    )
 	$(QUIET)$(CC) $(TARGET) $(LINK) $(GNUEFI_CRT0) $(filter %.o,$^) $(GNUEFI_LIBRARY) -o $@
