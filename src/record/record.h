@@ -15,23 +15,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/crc32.h"
 #include "clock/sample.h"
 
 /*
  * The first bytes of a record. As in PNG, a transfer in text mode would change them, so the reader detects such a
  * transfer.
  */
-#define RECORD_MAGIC        "\x89" "BTREC\r\n"
-#define RECORD_MAGIC_BYTES  8u
-#define RECORD_VERSION      1u
-#define RECORD_HEADER_BYTES 16u
-#define RECORD_BLOCK_BYTES  12u   /* size of a block's header */
+#define RECORD_MAGIC     "\x89" "BTREC\r\n"
+#define RECORD_VERSION   1u
 /* maximum size in bytes of all entries of a block; a larger entry is alone in its block */
-#define RECORD_BLOCK_MAX    4096u
-#define RECORD_ENTRY_MAX    32768u /* maximum size of an entry in bytes */
-#define RECORD_ENTRY_BYTES  8u    /* size of an entry's header */
+#define RECORD_BLOCK_MAX 4096u
+#define RECORD_ENTRY_MAX 32768u /* maximum size of an entry in bytes */
 /* size in bytes of the shortest record: header of the record, header of a block, entry END */
-#define RECORD_SIZE_MIN     52u
+#define RECORD_SIZE_MIN  52u
 
 /*
  * The kinds of entries, by their number in the file. A new kind gets a new number, and numbers are never reused. No
@@ -59,11 +56,31 @@ enum record_kind {
 };
 
 /*
- * The structs of entries and items have no padding, so their bytes are the same in memory and in the file. New fields
- * may only be added at the end of a struct. Texts are ASCII, padded with zeros. A text that fills its array has no zero
- * at its end.
+ * The structs of headers, entries and items have no padding, so their bytes are the same in memory and in the file. New
+ * fields may only be added at the end of an entry or item. Texts are ASCII, padded with zeros. A text that fills its
+ * array has no zero at its end.
  */
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers in the file are little endian");
+
+struct record_header { /* the start of a record; CRC is of the bytes before it */
+	char magic[8];
+	uint32_t version, crc;
+} __attribute__((packed, may_alias));
+
+struct record_block { /* the start of a block */
+	uint32_t number; /* from 0 */
+	uint32_t bytes;  /* size of its entries, which follow */
+	uint32_t crc;    /* of NUMBER and the entries */
+} __attribute__((packed, may_alias));
+
+struct record_entry_header { /* the start of an entry; its struct and its items follow */
+	uint16_t kind;  /* a value of enum record_kind */
+	uint16_t fixed_bytes, item_count, item_bytes;
+} __attribute__((packed, may_alias));
+
+#define RECORD_HEADER_BYTES sizeof(struct record_header)
+#define RECORD_BLOCK_BYTES  sizeof(struct record_block)
+#define RECORD_ENTRY_BYTES  sizeof(struct record_entry_header)
 
 struct record_run { /* kind RUN: the first entry */
 	char version[24], commit[16]; /* version and commit of baretick */
@@ -501,6 +518,13 @@ struct record_entry {
 	const uint8_t *fixed, *items;
 	uint16_t item_count, item_bytes;
 };
+
+/* Returns the checksum of a block with its entries. */
+static inline uint32_t
+record_block_crc(const struct record_block *block)
+{
+	return crc32_add(crc32_add(0, &block->number, sizeof(block->number)), block + 1, block->bytes);
+}
 
 /* Starts a reader of SIZE bytes, which may be any bytes. */
 struct record_reader record_open(const void *bytes, size_t size);

@@ -3,15 +3,6 @@
 
 #include "base/crc32.h"
 
-static uint32_t
-read_number_at(const uint8_t *at, size_t width)
-{
-	uint32_t number = 0;
-
-	__builtin_memcpy(&number, at, width);
-	return number;
-}
-
 static bool
 stop_reading(struct record_reader *reader, enum record_state state, const char *error)
 {
@@ -24,18 +15,19 @@ struct record_reader
 record_open(const void *bytes, size_t size)
 {
 	struct record_reader reader = { .bytes = bytes, .size = size, .state = RECORD_READS };
-	size_t magic = size < RECORD_MAGIC_BYTES ? size : RECORD_MAGIC_BYTES;
+	const struct record_header *header = bytes;
+	size_t magic = size < sizeof(header->magic) ? size : sizeof(header->magic);
 
 	if (magic && __builtin_memcmp(bytes, RECORD_MAGIC, magic)) {
 		stop_reading(&reader, RECORD_FOREIGN, "This file is no record of baretick.");
-	} else if (size < RECORD_HEADER_BYTES) {
+	} else if (size < sizeof(*header)) {
 		stop_reading(&reader, RECORD_CUT, "The record ends within its header.");
-	} else if (read_number_at(reader.bytes + 12, 4) != crc32_add(0, bytes, 12)) {
+	} else if (header->crc != crc32_add(0, bytes, offsetof(struct record_header, crc))) {
 		stop_reading(&reader, RECORD_DAMAGED, "The checksum of the record's header is wrong.");
-	} else if (read_number_at(reader.bytes + 8, 4) != RECORD_VERSION) {
+	} else if (header->version != RECORD_VERSION) {
 		stop_reading(&reader, RECORD_FOREIGN, "The record's format has another version.");
 	} else {
-		reader.at = reader.block_end = RECORD_HEADER_BYTES;
+		reader.at = reader.block_end = sizeof(*header);
 	}
 	return reader;
 }
@@ -53,26 +45,24 @@ record_open_without_checksums(const void *bytes, size_t size)
 static bool
 check_next_block(struct record_reader *reader)
 {
-	const uint8_t *header = reader->bytes + reader->at;
-	size_t left = reader->size - reader->at, length;
+	const struct record_block *block = (const void *)(reader->bytes + reader->at);
+	size_t left = reader->size - reader->at;
 
 	if (left == 0)
 		return stop_reading(reader, RECORD_CUT, "The record ends without its last entry.");
-	if (left < RECORD_BLOCK_BYTES)
+	if (left < sizeof(*block))
 		return stop_reading(reader, RECORD_CUT, "The record ends within a block.");
-	length = read_number_at(header + 4, 4);
-	if (length == 0 || length > RECORD_ENTRY_MAX)
+	if (block->bytes == 0 || block->bytes > RECORD_ENTRY_MAX)
 		return stop_reading(reader, RECORD_DAMAGED, "A block has an impossible length.");
-	if (length > left - RECORD_BLOCK_BYTES)
+	if (block->bytes > left - sizeof(*block))
 		return stop_reading(reader, RECORD_CUT, "The record ends within a block.");
-	if (!reader->is_checked &&
-	    crc32_add(crc32_add(0, header, 4), header + RECORD_BLOCK_BYTES, length) != read_number_at(header + 8, 4))
+	if (!reader->is_checked && record_block_crc(block) != block->crc)
 		return stop_reading(reader, RECORD_DAMAGED, "The checksum of a block is wrong.");
-	if (read_number_at(header, 4) != reader->blocks)
+	if (block->number != reader->blocks)
 		return stop_reading(reader, RECORD_DAMAGED, "A block is missing or occurs twice.");
 	reader->blocks++;
-	reader->at += RECORD_BLOCK_BYTES;
-	reader->block_end = reader->at + length;
+	reader->at += sizeof(*block);
+	reader->block_end = reader->at + block->bytes;
 	return true;
 }
 
@@ -80,24 +70,23 @@ check_next_block(struct record_reader *reader)
 static bool
 find_next_entry(struct record_reader *reader, struct record_entry *entry)
 {
-	const uint8_t *header = reader->bytes + reader->at;
-	size_t left = reader->block_end - reader->at, fixed_bytes, bytes;
+	const struct record_entry_header *header = (const void *)(reader->bytes + reader->at);
+	size_t left = reader->block_end - reader->at, bytes;
 
-	if (left < RECORD_ENTRY_BYTES)
+	if (left < sizeof(*header))
 		return stop_reading(reader, RECORD_DAMAGED, "A block ends within an entry.");
-	fixed_bytes = read_number_at(header + 2, 2);
-	*entry = (struct record_entry){
-		.kind = (enum record_kind)read_number_at(header, 2),
-		.item_count = (uint16_t)read_number_at(header + 4, 2),
-		.item_bytes = (uint16_t)read_number_at(header + 6, 2),
-		.fixed = header + RECORD_ENTRY_BYTES,
-		.items = header + RECORD_ENTRY_BYTES + fixed_bytes,
-	};
-	bytes = RECORD_ENTRY_BYTES + fixed_bytes + (size_t)entry->item_count * entry->item_bytes;
+	bytes = sizeof(*header) + header->fixed_bytes + (size_t)header->item_count * header->item_bytes;
 	if (bytes > left)
 		return stop_reading(reader, RECORD_DAMAGED, "A block ends within an entry.");
+	*entry = (struct record_entry){
+		.kind = (enum record_kind)header->kind,
+		.item_count = header->item_count,
+		.item_bytes = header->item_bytes,
+		.fixed = (const uint8_t *)(header + 1),
+		.items = (const uint8_t *)(header + 1) + header->fixed_bytes,
+	};
 	if (entry->kind < RECORD_KINDS && record_kinds[entry->kind].fixed_bytes &&
-	    (fixed_bytes < record_kinds[entry->kind].fixed_bytes ||
+	    (header->fixed_bytes < record_kinds[entry->kind].fixed_bytes ||
 	     (entry->item_count && entry->item_bytes < record_kinds[entry->kind].item_bytes)))
 		return stop_reading(reader, RECORD_DAMAGED, "An entry is shorter than its fields.");
 	reader->at += bytes;

@@ -8,19 +8,14 @@
 
 _Static_assert(RECORD_SIZE_MIN == RECORD_HEADER_BYTES + END_BYTES, "a record without entries");
 
-static void
-put_number(uint8_t *at, uint32_t number, size_t width)
-{
-	__builtin_memcpy(at, &number, width);
-}
-
 void
 record_begin(struct record *record, void *bytes, size_t size)
 {
-	*record = (struct record){ .bytes = bytes, .size = size, .length = RECORD_HEADER_BYTES };
-	__builtin_memcpy(bytes, RECORD_MAGIC, RECORD_MAGIC_BYTES);
-	put_number(record->bytes + 8, RECORD_VERSION, 4);
-	put_number(record->bytes + 12, crc32_add(0, bytes, 12), 4);
+	struct record_header *header = bytes;
+
+	*record = (struct record){ .bytes = bytes, .size = size, .length = sizeof(*header) };
+	*header = (struct record_header){ .magic = RECORD_MAGIC, .version = RECORD_VERSION };
+	header->crc = crc32_add(0, header, offsetof(struct record_header, crc));
 }
 
 static size_t
@@ -45,38 +40,33 @@ does_entry_need_new_block(const struct record *record, size_t bytes)
 static void
 begin_block(struct record *record)
 {
-	uint8_t *header = record->bytes + record->length;
+	struct record_block *block = (void *)(record->bytes + record->length);
 
 	record->block = record->length;
-	record->length += RECORD_BLOCK_BYTES;
-	put_number(header, record->blocks++, 4);
-	put_number(header + 4, 0, 4);
-	put_number(header + 8, crc32_add(0, header, 4), 4);
+	record->length += sizeof(*block);
+	*block = (struct record_block){ .number = record->blocks++ };
+	block->crc = record_block_crc(block);
 }
 
 /* Adds BYTES to the size of the current block, after an entry was appended to the block. */
 static void
 add_bytes_to_block_size(struct record *record, size_t bytes)
 {
-	uint8_t *header = record->bytes + record->block;
-	uint32_t crc;
+	struct record_block *block = (void *)(record->bytes + record->block);
 
-	__builtin_memcpy(&crc, header + 8, 4);
-	put_number(header + 8, crc32_add(crc, record->bytes + record->length, bytes), 4);
+	block->crc = crc32_add(block->crc, record->bytes + record->length, bytes);
+	block->bytes += (uint32_t)bytes;
 	record->length += bytes;
-	put_number(header + 4, (uint32_t)(record->length - record->block - RECORD_BLOCK_BYTES), 4);
 }
 
 static void
 put_entry(uint8_t *at, enum record_kind kind, const void *fixed, const void *items, size_t count)
 {
 	const struct record_kind_row *row = &record_kinds[kind];
+	struct record_entry_header *header = (void *)at;
 
-	put_number(at, kind, 2);
-	put_number(at + 2, row->fixed_bytes, 2);
-	put_number(at + 4, (uint32_t)count, 2);
-	put_number(at + 6, row->item_bytes, 2);
-	at += RECORD_ENTRY_BYTES;
+	*header = (struct record_entry_header){ (uint16_t)kind, row->fixed_bytes, (uint16_t)count, row->item_bytes };
+	at += sizeof(*header);
 	__builtin_memcpy(at, fixed, row->fixed_bytes);
 	if (count)
 		__builtin_memcpy(at + row->fixed_bytes, items, count * row->item_bytes);
@@ -111,31 +101,28 @@ record_put(struct record *record, enum record_kind kind, const void *fixed, cons
 	return true;
 }
 
-/* Returns the header of the block that contains the byte at offset AT. */
-static uint8_t *
-find_block_header(const struct record *record, size_t at)
+/* Returns the block that contains the byte at offset AT. */
+static struct record_block *
+find_block(const struct record *record, size_t at)
 {
-	uint8_t *header = record->bytes + RECORD_HEADER_BYTES, *next = header;
-	uint32_t length;
+	struct record_block *block;
+	uint8_t *next = record->bytes + RECORD_HEADER_BYTES;
 
-	while (next <= record->bytes + at) {
-		header = next;
-		__builtin_memcpy(&length, header + 4, 4);
-		next = header + RECORD_BLOCK_BYTES + length;
-	}
-	return header;
+	do {
+		block = (void *)next;
+		next += sizeof(*block) + block->bytes;
+	} while (next <= record->bytes + at);
+	return block;
 }
 
 void
 record_replace_entry(struct record *record, size_t at, enum record_kind kind, const void *fixed, const void *items,
 		     size_t count)
 {
-	uint8_t *header = find_block_header(record, at);
-	uint32_t length;
+	struct record_block *block = find_block(record, at);
 
 	put_entry(record->bytes + at, kind, fixed, items, count);
-	__builtin_memcpy(&length, header + 4, 4);
-	put_number(header + 8, crc32_add(crc32_add(0, header, 4), header + RECORD_BLOCK_BYTES, length), 4);
+	block->crc = record_block_crc(block);
 }
 
 void
