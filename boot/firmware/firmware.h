@@ -13,7 +13,7 @@
 
 /*
  * Sets the first SIZE bytes at MEMORY to 0, in words of 8 bytes: SIZE is rounded up. Compilers use "rep stos" for
- * memset(), with which QEMU needs tens of nanoseconds for each repetition if it counts instructions.
+ * memset(). If QEMU counts instructions, it needs tens of nanoseconds for each repetition.
  */
 static inline void
 firmware_clear(void *memory, size_t size)
