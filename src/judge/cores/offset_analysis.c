@@ -86,8 +86,9 @@ pass_measuring_time_of_pair(const struct pass_analysis *pass, size_t other, size
 }
 
 /*
- * Returns the time interval in which the pair's offset changed, if the kind of change is MOTION: from the pair's
- * measurement in one pass to its measurement in a later pass. For an unknown MOTION these are the first and the last.
+ * Returns the time interval in which the pair's offset changed by the kind of change MOTION. It starts with the pair's
+ * measurement in one pass, and ends with its measurement in a later pass. For an unknown MOTION these are the first and
+ * the last pass.
  */
 static struct moment
 find_time_of_motion(const struct report_skew *skew, enum motion motion, size_t other, size_t rank)
