@@ -81,9 +81,10 @@ def test_the_runner_says_who_refused_what_is_not_signed_and_does_not_wait(run):
 
 
 @needs_shim
+@pytest.mark.long
 def test_with_microsofts_keys_it_runs_by_a_shim_after_its_certificate_was_enrolled(with_shim):
-    """Takes 10 to 23 s of processor time, because the certificate is enrolled by keys in shim's screens, before a second
-    start of the firmware."""
+    """Takes 10 to 32 s of processor time, because the certificate is enrolled by keys in shim's screens, before a second
+    start of the firmware. The short tests of the image for shim are in qemu/test_sign.py and test_image.py."""
     with guest(MICROSOFTS_KEYS, with_shim) as shown:
         manager = Manager(shown)
         manager.enrol()
