@@ -19,8 +19,8 @@ void analysis_calculate_gaps(const void *record, size_t size, struct report *rep
 /* Fills report->discontinuities, except their times in the run and their classes, which src/judge sets. */
 void analysis_calculate_discontinuities(const void *record, size_t size, struct report *report);
 
-/* Sets SCALE to the TSC's rate in an entry `scale`. */
-void analysis_read_scale(struct scale *scale, const struct record_entry *entry);
+/* Sets SCALE to the TSC's rate in an entry `scale`. Returns the TSC's resolution in this entry, in ticks. */
+uint64_t analysis_read_scale(struct scale *scale, const struct record_entry *entry);
 
 struct rate_outcome {
 	bool undecided;     /* true if no majority of the clocks confirms the TSC's rate */

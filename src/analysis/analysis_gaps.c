@@ -15,7 +15,7 @@ clear_gap_figures(struct report *report)
 		report->cores[i].observed_ns = report->cores[i].gaps = report->cores[i].worst_gap_ns = 0;
 }
 
-void
+uint64_t
 analysis_read_scale(struct scale *scale, const struct record_entry *entry)
 {
 	struct record_scale is;
@@ -24,6 +24,7 @@ analysis_read_scale(struct scale *scale, const struct record_entry *entry)
 	scale_init(scale, (struct rate){ is.hz_num, is.hz_den });
 	if (is.low_microhz && is.high_microhz)
 		scale_set_rate_bounds(scale, is.low_microhz, is.high_microhz);
+	return is.step_ticks;
 }
 
 /*

@@ -219,7 +219,7 @@ read_passes_and_pingpongs(struct offset_analysis *analysis, const void *record, 
 {
 	struct record_reader reader = record_open_without_checksums(record, size);
 	struct record_entry entry;
-	struct record_scale scale;
+	uint64_t step_ticks;
 
 	while (record_read_next(&reader, &entry))
 		if (entry.kind == RECORD_PASS)
@@ -230,9 +230,8 @@ read_passes_and_pingpongs(struct offset_analysis *analysis, const void *record, 
 			read_exchange_entry(analysis, &entry);
 		if (entry.kind != RECORD_SCALE)
 			continue;
-		record_read_fixed_part(&entry, &scale);
-		analysis_read_scale(&analysis->scale, &entry);
-		analysis->resolution_ticks = scale.step_ticks ? scale.step_ticks : 1;
+		step_ticks = analysis_read_scale(&analysis->scale, &entry);
+		analysis->resolution_ticks = step_ticks ? step_ticks : 1;
 	}
 }
 

@@ -174,14 +174,11 @@ rate_read_batches(const struct rate_windows *windows, const struct report *repor
 
 	*batches = (struct rate_batches){ .readings = { .report = report, .entry = &report->clocks[i] } };
 	while (record_read_next(&reader, &entry)) {
-		struct record_scale scale;
 		struct record_batch batch;
 		struct record_mark mark;
 
 		if (entry.kind == RECORD_SCALE && !batches->close.window) {
-			record_read_fixed_part(&entry, &scale);
-			analysis_read_scale(&batches->readings.scale, &entry);
-			batches->readings.tsc_resolution_ticks = scale.step_ticks;
+			batches->readings.tsc_resolution_ticks = analysis_read_scale(&batches->readings.scale, &entry);
 		} else if (entry.kind == RECORD_MARK && batches->close.window) {
 			record_read_fixed_part(&entry, &mark);
 			batches->may_have_stopped |= mark.what == RECORD_MARK_TICK && clock->firmware_ticks;

@@ -62,15 +62,16 @@ enum record_kind {
  */
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers in the file are little endian");
 
-struct record_header { /* the start of a record; CRC is of the bytes before it */
+struct record_header { /* the start of a record */
 	char magic[8];
-	uint32_t version, crc;
+	uint32_t version;
+	uint32_t crc; /* checksum of MAGIC and VERSION */
 } __attribute__((packed, may_alias));
 
 struct record_block { /* the start of a block */
 	uint32_t number; /* from 0 */
 	uint32_t bytes;  /* size of its entries, which follow */
-	uint32_t crc;    /* of NUMBER and the entries */
+	uint32_t crc;    /* checksum of NUMBER and the entries */
 } __attribute__((packed, may_alias));
 
 struct record_entry_header { /* the start of an entry; its struct and its items follow */
