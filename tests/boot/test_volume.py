@@ -147,9 +147,11 @@ def test_a_stick_that_was_pulled_out_while_measuring_says_so(tmp_path):
     assert not folders(volume) and [name[8:] for name in volume.files("baretick")] == [".run"]
 
 
+@pytest.mark.long
 def test_a_stick_that_is_pulled_out_while_it_is_written_loses_nothing_that_serial_carries(tmp_path):
     """The stick does 48 writes a second, and a report needs more than a hundred. Therefore there is enough time to pull
-    the stick out, even on a busy host. Takes 14 to 28 s of processor time, because the firmware polls the slow stick."""
+    the stick out, even on a busy host. Takes 14 to 28 s of processor time, because the firmware waits in real time for
+    the missing stick. In the next test a stick refuses writes at once."""
     def pull(machine):
         assert machine.wait_for(b"baretick ")
         with machine.monitor() as monitor:
