@@ -76,6 +76,11 @@ $(BUILD)/host/boot/%.o $(BUILD)/host/tests/firmware/%.o $(BUILD)/host/tests/unit
 	$(EFI_INCLUDES) -fshort-wchar -DVERSION='"$(VERSION)"' -DCOMMIT='"$(COMMIT)"'
 $(BUILD)/host/tests/firmware/%.o $(BUILD)/host/tests/unit/boot/%.o: TEST_INCLUDES += -Itests/firmware
 
+# The unit tests' own sources are not optimised, because their compilation would take longer than that saves. Three of them have
+# functions that run at each access to the simulated machine.
+OPTIMISED_TESTS := $(addprefix $(BUILD)/host/tests/unit/measure/test_survey,.o _rates.o _interference.o)
+$(filter-out $(OPTIMISED_TESTS),$(UNIT_OBJECTS)): HOST_FLAGS += -O0
+
 # The product and its tests are built with sanitizers. The simulated hardware is not, because it would take most of the
 # time.
 $(BUILD)/host/tests/sim/%.o: SANITIZE :=
