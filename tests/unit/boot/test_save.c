@@ -124,6 +124,21 @@ TEST(if_Flush_fails_for_lack_of_space_the_new_folder_is_deleted)
 	assert_null(volume_sim_find_file("\\baretick"));
 }
 
+TEST(if_the_device_does_not_answer_nothing_more_is_asked_of_it)
+{
+	static const EFI_STATUS gone[] = { EFI_DEVICE_ERROR, EFI_TIMEOUT, EFI_NO_MEDIA, EFI_MEDIA_CHANGED };
+	char sentence[SAVE_SENTENCE_SIZE];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(gone) / sizeof(gone[0]); i++) {
+		volume_sim_close();
+		volume_sim_open()->flush = gone[i];
+		assert_false(save_report(saved, 0, sentence));
+		/* Delete would wait for the device again, so the file that was begun stays. */
+		assert_non_null(volume_sim_find_file("\\baretick\\0001.new\\report.json"));
+	}
+}
+
 TEST(if_a_volume_becomes_full_during_a_file_it_is_restored)
 {
 	struct volume_sim *volume = *state;
