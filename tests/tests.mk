@@ -124,9 +124,13 @@ $(HOST_OBJECTS) $(FIRMWARE_OBJECTS) $(UNIT_OBJECTS): | deps-test
 # sanitizers, because they judge many machines.
 TRUTH_ROOMS   := $(sort $(call visible,src/run) $(call visible,src/render/json) $(call visible,drivers/checks) $(call visible,drivers/smp) $(call visible,drivers/timers))
 TRUTH_SOURCES := $(filter-out drivers/hw/hw.c,$(foreach room,$(TRUTH_ROOMS) tests/sim tests/truth,$(wildcard $(room)/*.c)))
-TRUTH_OBJECTS := $(TRUTH_SOURCES:%.c=$(BUILD)/truth/%.o)
+# The product's objects have the same flags as in baretick-replay, and the simulated machine's as in the unit tests. They are
+# shared.
+TRUTH_OBJECTS := $(patsubst %.c,$(BUILD)/replay/%.o,$(filter-out tests/%,$(TRUTH_SOURCES))) \
+	$(patsubst %.c,$(BUILD)/host/%.o,$(filter tests/sim/%,$(TRUTH_SOURCES))) \
+	$(patsubst %.c,$(BUILD)/truth/%.o,$(filter tests/truth/%,$(TRUTH_SOURCES)))
 
-$(BUILD)/truth/%.o: %.c Makefile tests/tests.mk $(ROOMS_MK) | deps-test
+$(BUILD)/truth/tests/truth/%.o: tests/truth/%.c Makefile tests/tests.mk $(ROOMS_MK) | deps-test
 	@mkdir -p $(@D)
 	$(call say,HOSTCC)
 	$(QUIET)$(HOST_CC) $(COMMON) -fno-strict-aliasing $(INCLUDES) -Itests/sim -I$(<D) -MMD -MP -c $< -o $@
