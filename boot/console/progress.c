@@ -71,10 +71,8 @@ void
 progress_print_phase(struct progress *progress, const char *phase)
 {
 	char bytes[CONSOLE_LINE];
-	struct text line;
 
-	text_init(&line, bytes, sizeof(bytes));
-	text_printf(&line, "phase: %s\n", phase);
+	text_format(bytes, sizeof(bytes), "phase: %s\n", phase);
 	console_print_serial(progress->console, bytes);
 }
 
@@ -83,11 +81,9 @@ print_measured_clock(void *context, const struct report *report, const struct re
 {
 	struct progress *progress = context;
 	char bytes[CONSOLE_LINE];
-	struct text line;
 
 	(void)report;
-	text_init(&line, bytes, sizeof(bytes));
-	text_printf(&line, "  %-12s  p50 %6s  p99 %6s  %lu reads\n", entry->clock.id,
+	text_format(bytes, sizeof(bytes), "  %-12s  p50 %6s  p99 %6s  %lu reads\n", entry->clock.id,
 		    number_from_ns(latency_percentile_ns(entry->latency, 50000)).text,
 		    number_from_ns(latency_percentile_ns(entry->latency, 99000)).text, entry->latency->count);
 	console_print(progress->console, bytes);

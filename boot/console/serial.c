@@ -69,7 +69,6 @@ serial_queue_block(struct serial *serial, const char *name, const char *body, si
 {
 	struct serial_block *block = &serial->blocks[serial->block_count];
 	char hex[SHA256_HEX_SIZE];
-	struct text text;
 
 	if (!serial->is_enabled || serial->block_count == SERIAL_BLOCKS_MAX)
 		return;
@@ -77,12 +76,9 @@ serial_queue_block(struct serial *serial, const char *name, const char *body, si
 	block->body = body;
 	block->length = length;
 	sha256_hex(body, length, hex);
-	text_init(&text, block->name, sizeof(block->name));
-	text_put(&text, name);
-	text_init(&text, block->begin, sizeof(block->begin));
-	text_printf(&text, "BARETICK %s BEGIN\n", name);
-	text_init(&text, block->end, sizeof(block->end));
-	text_printf(&text, "BARETICK %s END sha256=%s\n", name, hex);
+	text_copy(block->name, sizeof(block->name), name);
+	text_format(block->begin, sizeof(block->begin), "BARETICK %s BEGIN\n", name);
+	text_format(block->end, sizeof(block->end), "BARETICK %s END sha256=%s\n", name, hex);
 }
 
 static bool

@@ -201,21 +201,19 @@ cores_start(struct cores *cores, const struct acpi_madt *madt, uint32_t own_apic
 	size_t wanted = listed < limits.started ? listed : limits.started;
 	const char *refusal;
 	uint32_t *ids;
-	struct text text;
 
 	cores_use_boot_core_only(cores, own_apic_id, smp);
 	if (wanted < 2)
 		return false;
 	if (!acpi_madt_lists_core(madt, own_apic_id)) {
-		text_init(&text, cores->reason, sizeof(cores->reason));
-		text_printf(&text, "The MADT does not list the boot core's APIC id %u, so a core in its list may be "
+		text_format(cores->reason, sizeof(cores->reason),
+			    "The MADT does not list the boot core's APIC id %u, so a core in its list may be "
 			    "the boot core: no core was sent INIT.", own_apic_id);
 		return false;
 	}
 	refusal = lapic_open(&cores->startup.lapic);
 	if (refusal) {
-		text_init(&text, cores->reason, sizeof(cores->reason));
-		text_printf(&text, "No core was started: %s.", refusal);
+		text_format(cores->reason, sizeof(cores->reason), "No core was started: %s.", refusal);
 		return false;
 	}
 	if (!cores_allocate_memory(cores, listed, wanted, &ids))

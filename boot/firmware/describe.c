@@ -28,10 +28,7 @@ get_accelerator_name(const char *hypervisor)
 static void
 join_two_names(char *out, size_t size, const char *first, const char *second)
 {
-	struct text text;
-
-	text_init(&text, out, size);
-	text_printf(&text, "%s%s%s", first, first[0] && second[0] ? " " : "", second);
+	text_format(out, size, "%s%s%s", first, first[0] && second[0] ? " " : "", second);
 }
 
 /*
@@ -79,8 +76,7 @@ describe_machine(struct report *report, const struct platform *platform, const s
 		report_add_claim(report, &platform->claims.rows[i]);
 	__builtin_memcpy(report->cpu_vendor, cpu->vendor, sizeof(report->cpu_vendor));
 	__builtin_memcpy(report->hypervisor, cpu->hypervisor, sizeof(report->hypervisor));
-	text_init(&text, report->accelerator, sizeof(report->accelerator));
-	text_put(&text, get_accelerator_name(cpu->hypervisor));
+	text_copy(report->accelerator, sizeof(report->accelerator), get_accelerator_name(cpu->hypervisor));
 	text_init(&text, report->firmware, sizeof(report->firmware));
 	firmware_print_name(&text);
 	describe_machine_identity(report, platform, smbios);

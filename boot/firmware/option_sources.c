@@ -55,11 +55,10 @@ option_sources_parse_text(struct option_sources *sources, const char *text, size
 {
 	char ignored[OPTIONS_ERROR_SIZE];
 	char *error = sources->good ? sources->error : ignored; /* only the first error is shown */
-	struct text sentence;
 
 	if (length > SOURCE_SIZE) {
-		text_init(&sentence, error, OPTIONS_ERROR_SIZE);
-		text_printf(&sentence, "In %s: the options are %zu bytes long; the maximum is %u bytes.", source,
+		text_format(error, OPTIONS_ERROR_SIZE,
+			    "In %s: the options are %zu bytes long; the maximum is %u bytes.", source,
 			    length, SOURCE_SIZE);
 	} else if (options_parse(text, length, source, sources->names, &sources->report->options, error)) {
 		return;

@@ -25,8 +25,7 @@ make_marker_file_name(char name[MARKER_FILE_NAME_SIZE], const struct report *rep
 	text_printf(&text, "%s\n%s\n%s\n%s\n%s\n%s\n%s\n%s", report->cpu, report->hypervisor, report->firmware,
 		    smbios->vendor, smbios->product, smbios->serial, smbios->board_vendor, smbios->board_product);
 	sha256_hex(bytes, text.length, hex);
-	text_init(&text, name, MARKER_FILE_NAME_SIZE);
-	text_printf(&text, "%.8s.run", hex);
+	text_format(name, MARKER_FILE_NAME_SIZE, "%.8s.run", hex);
 }
 
 static void

@@ -79,11 +79,9 @@ static void
 show_error(struct application *app, const char *bytes)
 {
 	char document[ERROR_SIZE + sizeof(PAGER_ALONE)];
-	struct text text;
 
 	app->pager.patience = is_unattended(app) ? PATIENCE : 0;
-	text_init(&text, document, sizeof(document));
-	text_printf(&text, "%s%s", bytes, app->pager.patience ? PAGER_ALONE "\n" : "");
+	text_format(document, sizeof(document), "%s%s", bytes, app->pager.patience ? PAGER_ALONE "\n" : "");
 	console_print(&app->console, bytes);
 	pager_show_document(&app->pager, &app->console, "Error", document);
 }

@@ -34,17 +34,13 @@ send_report_now(void *context)
 	struct pager *pager = send->pager;
 	char saved[PAGER_SAVED_SIZE], said[PAGER_SAVED_SIZE];
 	struct fault fault;
-	struct text text;
 
-	text_init(&text, saved, sizeof(saved));
-	text_put(&text, pager->saved);
-	text_init(&text, said, sizeof(said));
-	text_printf(&text, "%s" SENDING "%s ...", saved, send->address);
+	text_copy(saved, sizeof(saved), pager->saved);
+	text_format(said, sizeof(said), "%s" SENDING "%s ...", saved, send->address);
 	pager_set_saved_sentence(pager, said);
 	if (!guard_run(post_report_text, send, &fault))
 		set_fault_sentence(send, &fault);
-	text_init(&text, said, sizeof(said));
-	text_printf(&text, "%s %s", saved, send->sentence);
+	text_format(said, sizeof(said), "%s %s", saved, send->sentence);
 	pager_set_saved_sentence(pager, said);
 	console_print_serial(pager->console, send->sentence);
 	console_print_serial(pager->console, "\n");

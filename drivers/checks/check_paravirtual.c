@@ -78,7 +78,6 @@ pvclock_check_stated_rate(const struct checking *checking, struct behaviour *row
 {
 	uint64_t refused = pvclock_count_cores_without_page(checking->device), multiplier;
 	struct pvclock taken;
-	struct text text;
 	size_t length;
 
 	multiplier = pvclock_copy_page(checking->rows, &taken) ? pvclock_get_multiplier(&taken) : 0;
@@ -87,8 +86,8 @@ pvclock_check_stated_rate(const struct checking *checking, struct behaviour *row
 	length = text_length(row->text);
 	if (!refused)
 		return;
-	text_init(&text, row->text + length, sizeof(row->text) - length);
-	text_printf(&text, " The hypervisor refused a page for %lu other core%s.", refused, refused == 1 ? "" : "s");
+	text_format(row->text + length, sizeof(row->text) - length,
+		    " The hypervisor refused a page for %lu other core%s.", refused, refused == 1 ? "" : "s");
 }
 
 static void

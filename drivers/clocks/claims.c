@@ -174,10 +174,8 @@ add_interface_rate_claim(const struct reading *reading, const struct paravirtual
 {
 	char by[CLAIM_SOURCE_SIZE];
 	struct claim *claim;
-	struct text text;
 
-	text_init(&text, by, sizeof(by));
-	text_printf(&text, format, number);
+	text_format(by, sizeof(by), format, number);
 	claim = claims_add(reading->claims, source, clock, by);
 	claim->base = interface->base;
 	return claim;

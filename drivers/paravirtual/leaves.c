@@ -152,7 +152,6 @@ static void
 read_hyperv_features(struct paravirtual_interface *interface, fault_guard *guarded)
 {
 	struct fault fault;
-	struct text version;
 	struct hw_cpuid r;
 	uint64_t hz;
 
@@ -160,8 +159,7 @@ read_hyperv_features(struct paravirtual_interface *interface, fault_guard *guard
 	    hw_cpuid(interface->base + LEAF_INTERFACE, 0).eax != HV_1)
 		return;
 	r = hw_cpuid(interface->base + LEAF_VERSION, 0);
-	text_init(&version, interface->version, sizeof(interface->version));
-	text_printf(&version, "%u.%u.%u", r.ebx >> 16, r.ebx & 0xffff, r.eax);
+	text_format(interface->version, sizeof(interface->version), "%u.%u.%u", r.ebx >> 16, r.ebx & 0xffff, r.eax);
 	r = hw_cpuid(interface->base + LEAF_TIME, 0);
 	interface->features = r.eax;
 	if (!(r.edx & HV_FREQUENCY_MSRS_AVAILABLE))
@@ -178,18 +176,16 @@ read_hyperv_features(struct paravirtual_interface *interface, fault_guard *guard
 static void
 read_xen_features(struct paravirtual_interface *interface)
 {
-	struct text text;
 	struct hw_cpuid r;
 
 	if (interface->leaf_max < interface->base + LEAF_TIME)
 		return;
 	r = hw_cpuid(interface->base + LEAF_INTERFACE, 0);
-	text_init(&text, interface->version, sizeof(interface->version));
-	text_printf(&text, "%u.%u", r.eax >> 16, r.eax & 0xffff);
+	text_format(interface->version, sizeof(interface->version), "%u.%u", r.eax >> 16, r.eax & 0xffff);
 	r = hw_cpuid(interface->base + LEAF_TIME, 0);
 	interface->features = r.ebx;
-	text_init(&text, interface->offers, sizeof(interface->offers));
-	text_printf(&text, "pvclock, TSC mode %u (%s)", r.ebx, r.ebx == XEN_TSC_NEVER_EMULATED ? "never emulated" :
+	text_format(interface->offers, sizeof(interface->offers), "pvclock, TSC mode %u (%s)", r.ebx,
+		    r.ebx == XEN_TSC_NEVER_EMULATED ? "never emulated" :
 		    r.eax & XEN_TSC_EMULATED ? "emulated" : "not emulated now");
 	set_tsc_rate(interface, (uint64_t)r.ecx * HZ_PER_KHZ, "Xen's CPUID leaf of the TSC");
 }

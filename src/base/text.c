@@ -310,6 +310,18 @@ text_put_decimal(struct text *text, uint64_t value, unsigned scale, unsigned dig
 }
 
 void
+text_format(char *bytes, size_t size, const char *format, ...)
+{
+	struct text text;
+	va_list arguments;
+
+	text_init(&text, bytes, size);
+	va_start(arguments, format);
+	text_vprintf(&text, format, arguments);
+	va_end(arguments);
+}
+
+void
 text_copy(char *bytes, size_t size, const char *string)
 {
 	struct text text;

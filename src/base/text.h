@@ -59,6 +59,12 @@ void text_vprintf(struct text *text, const char *format, va_list arguments)
  */
 void text_put_decimal(struct text *text, uint64_t value, unsigned scale, unsigned digits);
 
+/*
+ * Writes text into BYTES as text_printf() does, with a final 0. A text that is too long for SIZE bytes is cut. The
+ * arguments must not be in BYTES.
+ */
+void text_format(char *bytes, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
 /* Copies STRING to BYTES, which gets a final 0. A string that is too long for SIZE is cut. */
 void text_copy(char *bytes, size_t size, const char *string);
 

@@ -229,7 +229,6 @@ judge_median_latency(struct report *report, const struct report_clock *entry)
 {
 	uint64_t limit_ns = rules_get_limit_by_id(report, "clock-slow"), median_ns;
 	struct finding *finding;
-	struct text advice;
 
 	if (!report_clock_is_main_of_device(entry) || !report->tsc.den || !is_median_above(entry, limit_ns) ||
 	    (judge_has_tsc_stepped_or_jumped(report) && !text_equal(entry->clock.id, "tsc")))
@@ -243,8 +242,8 @@ judge_median_latency(struct report *report, const struct report_clock *entry)
 	if (!finding || !entry->clock.caveat)
 		return;
 	/* No kernel uses this clock as its clocksource, so the rule's advice (another clocksource=) does not help. */
-	text_init(&advice, finding->advice, sizeof(finding->advice));
-	text_printf(&advice, "Read this clock seldom; kernels do not keep time by it: %s.", entry->clock.caveat);
+	text_format(finding->advice, sizeof(finding->advice),
+		    "Read this clock seldom; kernels do not keep time by it: %s.", entry->clock.caveat);
 }
 
 void

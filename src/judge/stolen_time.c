@@ -65,7 +65,6 @@ judge_timing_quality(struct report *report)
 	struct report_quality *quality = &report->quality;
 	struct phrase hit = { "" };
 	uint64_t stolen = all->measured ? scale_mul_div_nearest(all->total_ns, MILLIPERCENT, all->observed_ns) : 0;
-	struct text text;
 	size_t hits = 0;
 
 	for (size_t i = 0; i < report->clock_count; i++)
@@ -77,8 +76,7 @@ judge_timing_quality(struct report *report)
 	quality->stolen_millipercent = stolen;
 	quality->tails_known = all->measured || hits;
 	quality->reliable_tails = all->measured && !hits && stolen < STOLEN_MAX_MILLIPERCENT;
-	text_init(&text, quality->text, sizeof(quality->text));
-	text_printf(&text, "%s: %s%s.", describe_stolen_time(report).bytes,
+	text_format(quality->text, sizeof(quality->text), "%s: %s%s.", describe_stolen_time(report).bytes,
 		    !quality->tails_known ? "latency tails may be unreliable" :
 		    quality->reliable_tails ? "tails reliable up to p99.9" : "latency tails are unreliable", hit.bytes);
 }

@@ -156,10 +156,9 @@ static void
 add_reason_for_untimed_reads(struct report_clock *entry)
 {
 	size_t length = text_length(entry->clock.reason);
-	struct text reason;
 
-	text_init(&reason, entry->clock.reason + length, CLOCK_REASON_SIZE - length);
-	text_printf(&reason, "%sNo read could be timed: the TSC stopped.", length ? " " : "");
+	text_format(entry->clock.reason + length, CLOCK_REASON_SIZE - length,
+		    "%sNo read could be timed: the TSC stopped.", length ? " " : "");
 }
 
 /* Ends the run, because the TSC stopped. Clocks without a timed reading stay unknown. Only the TSC counts as failed. */

@@ -36,10 +36,7 @@ folders_parse_number(const char *name)
 void
 folders_make_name(char name[FOLDERS_NAME_SIZE], unsigned number, bool whole)
 {
-	struct text text;
-
-	text_init(&text, name, FOLDERS_NAME_SIZE);
-	text_printf(&text, "%04u%s", number, whole ? "" : UNFINISHED);
+	text_format(name, FOLDERS_NAME_SIZE, "%04u%s", number, whole ? "" : UNFINISHED);
 }
 
 uint64_t

@@ -62,10 +62,7 @@ void
 pager_show_report(struct pager *pager, struct console *console, const struct report *report, const char *saved,
 		  struct text buffer)
 {
-	struct text text;
-
-	text_init(&text, pager->saved, sizeof(pager->saved));
-	text_printf(&text, "%s%s", saved, pager->patience ? " " PAGER_ALONE : "");
+	text_format(pager->saved, sizeof(pager->saved), "%s%s", saved, pager->patience ? " " PAGER_ALONE : "");
 	pager->screen = (struct screen){
 		.report = report, .saved = pager->saved, .buffer = buffer.bytes, .buffer_size = buffer.size
 	};
@@ -75,10 +72,7 @@ pager_show_report(struct pager *pager, struct console *console, const struct rep
 void
 pager_set_saved_sentence(struct pager *pager, const char *saved)
 {
-	struct text text;
-
-	text_init(&text, pager->saved, sizeof(pager->saved));
-	text_printf(&text, "%s", saved);
+	text_copy(pager->saved, sizeof(pager->saved), saved);
 	screen_open(&pager->screen);
 	draw_changed_rows(pager);
 }

@@ -23,10 +23,8 @@ exchange_set_failure(struct exchange *exchange, const char *reason)
 static bool
 fail_with_status(struct exchange *exchange, const char *reason, EFI_STATUS status)
 {
-	struct text text;
-
-	text_init(&text, exchange->reason, sizeof(exchange->reason));
-	text_printf(&text, "%s (status %lxh)", reason, (unsigned long)(status & ~EFI_ERROR_MASK));
+	text_format(exchange->reason, sizeof(exchange->reason), "%s (status %lxh)", reason,
+		    (unsigned long)(status & ~EFI_ERROR_MASK));
 	return false;
 }
 

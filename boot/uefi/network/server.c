@@ -12,12 +12,8 @@ static const EFI_GUID guid_pxe = EFI_PXE_BASE_CODE_PROTOCOL_GUID;
 static void
 set_server_addresses(struct server *server, const char *address)
 {
-	struct text text;
-
-	text_init(&text, server->options, sizeof(server->options));
-	text_printf(&text, "%s" PATH_OPTIONS, address);
-	text_init(&text, server->reports, sizeof(server->reports));
-	text_printf(&text, "%s" PATH_REPORTS, address);
+	text_format(server->options, sizeof(server->options), "%s" PATH_OPTIONS, address);
+	text_format(server->reports, sizeof(server->reports), "%s" PATH_REPORTS, address);
 }
 
 /*
@@ -50,7 +46,6 @@ find_server_by_pxe(struct server *server, EFI_HANDLE device)
 {
 	const EFI_PXE_BASE_CODE_PROTOCOL *pxe = firmware_find_protocol(device, &guid_pxe);
 	char address[ORIGIN_ADDRESS_SIZE];
-	struct text text;
 	uint8_t ipv4[4];
 
 	if (!pxe || !pxe->Mode) {
@@ -60,8 +55,7 @@ find_server_by_pxe(struct server *server, EFI_HANDLE device)
 	} else if (!find_boot_server(pxe->Mode, ipv4)) {
 		server->reason = "no DHCP packet names the boot server";
 	} else {
-		text_init(&text, address, sizeof(address));
-		text_printf(&text, "http://%u.%u.%u.%u", ipv4[0], ipv4[1], ipv4[2], ipv4[3]);
+		text_format(address, sizeof(address), "http://%u.%u.%u.%u", ipv4[0], ipv4[1], ipv4[2], ipv4[3]);
 		set_server_addresses(server, address);
 	}
 }

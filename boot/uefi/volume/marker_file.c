@@ -10,10 +10,7 @@
 static const char *
 make_marker_path(const char *name, char path[FILES_PATH_SIZE])
 {
-	struct text text;
-
-	text_init(&text, path, FILES_PATH_SIZE);
-	text_printf(&text, SAVE_FOLDER "\\%s", name);
+	text_format(path, FILES_PATH_SIZE, SAVE_FOLDER "\\%s", name);
 	return path;
 }
 

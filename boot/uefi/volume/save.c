@@ -83,10 +83,8 @@ explain_failure(struct saving *saving, EFI_STATUS status)
 static const char *
 make_path(struct saving *saving, const char *folder, const char *name)
 {
-	struct text text;
-
-	text_init(&text, saving->path, sizeof(saving->path));
-	text_printf(&text, SAVE_FOLDER "%s%s%s%s", folder[0] ? "\\" : "", folder, name[0] ? "\\" : "", name);
+	text_format(saving->path, sizeof(saving->path), SAVE_FOLDER "%s%s%s%s",
+		    folder[0] ? "\\" : "", folder, name[0] ? "\\" : "", name);
 	return saving->path;
 }
 
@@ -170,12 +168,10 @@ find_folder_of_number(EFI_FILE_HANDLE root, const char *folder, unsigned number)
 
 	for (unsigned whole = 0; whole <= 1 && status == EFI_NOT_FOUND; whole++) {
 		char name[FOLDERS_NAME_SIZE], path[FILES_PATH_SIZE];
-		struct text text;
 		bool is_folder;
 
 		folders_make_name(name, number, whole);
-		text_init(&text, path, sizeof(path));
-		text_printf(&text, "%s\\%s", folder, name);
+		text_format(path, sizeof(path), "%s\\%s", folder, name);
 		status = files_is_folder(root, path, &is_folder);
 	}
 	return status;
@@ -322,12 +318,11 @@ bool
 save_check_volume(char sentence[SAVE_SENTENCE_SIZE])
 {
 	char inner[FAT_NAME_SIZE];
-	struct text text;
 
 	if (!fat_has_endless_chain(files_get_device(), SAVE_FOLDER_ON_FAT, inner))
 		return true;
-	text_init(&text, sentence, SAVE_SENTENCE_SIZE);
-	text_printf(&text, NO_REPORT "the file system is damaged: the folder " SAVE_FOLDER "%s%s has no end.",
+	text_format(sentence, SAVE_SENTENCE_SIZE,
+		    NO_REPORT "the file system is damaged: the folder " SAVE_FOLDER "%s%s has no end.",
 		    inner[0] ? "\\" : "", inner);
 	return false;
 }

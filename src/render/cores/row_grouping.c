@@ -139,9 +139,7 @@ void
 table_put_core_label(struct text *out, const struct report_core *core, const char *mark)
 {
 	char label[LABEL_SIZE];
-	struct text text;
 
-	text_init(&text, label, sizeof(label));
-	text_printf(&text, "%*u%s", TABLE_CORE_COLUMNS, core->apic_id, mark);
+	text_format(label, sizeof(label), "%*u%s", TABLE_CORE_COLUMNS, core->apic_id, mark);
 	table_put_label(out, label, TABLE_CORE_COLUMNS + 1);
 }

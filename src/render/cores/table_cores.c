@@ -106,10 +106,8 @@ static void
 put_reason_core_does_not_run(struct text *out, size_t line_start, const struct report_core *core)
 {
 	char sentence[CLOCK_REASON_SIZE + 32];
-	struct text text;
 
-	text_init(&text, sentence, sizeof(sentence));
-	text_printf(&text, "%s%s%s", core->started ? "stopped answering" : "did not start",
+	text_format(sentence, sizeof(sentence), "%s%s%s", core->started ? "stopped answering" : "did not start",
 		    core->reason[0] ? ": " : "", core->reason);
 	table_pad_to_column(out, line_start, LABEL_COLUMNS + 1);
 	out->ink = INK_WARN;

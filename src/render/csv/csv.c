@@ -106,12 +106,9 @@ count_same_findings_before(const struct report *report, const struct finding *fi
 static bool
 set_subject_if_timer_was_tested(const struct report_interval *row, struct subject *subject, char *prefix)
 {
-	struct text text;
-
 	if (row->state != CLOCK_PRESENT || row->reason[0])
 		return false;
-	text_init(&text, prefix, PREFIX_SIZE);
-	text_printf(&text, "%s_%lu_", row->periodic ? "periodic" : "one_shot", row->asked_ns);
+	text_format(prefix, PREFIX_SIZE, "%s_%lu_", row->periodic ? "periodic" : "one_shot", row->asked_ns);
 	subject->clock = row->source;
 	subject->core = row->core;
 	subject->prefix = prefix;
@@ -145,7 +142,6 @@ set_subject_if_element_has_rows(const struct csv *csv, const struct field_table 
 	const struct report_core *core = element;
 	const struct finding *finding = element;
 	const struct report_calibration *calibration = element;
-	struct text text;
 
 	if (table == &field_clock) {
 		subject->clock = entry->clock.id;
@@ -163,8 +159,7 @@ set_subject_if_element_has_rows(const struct csv *csv, const struct field_table 
 		*subject = (struct subject){ finding->clock ? finding->clock : "", finding->core, "", finding->rule,
 					count_same_findings_before(csv->report, finding), finding->unit ? finding->unit : "", true };
 	} else if (table == &field_calibration) {
-		text_init(&text, prefix, PREFIX_SIZE);
-		text_printf(&text, "%s_", calibration->loop->id);
+		text_format(prefix, PREFIX_SIZE, "%s_", calibration->loop->id);
 		subject->clock = calibration->loop->clock;
 		subject->prefix = prefix;
 	} else {

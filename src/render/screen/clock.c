@@ -65,12 +65,11 @@ put_rates_against_other_clocks(struct text *out, const struct report *report, co
 		const struct report_rate *rate = &report->rates[i];
 		bool first = text_equal(rate->a, entry->clock.id);
 		char against[PAIR_SIZE];
-		struct text text;
 
 		if (!rate->ppb.known || (!first && !text_equal(rate->b, entry->clock.id)))
 			continue;
-		text_init(&text, against, sizeof(against));
-		text_printf(&text, "%s%sagainst %s%s: ", first ? "" : rate->a, first ? "" : " ", rate->b,
+		text_format(against, sizeof(against), "%s%sagainst %s%s: ", first ? "" : rate->a, first ? "" : " ",
+			    rate->b,
 			    rate->same_source ? " (the same source)" : "");
 		put_ppm(out, label, against, rate->ppb);
 		label = "";

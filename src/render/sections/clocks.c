@@ -72,10 +72,8 @@ put_state_of_clock(struct text *out, const struct report_clock *entry)
 {
 	char sentence[CLOCK_REASON_SIZE + 16];
 	const char *rest = sentence;
-	struct text text;
 
-	text_init(&text, sentence, sizeof(sentence));
-	text_printf(&text, "%s%s%s", clock_state_word(entry->clock.state),
+	text_format(sentence, sizeof(sentence), "%s%s%s", clock_state_word(entry->clock.state),
 		    entry->clock.reason[0] ? ": " : "", entry->clock.reason);
 	out->ink = entry->verdict == VERDICT_ABSENT ? INK_DIM : INK_PLAIN;
 	text_printf(out, " %-*.*s", STATE_COLUMNS, (int)table_bytes_that_fit(rest, STATE_COLUMNS), rest);

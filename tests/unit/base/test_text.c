@@ -156,6 +156,17 @@ TEST(a_decimal_of_four_billion_digits_ends_with_the_buffer)
 	assert_true(text.truncated);
 }
 
+TEST(a_formatted_text_is_cut_at_the_buffers_size)
+{
+	char bytes[8];
+
+	(void)state;
+	text_format(bytes, sizeof(bytes), "%s %u", "core", 12);
+	assert_string_equal(bytes, "core 12");
+	text_format(bytes, sizeof(bytes), "%s %u", "cores", 12);
+	assert_string_equal(bytes, "cores 1");
+}
+
 TEST(a_copy_is_cut_to_the_buffer)
 {
 	char bytes[6] = "......";
