@@ -40,7 +40,7 @@ edk2_calibrate(const struct calibrating *calibrating, struct calibration_result 
 }
 
 static const char *
-edk2_explain_why_impossible(const struct calibrating *calibrating)
+edk2_find_obstacle(const struct calibrating *calibrating)
 {
 	return calibrating->devices[0] ? NULL : "No PM timer can be read in this run.";
 }
@@ -52,6 +52,6 @@ const struct calibration_loop calibration_edk2 = {
 	.uses = { &acpi_pm_driver },
 	.refusals = { [STOPPED] = "the PM timer stopped: EDK II's loop would never end" },
 	.longest_ns = 1000000,
-	.missing = edk2_explain_why_impossible,
+	.missing = edk2_find_obstacle,
 	.run = edk2_calibrate,
 };

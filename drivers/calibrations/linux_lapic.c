@@ -115,7 +115,7 @@ linux_lapic_calibrate(const struct calibrating *c, struct calibration_result *re
 	struct reading first, last;
 	struct lapic lapic;
 
-	(void)lapic_open(&lapic); /* cannot fail: linux_lapic_explain_why_impossible() has called it successfully */
+	(void)lapic_open(&lapic); /* cannot fail: linux_lapic_find_obstacle() has called it successfully */
 	uint32_t entry = lapic_read(&lapic, LAPIC_LVT_TIMER), initial = lapic_read(&lapic, LAPIC_INITIAL_COUNT);
 	uint32_t divide = lapic_read(&lapic, LAPIC_DIVIDE);
 
@@ -134,7 +134,7 @@ linux_lapic_calibrate(const struct calibrating *c, struct calibration_result *re
 }
 
 static const char *
-linux_lapic_explain_why_impossible(const struct calibrating *c)
+linux_lapic_find_obstacle(const struct calibrating *c)
 {
 	struct lapic lapic;
 
@@ -156,6 +156,6 @@ const struct calibration_loop calibration_linux_lapic = {
 		[NO_TIME] = "the TSC stopped",
 	},
 	.longest_ns = 110000000,
-	.missing = linux_lapic_explain_why_impossible,
+	.missing = linux_lapic_find_obstacle,
 	.run = linux_lapic_calibrate,
 };

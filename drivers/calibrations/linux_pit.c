@@ -105,7 +105,7 @@ linux_pit_calibrate(const struct calibrating *calibrating, struct calibration_re
 }
 
 static const char *
-linux_pit_explain_why_impossible(const struct calibrating *calibrating)
+linux_pit_find_obstacle(const struct calibrating *calibrating)
 {
 	return calibrating->devices[0] ? NULL : "No PIT can be read in this run.";
 }
@@ -121,6 +121,6 @@ const struct calibration_loop calibration_linux_pit = {
 		[NEVER_PRECISE] = "the error could not be limited to 500 ppm in 50 ms (\"Fast TSC calibration failed\")",
 	},
 	.longest_ns = 55000000,
-	.missing = linux_pit_explain_why_impossible,
+	.missing = linux_pit_find_obstacle,
 	.run = linux_pit_calibrate,
 };

@@ -185,7 +185,7 @@ linux_reference_calibrate(const struct calibrating *c, struct calibration_result
 }
 
 static const char *
-linux_reference_explain_why_impossible(const struct calibrating *c)
+linux_reference_find_obstacle(const struct calibrating *c)
 {
 	return c->devices[PIT] || c->devices[HPET] || c->devices[PM] ? NULL :
 	       "No PIT, HPET or PM timer can be read in this run.";
@@ -203,6 +203,6 @@ const struct calibration_loop calibration_linux_reference = {
 	.longest_ns = 80000000,
 	/* without a PIT each try takes LONG_MS */
 	.without_first_ns = TRIES * LONG_MS * WAIT_NS_PER_MS + WAIT_NS_PER_MS,
-	.missing = linux_reference_explain_why_impossible,
+	.missing = linux_reference_find_obstacle,
 	.run = linux_reference_calibrate,
 };

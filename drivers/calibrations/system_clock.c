@@ -105,14 +105,14 @@ postgresql_calibrate(const struct calibrating *c, struct calibration_result *res
 }
 
 static const char *
-valkey_explain_why_impossible(const struct calibrating *c)
+valkey_find_obstacle(const struct calibrating *c)
 {
 	(void)c;
 	return NULL;
 }
 
 static const char *
-postgresql_explain_why_impossible(const struct calibrating *c)
+postgresql_find_obstacle(const struct calibrating *c)
 {
 	return c->platform->cpu.has_rdtscp ? NULL : "PostgreSQL needs RDTSCP, which this CPU does not have.";
 }
@@ -123,7 +123,7 @@ const struct calibration_loop calibration_valkey = {
 	.clock = "tsc",
 	.refusals = { [NO_RATE] = "no wait gave a rate" },
 	.longest_ns = VALKEY_WAITS * (VALKEY_WAIT_NS + WAIT_NS_PER_MS),
-	.missing = valkey_explain_why_impossible,
+	.missing = valkey_find_obstacle,
 	.run = valkey_calibrate,
 };
 
@@ -133,6 +133,6 @@ const struct calibration_loop calibration_postgresql = {
 	.clock = "tsc",
 	.refusals = { [NO_RATE] = "the rate estimates did not settle in 50 ms" },
 	.longest_ns = POSTGRESQL_MAX_NS + WAIT_NS_PER_MS,
-	.missing = postgresql_explain_why_impossible,
+	.missing = postgresql_find_obstacle,
 	.run = postgresql_calibrate,
 };

@@ -202,7 +202,7 @@ hpet_open(const struct platform *platform, struct device *device, struct clock *
 	clocks[HPET_32].firmware_ticks = clocks[HPET].firmware_ticks;
 	if (clocks[HPET].width_bits == 32)
 		probe_set_state(&clocks[HPET_32], CLOCK_ABSENT,
-				"This HPET is 32 bits wide, so the clock hpet is read in the same way.");
+				"This HPET has 32 bits, so its reads are those of the clock hpet.");
 }
 
 const struct driver hpet_driver = {

@@ -264,8 +264,8 @@ may_machine_have_been_paused(const struct report *report, const struct report_gr
 }
 
 /*
- * Returns the group of ROW with the only clock that jumped, or with the RTC of a machine that was stopped. Sets the
- * class of ROW. Returns NULL if there is no such group.
+ * Returns the group of ROW that differs from all other clocks: the only clock that jumped, or the RTC, which goes on
+ * while a hypervisor stops the machine. Sets the class of ROW. Returns NULL if there is no such group.
  */
 static const struct report_group *
 find_lone_group(const struct report *report, struct report_discontinuity *row)

@@ -3,16 +3,13 @@
 
 #include "sync/pair_schedule.h"
 
-/* Measuring all cores except the boot core takes at most this multiple of the duration of one measurement. */
+/* Measuring all cores except the boot core takes at most this multiple of the option duration=. */
 #define CORES_SHARE_FACTOR 10
 #define QUICK_SHARE_MAX_NS (100 * SURVEY_NS_PER_MS)
-#define CALIBRATION_TIMES  10 /* the calibration loops take at most this multiple of the duration of one measurement */
+#define CALIBRATION_TIMES  10 /* the calibration loops take at most this multiple of duration= */
 #define WINDOW_FACTOR      10
 #define WINDOW_MIN_NS      SURVEY_NS_PER_S
-/*
- * longest rate window; in a standard run it is WINDOW_LONG_FACTOR times the duration of one measurement if this is
- * longer
- */
+/* longest rate window; in a standard run it is WINDOW_LONG_FACTOR times duration= if this is longer */
 #define WINDOW_MAX_NS      (10 * SURVEY_NS_PER_S)
 #define WINDOW_LONG_FACTOR 3
 #define PINGPONG_PLAN_NS   (2 * SURVEY_NS_PER_MS)

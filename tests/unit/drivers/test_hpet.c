@@ -102,7 +102,7 @@ TEST(a_32_bit_hpet_takes_one_read_and_has_no_second_read_method)
 	assert_int_equal(sample.ticks, 5 + 3);
 	assert_int_equal(sample.end - sample.begin, 320);
 	assert_state(HPET_32, CLOCK_ABSENT,
-		     "This HPET is 32 bits wide, so the clock hpet is read in the same way.");
+		     "This HPET has 32 bits, so its reads are those of the clock hpet.");
 }
 
 /* Returns a reading without a check for a rollover: it reads the high half, and then the low half. */

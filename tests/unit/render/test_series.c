@@ -48,8 +48,8 @@ clock_of(struct series_row *row, const char *id)
 }
 
 /*
- * Adds a row for one more minute: the longest TSC read, the offset of core 1's TSC, the PM timer's rate and its
- * uncertainty.
+ * Adds a row for one more minute: the 99th percentile of the TSC's latency, the offset of core 1's TSC, the PM timer's
+ * rate and the error of this rate.
  */
 static struct series_row *
 add_minute(uint64_t tsc_p99_ns, int64_t offset_ticks, int64_t ppb, int64_t error_ppb)
