@@ -51,6 +51,7 @@ static void
 switch_on(uint64_t tick_stop_ps)
 {
 	sim_reset();
+	sim_slow_tsc_reads();
 	memset(&firmware, 0, sizeof(firmware));
 	sim.accesses_max *= 4;
 	sim.hpet.configuration = 1;
