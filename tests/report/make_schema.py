@@ -18,9 +18,9 @@ SCHEMA = SRC / "report" / "report.schema.json"
 README = SRC / "report" / "README.md"
 COLUMNS = 120
 
-# Preprocessor text that turns report.def into Python lists, one for each table. A row is [key, kind, table or null,
-# condition, metric, unit]. Objects after a row are added to its schema, and objects before the first row are added to
-# the table's schema.
+# Text for the C preprocessor, which turns report.def into JSON: a list for each table. A row of the table becomes the list
+# [key, kind, table or null, condition, metric, unit]. SCHEMA() becomes an object. An object belongs to the schema of the
+# row before it, or of the table if there is no such row.
 ROWS = """
 #undef true
 #define TABLE(name, type, layout) #name: [

@@ -56,7 +56,7 @@ void sim_interrupts_write_pm1(uint16_t port, uint16_t value);
 /* returns the number of clocks of the 32,768 Hz crystal since world time 0, times SIM_RTC_PARTS */
 uint64_t sim_rtc_get_crystal_ticks(void);
 /* returns the period of the periodic interrupt in clocks of the crystal; 0 if this interrupt is off */
-uint64_t sim_rtc_get_period(void);
+uint64_t sim_rtc_get_interrupt_period(void);
 uint64_t sim_rtc_get_second(void);
 bool sim_rtc_is_alarm_each_second(void);
 bool sim_rtc_try_raise_irq(void); /* raises the RTC's interrupt line; returns false if the line was already raised */

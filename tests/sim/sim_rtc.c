@@ -75,7 +75,7 @@ sim_rtc_get_crystal_ticks(void)
 
 /* MC146818 data sheet: with this crystal, rate selections 1 and 2 mean 256 and 128 Hz, like 8 and 9. */
 uint64_t
-sim_rtc_get_period(void)
+sim_rtc_get_interrupt_period(void)
 {
 	unsigned rate = sim.rtc.pf_select ? sim.rtc.pf_select : sim.rtc.a & A_RATE;
 
@@ -114,7 +114,7 @@ get_uip(void)
 uint64_t
 sim_rtc_count_pf_edges(void)
 {
-	uint64_t period = sim_rtc_get_period();
+	uint64_t period = sim_rtc_get_interrupt_period();
 
 	return period ? sim_count_clock_cycles(0, get_rtc_time_ps(), (struct rate){ CRYSTAL_HZ / period, 1 }) : 0;
 }

@@ -79,8 +79,8 @@ put_passed_rules(const struct report *report, struct text *reason, const char *s
 }
 
 /*
- * Writes how late SOURCE's interrupts are. If the median may be 0, writes only its largest possible value. Linux does
- * not consider these figures.
+ * Writes how late the timer's interrupts are. If the median may be 0, writes only its largest possible value. The
+ * sentence only informs the reader: Linux does not choose its timer by these figures.
  */
 static void
 put_lateness(const struct report *report, struct text *reason, const struct report_interval *row)
