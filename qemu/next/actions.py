@@ -114,13 +114,13 @@ def _make_state(system, folder, old, loader):
 
 
 @contextlib.contextmanager
-def _undo_next_start_on_error(own, loader, folder):
+def _undo_choice_of_next_start_on_error(own, loader, folder):
     """If the block raises OSError or Refused, restore the files in OWN and LOADER's choice of the next start, and raise
     Refused.
     """
     left = "the earlier preparation stays" if os.path.exists(os.path.join(own, STATE)) else "nothing is prepared"
     try:
-        with restore_files_on_error(*(os.path.join(own, name) for name in FILES)), loader.undo_next_start_on_error(folder):
+        with restore_files_on_error(*(os.path.join(own, name) for name in FILES)), loader.undo_choice_of_next_start_on_error(folder):
             try:
                 yield
             except OSError as error:
@@ -150,7 +150,7 @@ def prepare_next_start(system, path, words, by=loaders.Firmware.name, restart=Fa
         old = _read_old_state(folder)
         state = json.dumps(_make_state(system, folder, old, loader), indent=1).encode()
         made = {STATE: state, **loaded, OPTIONS: options}  # writes the state first, because it marks the other files as nextboot's
-        with _undo_next_start_on_error(own, loader, folder):
+        with _undo_choice_of_next_start_on_error(own, loader, folder):
             os.makedirs(own, exist_ok=True)  # the folder may exist, with files that are not nextboot's
             for name, data in made.items():
                 files.replace_file(os.path.join(own, name), data)
@@ -218,7 +218,7 @@ def collect_reports(system, target):
             _copy_report(source, target)
             for name in reports:
                 _copy_report(os.path.join(folder, volume.REPORTS, name), os.path.join(target, name))
-            believed = kernel.collect_facts(system)
+            believed = kernel.collect_kernel_facts(system)
             files.replace_file(os.path.join(target, KERNEL), (json.dumps(believed, indent=1) + "\n").encode())
         except OSError as error:
             raise Refused(files.format_error(error)) from error

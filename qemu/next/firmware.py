@@ -162,7 +162,7 @@ def remove_entries(system, which):
 
 
 @contextlib.contextmanager
-def undo_next_start_on_error(system):
+def undo_choice_of_next_start_on_error(system):
     """If the block raises Refused, delete nextboot's new entries and restore BootNext."""
     before = list_own_entries(system)
     with restore_value_on_error(lambda: read_entry_number(system, "BootNext"), lambda chosen: _set_boot_next(system, chosen)), \

@@ -103,7 +103,7 @@ def _read_tick_devices(system):
     return {name: device for name, device in devices.items() if device}
 
 
-def collect_facts(system):
+def collect_kernel_facts(system):
     """Return the content of `kernel.json`."""
     text = read_log(system)
     lines = list(split_messages(text))

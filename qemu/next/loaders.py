@@ -35,9 +35,9 @@ class Firmware:
         """
         return []
 
-    def undo_next_start_on_error(self, _folder):
+    def undo_choice_of_next_start_on_error(self, _folder):
         """Return a context manager that undoes choose_next_start() if its block raises Refused."""
-        return firmware.undo_next_start_on_error(self.system)
+        return firmware.undo_choice_of_next_start_on_error(self.system)
 
     def choose_next_start(self, partition, _folder, application):
         """Make the next start of this machine start APPLICATION, a file in volume.OWN. Return the entry's name for the user."""
@@ -131,7 +131,7 @@ class Grub:
         return [name for name, value in values.items() if value is not None]
 
     @contextlib.contextmanager
-    def undo_next_start_on_error(self, _folder):
+    def undo_choice_of_next_start_on_error(self, _folder):
         with restore_value_on_error(self._read_next_entry, self._set_next_entry), \
                 restore_files_on_error(self._get_grub_path("custom.cfg")):
             yield
@@ -217,7 +217,7 @@ class SystemdBoot:
             self.system.run_command("bootctl", "set-oneshot", chosen)  # an empty name deletes the variable LoaderEntryOneShot
 
     @contextlib.contextmanager
-    def undo_next_start_on_error(self, folder):
+    def undo_choice_of_next_start_on_error(self, folder):
         existing = self.list_existing_loader_items(folder)
         try:
             with restore_files_on_error(self._get_entry_path(folder)), \

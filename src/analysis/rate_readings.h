@@ -73,8 +73,8 @@ struct rate_interval rate_get_claimed_tsc_rate(const struct clock *tsc);
 
 /*
  * Returns true if the number of wraps of CLOCK's counter in about EXPECTED ticks is uncertain. One cause is the error
- * of IMPLIED, the TSC's rate by CLOCK. The other cause is CHANGE_PPB: clocks that take longer to wrap changed their
- * rates against the TSC by so much.
+ * of IMPLIED, the TSC's rate by CLOCK. The other cause is CHANGE_PPB, by which the TSC's rate may have changed: clocks
+ * that take longer to wrap show this change.
  */
 bool rate_may_wraps_be_miscounted(const struct clock *clock, const struct rate_interval *implied, uint64_t expected,
 				  uint64_t change_ppb);

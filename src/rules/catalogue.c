@@ -288,7 +288,7 @@ const struct rule rules[] = {
 		.severity = VERDICT_WARN,
 		.sentence = "The TSC's resolution is so coarse that it cannot measure short times.",
 		.cause = "A TSC derived from a slow reference clock, as some hypervisors emulate it.",
-		.advice = "Time short work over many iterations; in a guest, ask for an unscaled TSC.",
+		.advice = "Measure short work over many repetitions; in a guest, ask for an unscaled TSC.",
 		.source = "greatest common divisor of all differences between readings",
 	},
 	{

@@ -726,7 +726,7 @@ def test_the_journal_is_asked_where_the_ring_buffer_has_lost_its_beginning(machi
     machine.command("dmesg", "print('[  100.000000] something late')")
     machine.command("journalctl", "print('[    0.000000] host kernel: Linux version 6.1')\n"
                     "print('[    0.000001] host kernel: tsc: Detected 2000.000 MHz processor')")
-    believed = kernel.collect_facts(machine.system)
+    believed = kernel.collect_kernel_facts(machine.system)
     assert (believed["log_is_whole"], believed["tsc"]["believed_hz"]) == (True, 2_000_000_000)
     assert believed["messages"] == [{"at_s": 1e-06, "text": "tsc: Detected 2000.000 MHz processor"}]
 

@@ -246,7 +246,7 @@ static void
 check_finding(const struct report *report, const struct finding *finding)
 {
 	const struct report_clock *entry = finding->clock ? report_find_clock(report, finding->clock) : NULL;
-	int clock = find_clock_number(entry ? entry->clock.main : finding->clock); /* the clock that this read method reads */
+	int clock = find_clock_number(entry ? entry->clock.main : finding->clock); /* the clock of the finding's read method */
 
 	if (is_rule_not_about_rate(finding->rule))
 		return;

@@ -95,7 +95,7 @@ run_timer_window(struct timer_test *test, void (*work)(void *argument))
 }
 
 static void
-run_timer_windows(struct timer_test *test, void (*work)(void *argument))
+run_work_in_timer_windows(struct timer_test *test, void (*work)(void *argument))
 {
 	bool awaited = test->timer->driver->kind == TIMER_AWAITED;
 
@@ -180,7 +180,7 @@ measure_interval_row(struct timer_test *test, const struct plan *plan, bool peri
 	if (kind == TIMER_POLLED)
 		free_running_poll_status(test);
 	else
-		run_timer_windows(test, periodic ? run_periods_window :
+		run_work_in_timer_windows(test, periodic ? run_periods_window :
 				  kind == TIMER_AWAITED ? run_free_running_window : run_oneshots_window);
 	if (periodic && does_row_get_masked_window(test))
 		run_timer_window(test, run_masked_periods_window);

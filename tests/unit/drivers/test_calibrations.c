@@ -204,9 +204,9 @@ be_late_at_the_first_end(enum sim_access access, uint64_t where)
 }
 
 /*
- * The loop notices its start 18 us too late. It ends when its uncertainty, this delay and two reads, is 1/2048 of its
- * duration, which is after about 45 ms. The 18 us are 398 ppm of this. One read more or less at either end changes the
- * result by 45 ppm.
+ * The loop notices its start 18 us too late. It ends when this delay and the time of two reads, which are its
+ * uncertainty, are 1/2048 of its duration. This is after about 45 ms, of which 18 us are 398 ppm. One read more or less
+ * at either end changes the result by 45 ppm.
  */
 TEST(a_reading_that_is_late_by_18_us_makes_the_rate_400_ppm_too_low)
 {
