@@ -84,7 +84,8 @@ def test_a_clock_whose_read_faults_on_the_boot_core_is_broken_and_all_others_are
 
 
 @pytest.mark.parametrize("boot, kind", [
-    *[("bare", kind) for kind in ("gp", "pf", "ud", "vo")], ("uefi", "pf"), ("mp", "is"),
+    *[("bare", kind) for kind in ("pf", "ud", "vo")], ("mp", "is"),
+    *[pytest.param(boot, kind, marks=long) for boot, kind in (("bare", "gp"), ("uefi", "pf"))],
     *[pytest.param("mp", kind, marks=long) for kind in ("gp", "pf", "ud", "st", "vo")]])
 def test_a_core_whose_job_faults_is_lost_with_its_reason_and_the_run_goes_on(run, boot, kind):
     report = faulted(run, boot, kind, 1, LATER, cpus=3)
