@@ -28,7 +28,7 @@ def happened(done, text, after, seconds):
 @pytest.mark.parametrize("what", list(events.KINDS))
 def test_a_run_reaches_its_end_after_each_event(run, tmp_path, what):
     text = f"rates+200ms={what}:1s"
-    done = run(*BARE, "--cpus", "1", "--event", text, *junit(tmp_path), "--", "profile=quick")
+    done = run(*BARE, "--cpus", "1", "--event", text, *junit(tmp_path), "--", "profile=quick", "clocks=tsc,rtc")
     happened(done, text, 0.2, 1)
     assert done.file("qemu.log").count(b"\n$ ") == (what == "migrate")
     said = re.findall(rb"(?m)^phase: (\S+?)\r?$", done.file("serial.log"))
