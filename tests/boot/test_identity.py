@@ -16,13 +16,14 @@ SMBIOS = qemu("-smbios", f"type=1,manufacturer=Example Inc.,product=Server 9,ser
               "-smbios", "type=0,vendor=Example BIOS,version=2.10.0,date=11/30/2020,uefi=on")
 ENTRY_64 = qemu("-machine", "smbios-entry-point-type=64")
 CPU = qemu("-cpu", "Skylake-Server-v1")
+ONE_CORE = ["--cpus", "1"]
 
-described = pytest.mark.boot(*QUICK_TCG, *ENTRY_64, *SMBIOS, *CPU, "--", *SHORT, "clocks=tsc,acpi_pm", "label=rack 7, left")
-without_serial = pytest.mark.boot(*QUICK_TCG, *SMBIOS, *CPU, "--", *SHORT, "clocks=tsc,acpi_pm", "identity=off")
+described = pytest.mark.boot(*QUICK_TCG, *ENTRY_64, *SMBIOS, *CPU, *ONE_CORE, "--", *SHORT, "clocks=tsc,acpi_pm", "label=rack 7, left")
+without_serial = pytest.mark.boot(*QUICK_TCG, *SMBIOS, *CPU, *ONE_CORE, "--", *SHORT, "clocks=tsc,acpi_pm", "identity=off")
 by_placeholders = pytest.mark.boot(
     *QUICK_TCG, *qemu("-machine", "smbios-entry-point-type=32", "-smbios",
                      "type=1,manufacturer=To Be Filled By O.E.M.,product=Server 9,serial=Default string"),
-    "--", *SHORT, "clocks=tsc,acpi_pm")
+    *ONE_CORE, "--", *SHORT, "clocks=tsc,acpi_pm")
 
 
 def identity(report):
