@@ -42,7 +42,7 @@ PLACES = qemu("-smp", "4,sockets=2,cores=1,threads=2")
 on_q35 = pytest.mark.boot(*FAST_TCG, "--cpus", "4", *PLACES, "--", "profile=quick")
 on_pc = pytest.mark.boot(*QUICK_TCG, "--machine", "pc", *qemu("-smp", "2,maxcpus=8"), "--", "duration=10ms")
 through_mp = pytest.mark.boot(*FAST_TCG, *PLACES, "--", *SHORT, "cores=mp", "exit=return", "clocks=tsc,hpet")
-of_1 = pytest.mark.boot(*FAST_TCG, "--cpus", "1", "--screenshot", "{out}/screen.ppm.png", "--", *SHORT)
+of_1 = pytest.mark.boot(*QUICK_SCREEN, "--cpus", "1", "--screenshot", "{out}/screen.ppm.png", "--", *SHORT, "clocks=tsc,hpet")
 
 
 @on_q35
