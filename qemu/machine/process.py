@@ -49,7 +49,8 @@ class Monitor:
         if not data:
             return None
         *lines, self._rest = (self._rest + data).split(b"\n")
-        self._rest = self._rest[:MESSAGES_MAX]  # cut to a limit, so a longer message becomes invalid and is ignored
+        if len(self._rest) > MESSAGES_MAX:
+            self._rest = b"too long: "  # no JSON, so the whole message is ignored
         messages = []
         for line in lines:
             with contextlib.suppress(ValueError, RecursionError):

@@ -15,6 +15,8 @@ import time
 import pytest
 
 from harness import RUNNER, block, check_schema, report, spoken
+from machine import process
+from machine.transcript import Transcript
 from results import reports
 from test_run import BOUND_S, alive, start, wait_until
 
@@ -122,6 +124,30 @@ def test_a_flood_costs_neither_memory_nor_time(fake, tmp_path, startup_s, name):
     assert (done.out / "qemu.log").stat().st_size < 20 << 20
     assert (done.out / "serial.log").stat().st_size < 300 << 20
     assert "Traceback" not in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_a_block_that_is_longer_than_a_report_may_be_is_dropped():
+    line = b"x" * 65535 + b"\n"
+    limit = reports.SIZE_MAX // len(line)
+    said = Transcript(lambda text: None)
+    said.parse_bytes(b"baretick 1\n" + block("TEXT", line * (limit - 1)))
+    assert "TEXT" in said.blocks and said.faults == []
+    said = Transcript(lambda text: None)
+    said.parse_bytes(b"baretick 1\n" + block("TEXT", line * (limit + 1)))
+    assert said.blocks == {} and len(said.faults) == 1 and "is longer than 16 MiB" in said.faults[0], said.faults
+
+
+def test_a_message_of_qemu_that_is_too_long_is_ignored():
+    monitor = process.Monitor()
+    received = []
+    for message in ({"event": "LONG", "data": "x" * (2 << 20)}, {"event": "STOP"}):
+        unsent = json.dumps(message).encode() + b"\n"
+        while unsent:
+            sent, unsent = unsent[:4096], unsent[4096:]
+            monitor.qemu_end.sendall(sent)
+            received += monitor.read_messages()
+    monitor.close()
+    assert received == [{"event": "STOP"}]
 
 
 def whole(middle):
