@@ -326,7 +326,7 @@ def join_qemu_arguments(arguments):
 
 def check_run(run):
     """Find all files and programs that the run needs. Raise UserError with all errors."""
-    command.run_checks(*(functools.partial(each, run) for each in (check_qemu, check_options, check_image, check_firmware,
+    command.run_checks(*(functools.partial(each, run) for each in (check_qemu, check_options, check_image, find_and_check_firmware,
                                                                 check_option_combinations)))
 
 
@@ -361,7 +361,7 @@ def find_option_grammar_of_image(named, boot):
     return path if os.path.isfile(path) else None
 
 
-def check_firmware(run):
+def find_and_check_firmware(run):
     if run.boot == "bare":
         run.code = None
         if run.firmware:

@@ -67,7 +67,7 @@ judge_disruption_signals(struct report *report)
 		behaviour_set_text(row, "The clocks show %zu disruption%s, which may be a pause: %s announces only "
 				   "restored snapshots.", disruptions, plural, best->name);
 	else if (row->failed)
-		behaviour_set_text(row, "The clocks show %zu disruption%s, and %s did not announce it.", disruptions,
+		behaviour_set_text(row, "The clocks show %zu disruption%s, but %s announced none.", disruptions,
 				   plural, best->name);
 	else if (disruptions)
 		behaviour_set_text(row, "The clocks show %zu disruption%s, which %s announced.", disruptions, plural, changed->name);

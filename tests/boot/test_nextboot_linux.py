@@ -92,7 +92,7 @@ def test_with_exit_ask_the_machine_comes_back_without_a_key(tmp_path):
     machine = ended(tmp_path, TRIAL.replace(WORDS, f"{WORDS} exit=ask"))
     assert machine.read("trial.txt").decode().count("status 0\n") == 3
     assert "exit" not in json.loads(machine.read("report/report.json"))["options"]["given"]
-    assert b"Without a key this machine restarts within a minute." in (tmp_path / "serial.log").read_bytes()
+    assert b"If no key is pressed, this machine restarts within a minute." in (tmp_path / "serial.log").read_bytes()
 
 
 @pytest.mark.long
@@ -108,4 +108,4 @@ def test_a_wrong_option_is_collected_as_a_report_that_names_it_and_the_machine_c
     assert report["verdict"] == "incomplete" and "exit" in report["notes"][0] and "reboot" in report["notes"][0], report
     assert "report   incomplete\n" in said and f"reason   {report['notes'][0]}\n" in said, said
     assert "restart" in report["notes"][0] and machine.read("after") == machine.read("before")
-    assert b"Without a key this machine restarts within a minute." in (tmp_path / "serial.log").read_bytes()
+    assert b"If no key is pressed, this machine restarts within a minute." in (tmp_path / "serial.log").read_bytes()

@@ -220,7 +220,7 @@ def test_an_error_in_the_options_restarts_the_machine_if_nobody_presses_a_key(tm
     config.write_text("colour=red\n")
     mtools(stick, "mcopy", "-o", config, "::/")
     with screen(SMALL, SMALL_PIXELS, [], *ONE_CORE, "--boot", "usb", "--image", stick, *qemu(*ICOUNT)) as shown:
-        shown.wait_for_serial(b"Without a key this machine restarts within a minute.")
+        shown.wait_for_serial(b"If no key is pressed, this machine restarts within a minute.")
         # because of -no-reboot, a reset ends QEMU
         assert shown.wait_for_event("SHUTDOWN")["data"]["reason"] == "guest-reset"
 

@@ -23,8 +23,7 @@ def name_of(path):
 
 
 def imports(text, known):
-    """Yield the files among KNOWN that the source TEXT imports by `from room import file` or `from room.file import
-    name`."""
+    """Yield those of the modules KNOWN that the source TEXT imports, by `import` or by `from ... import`."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]

@@ -7,7 +7,7 @@
 #include "render/screen/screen.h"
 
 #define PAGER_SAVED_SIZE 800 /* size of three sentences about the places of the saved report */
-#define PAGER_ALONE      "Without a key this machine restarts within a minute."
+#define PAGER_ALONE      "If no key is pressed, this machine restarts within a minute."
 
 struct pager {
 	struct console *console; /* NULL until something is shown */

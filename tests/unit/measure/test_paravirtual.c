@@ -376,7 +376,7 @@ TEST(a_stop_without_the_flag_is_the_only_finding)
 	assert_int_equal(run_disrupted(stoppable, false)->finding_count, 1);
 	assert_only("pv-untold", "kvmclock");
 	assert_string_equal(row_of("pv-untold", "kvmclock")->text,
-			    "The clocks show 1 disruption, and kvm-clock's flag GUEST_STOPPED did not announce it.");
+			    "The clocks show 1 disruption, but kvm-clock's flag GUEST_STOPPED announced none.");
 }
 
 TEST(a_flag_without_a_stop_is_a_note)
