@@ -162,7 +162,7 @@ def judge_run(run, guest):
     if guest.ending == "timeout":
         last = transcript.last_line
         where = f"the last line was: {last}" if last else f"baretick printed nothing{explain_guest_silence(guest)}"
-        return EXIT_TIMEOUT, f"the run did not end within {run.timeout:g} s; {where}"
+        return EXIT_TIMEOUT, f"the run did not end within {run.timeout:g} s (--timeout); {where}"
     if guest.ending == "unbootable":
         return EXIT_NOT_DONE, f"the firmware found nothing to boot{explain_guest_silence(guest)}"
     if guest.ending == "crashed":

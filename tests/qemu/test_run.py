@@ -81,7 +81,7 @@ def test_an_error_is_status_2_and_its_sentence_is_the_reason(run, fake):
 def test_a_guest_that_hangs_is_status_124_and_its_last_line_is_named(run, fake):
     done = run("--timeout", "5", *fake(b"baretick 0.1.0\nprogress: 3% tsc\n", "time.sleep(600)"))
     assert done.status == 124, done
-    assert "the run did not end within 5 s; the last line was: baretick 0.1.0" in done.stderr
+    assert "the run did not end within 5 s (--timeout); the last line was: baretick 0.1.0" in done.stderr
     assert done.report["verdict"] == "incomplete" and done.report["clocks"] == []
     assert b"the run did not end within 5 s" in done.file("report.txt")
 
@@ -327,7 +327,7 @@ DENIED = b'BdsDxe: failed to load Boot0001 "UEFI QEMU USB" from PciRoot(0x0)/USB
     (b"baretick 1\nAccess Denied\n", "the last line was: Access Denied")])
 def test_what_secure_boot_refused_is_said_to_be_so(run, fake, serial, said):
     done = run("--timeout", "3", *fake(serial, "time.sleep(600)"))
-    assert done.status == 124 and done.stderr.splitlines()[0] == f"qemu/run: the run did not end within 3 s; {said}"
+    assert done.status == 124 and done.stderr.splitlines()[0] == f"qemu/run: the run did not end within 3 s (--timeout); {said}"
 
 
 @pytest.mark.parametrize("serial, said", [
@@ -360,7 +360,7 @@ def test_of_a_silent_firmware_whose_variables_switch_secure_boot_on_that_is_said
     store.write_bytes(bytes(100) + other + bytes(3) + struct.pack("<HB33xII16s", 0x55AA, state, len(name), 1, vendor) + name + value)
     done = run("--timeout", "2", *arguments, "--firmware", code)
     why = ": Secure Boot is on in the firmware's variables, so no unsigned application starts (`make sign` signs it)" if said else ""
-    assert done.status == 124 and done.stderr.splitlines()[0] == f"qemu/run: the run did not end within 2 s; baretick printed nothing{why}"
+    assert done.status == 124 and done.stderr.splitlines()[0] == f"qemu/run: the run did not end within 2 s (--timeout); baretick printed nothing{why}"
 
 
 @pytest.mark.parametrize("arguments, serial, body, status", [
