@@ -1,5 +1,6 @@
 """Causes faults in an unchanged QEMU while baretick runs: writes registers from outside, changes the host's time, or
 stops the process. QEMU itself has all these features, so no test needs a patched QEMU."""
+import contextlib
 import json
 import os
 import pathlib
@@ -16,6 +17,7 @@ from harness import Run
 from boots import qemu
 
 POLL_S = 0.002
+SILENT_S = 1
 ANSWER_S = 90  # time limit for one command in seconds; a busy host may delay QEMU's main loop
 
 
@@ -68,11 +70,16 @@ class Monitor:
             assert "event" in message, message
         return message["return"]
 
-    def freeze(self, seconds):
-        """Stop all cores and all clocks except the RTC for some seconds, as a hypervisor does in a pause."""
+    @contextlib.contextmanager
+    def stopped(self):
+        """Stop all cores and all clocks except the RTC during the block, as a hypervisor does in a pause."""
         self._execute("stop")
-        time.sleep(seconds)
+        yield
         self._execute("cont")
+
+    def freeze(self, seconds):
+        with self.stopped():
+            time.sleep(seconds)
 
     def unplug(self, kind):
         """Remove the device of type KIND, such as a stick, from the machine."""
@@ -132,6 +139,14 @@ class Machine:
 
     def has_said(self, text):
         return self._log.exists() and text in self._log.read_bytes()
+
+    def wait_until_silent(self):
+        """Wait until the serial log has not grown for SILENT_S. On a busy host the log lags behind the machine."""
+        size, since = -1, time.monotonic()
+        while time.monotonic() - since < SILENT_S:
+            if (now := self._log.stat().st_size) != size:
+                size, since = now, time.monotonic()
+            time.sleep(POLL_S)
 
     def wait_for(self, text):
         """Wait until baretick printed TEXT on the serial line. Return False if the run ended before."""

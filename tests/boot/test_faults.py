@@ -185,9 +185,10 @@ def test_a_clock_that_fails_is_named_with_the_time_and_keeps_earlier_results(
     def pull(machine):
         late.append(True)
         if machine.wait_for(f"\n  {after} ".encode()):
-            with machine.registers() as registers:
+            with machine.registers() as registers, machine.monitor() as monitor, monitor.stopped():
+                machine.wait_until_silent()
+                late[-1] = machine.has_said(b"\nphase: start-cores")
                 disturb(registers)
-            late[-1] = machine.has_said(b"\nphase: start-cores")
 
     late = []  # for each try: true if a busy host delayed this thread until the last clock was measured
     while len(late) < TRIES and False not in late:
