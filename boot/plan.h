@@ -21,7 +21,7 @@ struct plan_page {
 
 struct plan {
 	const struct plan_page *page; /* owned by the caller; NULL without page and screen */
-	size_t cores;            /* number of cores, including the boot core, for which the buffers are large enough */
+	size_t cores;            /* the buffers have space for this number of cores, including the boot core */
 	enum pair_schedule widest;
 	void *memory;            /* zeroed memory for the measurements: see survey_divide_memory() */
 	void *series;            /* memory for the series of a soak; NULL if the run has no series */

@@ -614,7 +614,7 @@ struct report {
 	 * hypervisor offers none.
 	 */
 	struct signals signals;
-	/* number of discontinuities in the array, and of those that did not fit into it */
+	/* number of discontinuities in the array, and number of further ones, which did not fit into it */
 	size_t discontinuity_count, discontinuities_lost;
 	struct report_discontinuity discontinuities[REPORT_DISCONTINUITIES_MAX];
 	size_t interval_count;

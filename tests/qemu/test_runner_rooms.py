@@ -23,7 +23,7 @@ def name_of(path):
 
 
 def imports(text, known):
-    """Yield those of the modules KNOWN that the source TEXT imports, by `import` or by `from ... import`."""
+    """Yield the modules among KNOWN that the source TEXT imports, by `import` or by `from ... import`."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]

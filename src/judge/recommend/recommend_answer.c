@@ -8,7 +8,7 @@
 /* maximum number of failed clocks that the answer's text names; report->answer.wrong has all of them */
 #define NAMED_MAX 3
 
-/* Lists the clocks that failed. Of several read methods of a failed counter, only the main clock counts. */
+/* Lists the clocks that failed. A failed counter is listed once, by its main clock. */
 static void
 list_failed_clocks(struct report *report)
 {
