@@ -122,6 +122,7 @@ static struct report_contended
 check_tsc_warps(struct survey *survey, struct warp_time *time, enum warp_kind kind)
 {
 	struct report_contended none = { .measured = false };
+	size_t living = survey_count_living_cores(survey); /* a core may die in the check, and then has too few turns */
 	struct warp_result result;
 
 	if (!can_check_for_warps(survey))
@@ -133,7 +134,7 @@ check_tsc_warps(struct survey *survey, struct warp_time *time, enum warp_kind ki
 	}
 	if (survey_end_if_untimed(survey))
 		return none;
-	result = warp_get_result(survey->memory.warp, survey_count_living_cores(survey));
+	result = warp_get_result(survey->memory.warp, living);
 	/* if the two readings of the worst warp are from the same core, this core's TSC stepped back */
 	if (result.warps && result.worst_ahead == result.worst_behind)
 		survey_add_tsc_steps(survey, result.worst_ahead, &(struct tsc_steps){ 1, 1, result.worst_ticks });
@@ -171,6 +172,7 @@ describe_warps(const struct survey *survey, const struct clock *clock, const str
 static void
 check_hypervisor_clock_for_warps(struct survey *survey, struct warp_time *time, const struct clock *clock)
 {
+	size_t living = survey_count_living_cores(survey);
 	struct behaviour *row;
 	struct warp_result result;
 	enum paravirtual_stable stable;
@@ -181,7 +183,7 @@ check_hypervisor_clock_for_warps(struct survey *survey, struct warp_time *time, 
 		mark_row_not_checked(row, "");
 		return;
 	}
-	result = warp_get_result(survey->memory.warp, survey_count_living_cores(survey));
+	result = warp_get_result(survey->memory.warp, living);
 	stable = clock->paravirtual.get_stability ? clock->paravirtual.get_stability(clock->device) : STABLE_YES;
 	if (stable == STABLE_UNKNOWN)
 		behaviour_set_text(row, "The hypervisor's page for a core was missing, or changed in all tries of a "

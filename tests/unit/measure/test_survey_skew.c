@@ -895,6 +895,43 @@ TEST(a_core_that_dies_in_its_second_pingpong_loses_only_its_own_pairs)
 	assert_int_equal(bench.survey.memory.warp->slots[4].turns, 20000);
 }
 
+static struct {
+	smp_job *job;
+	void *argument;
+} shared;
+
+static void
+read_tsc_before_shared_job(void *argument, size_t core)
+{
+	(void)argument;
+	threads_read_tsc();
+	shared.job(shared.argument, core);
+}
+
+/* Runs JOB on all cores. Core 3 dies before JOB. */
+static size_t
+run_all_but_core_3(void *context, smp_job *job, void *argument, uint64_t bound_ns)
+{
+	shared.job = job;
+	shared.argument = argument;
+	if (bench.smp.alive(context, 3))
+		threads_cores[3].dies_reading = threads_count_tsc_reads(3) + 1;
+	return threads_smp.run_all(context, read_tsc_before_shared_job, NULL, bound_ns);
+}
+
+TEST(a_core_that_dies_before_its_first_turn_makes_a_warp_check_inconclusive)
+{
+	open_bench(4, PAIR_SCHEDULE_ALL, 50 * TICKS_PER_MS);
+	run_pass(survey_measure_offsets);
+	bench.smp.run_all = run_all_but_core_3;
+	survey_check_for_warps(&bench.survey);
+	assert_false(bench.smp.alive(bench.smp.context, 3));
+	assert_int_equal(bench.report.skew.locked.cores, 3);
+	assert_int_equal(bench.survey.memory.warp->slots[3].turns, 0);
+	assert_true(bench.report.skew.locked.starved);
+	assert_false(bench.report.skew.lock_free.starved);
+}
+
 TEST(a_core_that_dies_at_once_has_no_pingpong)
 {
 	open_bench(5, PAIR_SCHEDULE_ALL, 50 * TICKS_PER_MS);
