@@ -45,7 +45,8 @@ claim_set_rate(struct claim *claim, struct rate hz, uint64_t within_hz)
 	if (!whole_hz) {
 		claim_set_refusal(claim, "It is 0.");
 	} else if (whole_hz < CLAIM_HZ_MIN || whole_hz > CLAIM_HZ_MAX) {
-		claim_set_refusal(claim, "It states %lu Hz. baretick accepts 1 MHz to 100 GHz.", whole_hz);
+		claim_set_refusal(claim, "It states %lu Hz. baretick accepts %lu MHz to %lu GHz.", whole_hz,
+				  CLAIM_HZ_MIN / 1000000, CLAIM_HZ_MAX / 1000000000);
 	} else {
 		claim->hz = hz;
 		claim->within_hz = within_hz;

@@ -79,20 +79,6 @@ survey_add_tsc_steps(struct survey *survey, size_t core, const struct tsc_steps 
 		total->worst_ticks = steps->worst_ticks;
 }
 
-/* Sets the state of a clock that failed, and the reason, which has the form of text_printf(). */
-static void __attribute__((format(printf, 3, 4)))
-set_failed_state(struct report_clock *entry, enum clock_state state, const char *format, ...)
-{
-	struct text reason;
-	va_list arguments;
-
-	entry->clock.state = state;
-	text_init(&reason, entry->clock.reason, CLOCK_REASON_SIZE);
-	va_start(arguments, format);
-	text_vprintf(&reason, format, arguments);
-	va_end(arguments);
-}
-
 enum survey_end
 survey_run_catching_exceptions(struct survey *survey, const char *what, const struct clock *clock,
 			       void (*work)(void *argument), void *argument)
@@ -114,7 +100,8 @@ survey_run_catching_exceptions(struct survey *survey, const char *what, const st
 	read = survey->reading ? report_find_clock(survey->report, survey->reading->id) : NULL;
 	if (read) {
 		survey_record_clock_failure(survey, read, survey->hooks.tsc_ordered());
-		set_failed_state(read, CLOCK_BROKEN, "Access to it faulted: %s.", bytes);
+		read->clock.state = CLOCK_BROKEN;
+		text_format(read->clock.reason, CLOCK_REASON_SIZE, "Access to it faulted: %s.", bytes);
 		return SURVEY_BROKE;
 	}
 	report_add_note(survey->report, "The boot core took an exception in the phase %s, which ended there: %s. The results "
@@ -176,7 +163,9 @@ end_run_because_tsc_stopped(struct survey *survey)
 			continue;
 		if (text_equal(entry->clock.main, "tsc")) {
 			survey_record_clock_failure(survey, entry, survey->hooks.tsc_ordered());
-			set_failed_state(entry, CLOCK_STUCK, "Reads of this clock gave the same value %u times.", STOPPED_READS);
+			entry->clock.state = CLOCK_STUCK;
+			text_format(entry->clock.reason, CLOCK_REASON_SIZE, "Reads of this clock gave the same value %u times.",
+				    STOPPED_READS);
 		} else if (!entry->latency->count) {
 			add_reason_for_untimed_reads(entry);
 		}
@@ -260,8 +249,9 @@ survey_mark_clock_stuck(const struct survey *survey, struct report_clock *entry,
 	 */
 	if (!entry->clock.edges_only || entry->resolution.steps)
 		survey_record_clock_failure(survey, entry, now_tsc);
-	set_failed_state(entry, CLOCK_STUCK, "The clock's reading did not change in %lu us, as timed by the TSC.",
-			 stopped_ns / 1000);
+	entry->clock.state = CLOCK_STUCK;
+	text_format(entry->clock.reason, CLOCK_REASON_SIZE,
+		    "The clock's reading did not change in %lu us, as timed by the TSC.", stopped_ns / 1000);
 }
 
 uint64_t

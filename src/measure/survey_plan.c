@@ -144,6 +144,7 @@ expected_host_delay_of_part_ns(const struct survey *survey, enum survey_part par
 void
 survey_add_host_delay_to_plan(struct survey *survey)
 {
+	survey->plan.late_ns = 0;
 	for (enum survey_part part = 0; part < SURVEY_CALIBRATIONS && survey->smp->count > 1; part++)
 		survey->plan.late_ns += expected_host_delay_of_part_ns(survey, part);
 	survey->plan.total_ns += survey->plan.late_ns;

@@ -32,7 +32,7 @@ void
 run_expired_deadline_window(void *argument)
 {
 	struct timer_test *test = argument;
-	uint64_t begin;
+	uint64_t watched = timer_test_ns_to_tsc_ticks(test, WATCHED_NS), begin;
 
 	if (!timer_test_set_up_source(test))
 		return;
@@ -44,7 +44,7 @@ run_expired_deadline_window(void *argument)
 		test->arming.armed_before = test->arming.armed_after = begin;
 		test->arming.gaps = 0;
 		test->timer->driver->arm_over(test->timer);
-		timer_test_watch_for_interrupts(test, begin, begin + timer_test_ns_to_tsc_ticks(test, WATCHED_NS), 1);
+		timer_test_watch_for_interrupts(test, begin, begin + watched, 1);
 		test->timer->driver->disarm(test->timer);
 		timer_test_record_interrupts(test);
 	}

@@ -266,29 +266,39 @@ expected_source_tests_ns(const struct report *report, const struct timer_driver 
 	return ns;
 }
 
+/* Returns the expected duration of the tests of the sources from number FROM on. If the run is shortened, it falls. */
+static uint64_t
+expected_remaining_tests_ns(const struct report *report, const struct survey_timers *timers, size_t from)
+{
+	uint64_t ns = 0;
+
+	for (size_t i = from; i < SURVEY_TIMERS_MAX && timers->drivers[i]; i++)
+		ns += expected_source_tests_ns(report, timers->drivers[i]);
+	return ns;
+}
+
 void
 survey_test_timers_on_boot_core(struct survey *survey, struct survey_timers *timers)
 {
-	uint64_t all_ns = 0, tested_ns = 0, begin_ns;
+	uint64_t all_ns = expected_remaining_tests_ns(survey->report, timers, 0), begin_ns;
 
 	survey_begin_part(survey, SURVEY_TIMERS);
 	begin_ns = survey->plan.done_ns;
-	for (size_t i = 0; i < SURVEY_TIMERS_MAX && timers->drivers[i]; i++)
-		all_ns += expected_source_tests_ns(survey->report, timers->drivers[i]);
 	for (size_t i = 0; i < SURVEY_TIMERS_MAX && timers->drivers[i] && !survey_end_run_if_due(survey); i++) {
 		struct timer *timer = &timers->timers[i];
 
 		*timer = (struct timer){ .driver = timers->drivers[i] };
 		if (!is_tested_source(timer->driver, survey->report))
 			continue;
-		tested_ns += expected_source_tests_ns(survey->report, timer->driver);
 		timer->driver->open(timers->platform, timer);
 		if (timer->unlisted)
 			continue;
 		survey_show_progress(survey, timer->driver->id, 0);
 		test_timer_source(survey, timers, timer, 0);
 		if (all_ns)
-			survey->plan.done_ns = begin_ns + scale_mul_div(survey->plan.timers_ns, tested_ns, all_ns);
+			survey->plan.done_ns = begin_ns +
+				scale_mul_div(survey->plan.timers_ns,
+					      all_ns - expected_remaining_tests_ns(survey->report, timers, i + 1), all_ns);
 	}
 }
 
