@@ -1,7 +1,7 @@
 # Tests, measurements and pictures of baretick. The Makefile includes this file.
 
 # The application's objects in src and drivers after link-time optimisation, in one file. The test images share it, because
-# link-time optimisation takes most of the time to make an image. The fault images replace two of its objects.
+# link-time optimisation takes most of the time to make an image. It leaves out the two drivers that the fault images replace.
 FAULT_DRIVERS := $(BUILD)/efi/drivers/clocks/acpi_pm.o $(BUILD)/efi/drivers/timers/timer_lapic.o
 TEST_OPTIMISED := $(filter-out $(FAULT_DRIVERS),$(filter $(BUILD)/efi/src/% $(BUILD)/efi/drivers/%,$(OBJECTS)))
 TEST_COMMON := $(BUILD)/efi/tests/common.o

@@ -119,7 +119,11 @@ def _format_interrupt_counts(rows):
               f"{sum_counts('empty')} missed, {sum_counts('early')} early, {sum_counts('doubled')} doubled, {sum_counts('excused')} excused")
     if not late:
         return f"{counts}."
-    error = late.get("error") or 0
+    error = late.get("error")
+    if error is None:
+        return f"{counts}; late by {late['p50']} ns in the median, with an unknown error."
+    if late["p50"] + error < 0:
+        return f"{counts}; early in the median."
     if late["p50"] <= error:
         return f"{counts}; late by at most {late['p50'] + error} ns in the median."
     return f"{counts}; late by {late['p50']} ns in the median, +-{error}."

@@ -93,7 +93,7 @@ judge_each_rate(struct vote *vote)
 
 /*
  * Adds a note on each clock that may jump and whose rate in the rate window differs from the reference's. Adds none if
- * the rate differs after the window, too: then rate-disagree reports it.
+ * the rate differs after the window, too, because rate-disagree then reports it, unless the TSC's own rate is in doubt.
  */
 static void
 note_possible_jumps(struct vote *vote)

@@ -1,6 +1,7 @@
 /* Makes phrases, short texts that are parts of printed sentences. See phrase.h. */
 #include "report/phrase.h"
 
+#include "base/number.h"
 #include "base/text.h"
 
 #define NS_PER_MS 1000000
@@ -86,4 +87,16 @@ struct phrase
 phrase_time_span(const struct report *report, struct moment moment)
 {
 	return phrase_time_or_span(report, moment, "", "", " to ");
+}
+
+struct phrase
+phrase_median_lateness(const struct report_lateness *late)
+{
+	struct number_within rounded = number_round_to_error(late->p50_ns, late->error_ns);
+
+	if (late->p50_ns + (int64_t)late->error_ns < 0)
+		return phrase("came before they were due");
+	if (rounded.value > (int64_t)rounded.error)
+		return phrase("are %ld +-%lu ns late or more", rounded.value, rounded.error);
+	return phrase("are at most %ld ns late", rounded.value + (int64_t)rounded.error);
 }

@@ -28,6 +28,12 @@ struct phrase phrase_tsc_time(const struct report *report, uint64_t tsc);
 /* Returns the time interval MOMENT as "at 3.1 s", or as "between 3.1 s and 3.4 s" if it lasts 100 ms or more. */
 struct phrase phrase_at_or_between(const struct report *report, struct moment moment);
 
+/*
+ * Returns the end of a sentence about half of a timer's interrupts, from the median of their lateness and its error. It
+ * is "came before they were due", "are at most 30 ns late" or "are 60000 +-20 ns late or more".
+ */
+struct phrase phrase_median_lateness(const struct report_lateness *late);
+
 /* Returns the time interval MOMENT as "3.1 s", or as "3.1 s to 3.4 s" if it lasts 100 ms or more. */
 struct phrase phrase_time_span(const struct report *report, struct moment moment);
 

@@ -343,6 +343,12 @@ report_get_shown_summary(const struct report *report)
 	return report->skew.last_shown ? &report->skew.last.summary : &report->skew.first.summary;
 }
 
+uint32_t
+report_get_apic_id_of_rank(const struct report *report, size_t rank)
+{
+	return report->cores[report->skew.core_of[rank]].apic_id;
+}
+
 struct offset
 report_get_shown_offset(const struct report *report, const struct report_core *core)
 {

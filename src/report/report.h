@@ -758,6 +758,9 @@ void report_put_pass_times(struct text *out, const struct report *report);
  */
 const struct offsets *report_get_shown_pass(const struct report *report);
 const struct offsets_summary *report_get_shown_summary(const struct report *report);
+
+/* Returns the APIC id of the compared core RANK. RANK is the index of the core in the offsets of report->skew. */
+uint32_t report_get_apic_id_of_rank(const struct report *report, size_t rank);
 struct offset report_get_shown_offset(const struct report *report, const struct report_core *core);
 
 /* Adds CLAIM to the report, unless there is no space. */

@@ -124,6 +124,11 @@ def test_there_is_a_case_for_each_source_of_interrupts_and_mode():
     found = {case.name: case.text for case in cases.make_cases(document, None)}
     assert found["lapic one-shot"] == "200 deadlines, 194 interrupts: 4 missed, 0 early, 2 doubled, 4 excused; late by at most 2100 ns in the median."
     assert found["pit0 one-shot"] == "100 deadlines, 97 interrupts: 2 missed, 0 early, 1 doubled, 2 excused."
+    for lateness, words in [({"p50": -900, "error": 20}, "early in the median."),
+                            ({"p50": 900}, "late by 900 ns in the median, with an unknown error.")]:
+        document["intervals"] = [interval("lapic", "one-shot", lateness_ns=lateness)]
+        found = {case.name: case.text for case in cases.make_cases(document, None)}
+        assert found["lapic one-shot"].endswith(f"2 excused; {words}")
 
 
 def test_there_is_a_case_for_each_clock_and_each_rule_and_one_for_the_run():

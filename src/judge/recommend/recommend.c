@@ -6,7 +6,8 @@
 #include "rules/rules.h"
 
 /*
- * Width of Linux's classes of ratings: from 0 unfit, from 100 usable, from 200 good, from 300 desired (clocksource.h).
+ * Width of Linux's classes of ratings: from 0 unfit, from 100 usable, from 200 good, from 300 desired, from 400 perfect
+ * (clocksource.h).
  */
 #define RATING_CLASS 100u
 

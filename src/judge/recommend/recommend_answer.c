@@ -118,7 +118,8 @@ put_undetermined_agreement(struct text *text, const struct report *report)
 
 	text_put(text, " Whether the cores' TSCs agree is not determined: ");
 	if (!skew->last.measured)
-		text_put(text, "they were compared only once. Let the run end.");
+		text_put(text, report->incomplete ? "they were compared only once. Let the run end." :
+			 "they were compared only once. See their synchronisation.");
 	else if (skew->within_known)
 		text_printf(text, "only within %s. Run again on an idle machine.", number_from_ns(skew->within_ns).text);
 	else

@@ -79,23 +79,17 @@ put_passed_rules(const struct report *report, struct text *reason, const char *s
 }
 
 /*
- * Writes how late the timer's interrupts are. If the median may be 0, writes only its largest possible value. The
- * sentence only informs the reader: Linux does not choose its timer by these figures.
+ * Writes how late the timer's interrupts are. The sentence only informs the reader: Linux does not choose its timer by
+ * these figures.
  */
 static void
 put_lateness(const struct report *report, struct text *reason, const struct report_interval *row)
 {
-	const struct report_lateness *late = &row->lateness;
-	struct number_within rounded = number_round_to_error(late->p50_ns, late->error_ns);
-	int64_t most_ns = (rounded.value < 0 ? -rounded.value : rounded.value) + (int64_t)rounded.error;
-	struct phrase by = phrase("%ld +-%lu", rounded.value, rounded.error);
 	bool named = false;
 
-	if (most_ns <= 2 * (int64_t)rounded.error)
-		by = phrase("%ld", most_ns);
-	if (late->count)
-		text_printf(reason, " Half of the timer's %s of %lu us came within %s ns of their deadline.",
-			    row->periodic ? "periods" : "one-shots", row->asked_ns / NS_PER_US, by.bytes);
+	if (row->lateness.count)
+		text_printf(reason, " Half of the timer's %s of %lu us %s.", row->periodic ? "periods" : "one-shots",
+			    row->asked_ns / NS_PER_US, phrase_median_lateness(&row->lateness).bytes);
 	else
 		text_put(reason, " No figure of this run shows how late the timer's interrupts come.");
 	for (size_t i = 0; i < report->finding_count; i++) {

@@ -385,8 +385,7 @@ judge_late_interrupts(struct report *report, const struct irq_totals *totals)
 {
 	struct behaviour *row = totals->shots.count > 1 ? irq_add_behaviour_row(report, "irq-late", totals) : NULL;
 	const struct report_lateness *late;
-	struct number_within rounded;
-	struct phrase by;
+	struct phrase median;
 
 	if (!row)
 		return;
@@ -399,19 +398,17 @@ judge_late_interrupts(struct report *report, const struct irq_totals *totals)
 	if (!row->checked)
 		row->unchecked = UNCHECKED_GUEST;
 	late = &totals->late->lateness;
+	median = phrase_median_lateness(late);
 	if (late->p50_ns + (int64_t)late->error_ns < 0) {
 		behaviour_set_figure(row, 0, 0, 0);
-		behaviour_set_text(row, "half of the one-shots of 100 us came before they were due: see irq-early.");
+		behaviour_set_text(row, "half of the one-shots of 100 us %s: see irq-early.", median.bytes);
 		return;
 	}
 	behaviour_set_figure(row, late->p50_ns, late->p50_ns - (int64_t)late->error_ns,
 			     late->p50_ns + (int64_t)late->error_ns);
 	if (row->low < 0)
 		row->low = 0;
-	rounded = number_round_to_error(late->p50_ns, late->error_ns);
-	by = rounded.value > (int64_t)rounded.error ? phrase("%ld +-%lu ns late or more", rounded.value, rounded.error) :
-	     phrase("at most %ld ns late", rounded.value + (int64_t)rounded.error);
-	behaviour_set_text(row, "half of the one-shots of 100 us are %s%s", by.bytes,
+	behaviour_set_text(row, "half of the one-shots of 100 us %s%s", median.bytes,
 			   !row->checked ? ": not judged in an emulator, because waiting for its host can delay interrupts." :
 			   report_is_machine_emulated(report) && rules_has_check_failed(report, row) ?
 			      "; nearly all of them are late, and no other timer's interrupts are." :

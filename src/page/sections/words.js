@@ -204,7 +204,7 @@ function advice(report) {
 	if (!report.advice.length)
 		return null;
 	return section("advice", "Recommendation",
-		note("Sorted by Linux's class of rating (300 and above, 200, 100, below), then by the cost of a read. Clocks to avoid come last."),
+		note("Sorted by Linux's class of rating (each hundred, such as 200 to 299), then by the cost of a read. Clocks to avoid come last."),
 		el("ol", {class: "advice"}, report.advice.map(adviceRow)),
 		(report.taken || []).map((each) => el("p", null, `${each.system} takes `, code(each.clock), `: ${each.reason}`)),
 		report.tick && el("p", null, "For its tick: ", report.tick.source && [code(report.tick.source), ", "], report.tick.reason));

@@ -13,12 +13,6 @@ count_drifting_cores(const struct report *report)
 	return count;
 }
 
-static uint32_t
-apic_id_of_compared_core(const struct report *report, size_t rank)
-{
-	return report->cores[report->skew.core_of[rank]].apic_id;
-}
-
 static int64_t
 ticks_to_ns_floor(const struct report *report, uint64_t ticks)
 {
@@ -93,20 +87,21 @@ put_worst_pair_and_offset_bound(struct text *text, const struct report *report)
 
 	if (offset_is_known(summary->worst))
 		text_printf(text, " Cores %u and %u differed by %ld to %ld ns.",
-			    apic_id_of_compared_core(report, summary->worst_a),
-			    apic_id_of_compared_core(report, summary->worst_b),
+			    report_get_apic_id_of_rank(report, summary->worst_a),
+			    report_get_apic_id_of_rank(report, summary->worst_b),
 			    ticks_to_ns_floor(report, offset_min_abs(summary->worst)),
 			    ticks_to_ns_ceil(report, offset_max_abs(summary->worst)));
 	if (summary->contradictions && summary->contradiction_c == summary->contradiction_b)
-		text_printf(text, " The offset of cores %u and %u contradicts the offsets of other pairs by %ld ns, the most of all.",
-			    apic_id_of_compared_core(report, summary->contradiction_a),
-			    apic_id_of_compared_core(report, summary->contradiction_b),
+		text_printf(text, " The offset of cores %u and %u contradicts other pairs or an earlier measurement by %ld ns, "
+			    "the most of all.",
+			    report_get_apic_id_of_rank(report, summary->contradiction_a),
+			    report_get_apic_id_of_rank(report, summary->contradiction_b),
 			    ticks_to_ns_ceil(report, summary->contradiction_ticks));
 	else if (summary->contradictions)
 		text_printf(text, " The offsets of cores %u, %u and %u from each other contradict by %ld ns, the most of all.",
-			    apic_id_of_compared_core(report, summary->contradiction_c),
-			    apic_id_of_compared_core(report, summary->contradiction_a),
-			    apic_id_of_compared_core(report, summary->contradiction_b),
+			    report_get_apic_id_of_rank(report, summary->contradiction_c),
+			    report_get_apic_id_of_rank(report, summary->contradiction_a),
+			    report_get_apic_id_of_rank(report, summary->contradiction_b),
 			    ticks_to_ns_ceil(report, summary->contradiction_ticks));
 	if (summary->bound_ticks != UINT64_MAX)
 		text_printf(text, " No two cores' TSCs differed by more than %ld ns.",

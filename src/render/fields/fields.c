@@ -95,12 +95,6 @@ last_offset_of_core_ns(const struct report *report, const struct report_core *co
 	return report_offset_to_ns(report, report->skew.last.measured ? core->last_offset : OFFSET_UNKNOWN);
 }
 
-static uint32_t
-apic_id_of_compared_core(const struct report *report, size_t rank)
-{
-	return report->cores[report->skew.core_of[rank]].apic_id;
-}
-
 static struct interval_ns
 figure_of_finding(const struct finding *finding)
 {

@@ -218,7 +218,7 @@ table_put_advice(struct text *out, const struct report *report)
 	if (!report->advice.count)
 		return;
 	text_put_coloured(out, INK_HEADING, "\nClocks by preference: by Linux's rating class, then by cost\n");
-	table_put_sentence(out, "The ratings are in Linux's code. Classes: 300 and above, 200, 100, and below.");
+	table_put_sentence(out, "The ratings are in Linux's code. Each hundred is a class, such as 200 to 299.");
 	text_put_char(out, '\n');
 	for (size_t i = 0; i < report->advice.count; i++) {
 		bool avoid = report->advice.rows[i].avoid;

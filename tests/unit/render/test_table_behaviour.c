@@ -197,7 +197,7 @@ TEST(the_recommendation_numbers_the_clocks_and_names_clocks_to_avoid)
 	report->advice.rows[2].avoid = true;
 	assert_string_equal(render(table_put_advice, report),
 			    "\nClocks by preference: by Linux's rating class, then by cost\n"
-			    "The ratings are in Linux's code. Classes: 300 and above, 200, 100, and below.\n\n"
+			    "The ratings are in Linux's code. Each hundred is a class, such as 200 to 299.\n\n"
 			    "    1. tsc: for a reason.\n    2. hpet: for a reason.\n"
 			    "avoid  pit: for a reason.\n");
 }
