@@ -274,11 +274,11 @@ are_readings_too_inexact(const struct sample *first, const struct sample *last)
 }
 
 /*
- * Widens the interval of each clock's rate so that it includes the clock's rate since the readings in BEFORE. WAITED is
- * the set of edge clocks (RTCs) for whose edges the caller waited.
+ * Widens the interval of each clock's rate, so that it also contains the clock's latest rate: from the readings in
+ * BEFORE until now. WAITED is the set of edge clocks (RTCs) for whose edges the caller waited.
  */
 static void
-widen_rates_to_new_readings(struct survey *survey, const struct record_compared *before, uint32_t waited)
+widen_rate_intervals_to_latest_rates(struct survey *survey, const struct record_compared *before, uint32_t waited)
 {
 	for (size_t i = 0; i < survey->report->clock_count; i++) {
 		const struct report_clock *entry = &survey->report->clocks[i];
@@ -349,7 +349,7 @@ examine_clock_disagreement(struct survey *survey, int64_t edge_late_ns)
 	wait_for_edges(survey, edges ? off_tsc : 0);
 	if (survey_end_run_if_due(survey))
 		return false;
-	widen_rates_to_new_readings(survey, at_end.clocks, edges ? off_tsc : 0);
+	widen_rate_intervals_to_latest_rates(survey, at_end.clocks, edges ? off_tsc : 0);
 	for (size_t i = 0; i < survey->report->clock_count; i++) {
 		at_end.clocks[i].implied = survey->steps.clocks[i].implied;
 		survey->steps.clocks[i] = at_end.clocks[i];

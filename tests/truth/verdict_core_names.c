@@ -155,15 +155,15 @@ widen_by_rounding(struct span span)
 }
 
 /*
- * Returns true if the printed range of NEAR to FAR ns overlaps HULL. HULL is converted to ns with the TSC rate of the
+ * Returns true if the printed range of NEAR to FAR ns overlaps RANGE, which is converted to ns with the TSC rate of the
  * report. AHEAD is true if the printed offset is positive.
  */
 static bool
-is_offset_in_printed_range(const struct report *report, struct hull hull, unsigned long near, unsigned long far,
-			   bool ahead)
+is_offset_in_printed_range(const struct report *report, struct offset_range range, unsigned long near,
+			   unsigned long far, bool ahead)
 {
 	long double per_ns = verdict_get_tsc_hz(report) / 1e9L;
-	long double low = hull_to_ticks(hull.low) / per_ns, high = hull_to_ticks(hull.high) / per_ns;
+	long double low = units_to_ticks(range.low) / per_ns, high = units_to_ticks(range.high) / per_ns;
 
 	if (!ahead) {
 		long double swap = -low;
@@ -188,7 +188,7 @@ is_group_sentence_true(const struct report *report, const char *text, size_t oth
 	if (!is_package && sscanf(text, "The TSCs of %zu cores (core %zu among them)", &count, &one) != 2)
 		return false;
 	for (size_t i = 0; i < machine.cores; i++) {
-		bool is_it = is_offset_in_printed_range(report, get_hull_of_offsets(other, i, span), near, far, ahead);
+		bool is_it = is_offset_in_printed_range(report, get_range_of_read_offset(other, i, span), near, far, ahead);
 
 		if (is_package ? machine.core[i].apic_id >> machine.package_bits == package : machine.core[i].apic_id == one)
 			if (!is_it)
@@ -224,7 +224,7 @@ is_offset_finding_true(const struct report *report, const struct finding *findin
 		return is_group_sentence_true(report, finding->text, find_core_by_apic_id(other),
 					      widen_by_rounding(span), near, far, ahead);
 	return find_core_by_apic_id(core) < machine.cores &&
-	       is_offset_in_printed_range(report, get_hull_of_offsets(find_core_by_apic_id(other),
+	       is_offset_in_printed_range(report, get_range_of_read_offset(find_core_by_apic_id(other),
 								      find_core_by_apic_id(core),
 								      widen_by_rounding(span)), near, far, ahead);
 }
@@ -508,14 +508,14 @@ check_core_is_reported(const struct bench *bench, size_t core)
 	const struct report *report = &bench->run.report;
 	const struct offsets *first = &report->skew.first.offsets, *latest = &report->skew.last.offsets;
 	bool again = report->skew.last.measured;
-	struct hull hull = get_hull_of_offsets(majority_class, core, machine.run);
-	__int128 most = -hull.low > hull.high ? -hull.low : hull.high;
+	struct offset_range range = get_range_of_read_offset(majority_class, core, machine.run);
+	__int128 most = -range.low > range.high ? -range.low : range.high;
 	long double trip = report->skew.best_trip_ns * (machine.hz[TSC] / 1e9L),
-		size = trip > 0 ? hull_to_ticks(most) / trip : 0;
+		size = trip > 0 ? units_to_ticks(most) / trip : 0;
 
 	if (can_core_be_named(report, first, core, true) || (again && can_core_be_named(report, latest, core, true)))
 		tally_check(CHECK_CORE_SILENT, is_marked_as_off(report, core) || report->cores[core].steps_back,
-			    "core %zu is up to %.0Lf ticks off, proven by most (%s)", core, hull_to_ticks(most),
+			    "core %zu is up to %.0Lf ticks off, proven by most (%s)", core, units_to_ticks(most),
 			    report->finding_count ? report->findings[0].text : "nothing is said");
 	else if (is_marked_as_off(report, core))
 		return;

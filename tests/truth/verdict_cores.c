@@ -10,62 +10,62 @@
 #include "verdict_cores.h"
 
 static void
-widen_hull(struct hull *hull, size_t other, size_t core, uint64_t at_ps)
+widen_range(struct offset_range *range, size_t other, size_t core, uint64_t at_ps)
 {
 	__int128 ticks = machine_get_tsc_at(core, at_ps) - machine_get_tsc_at(other, at_ps);
 
-	hull->low = ticks < hull->low ? ticks : hull->low;
-	hull->high = ticks > hull->high ? ticks : hull->high;
+	range->low = ticks < range->low ? ticks : range->low;
+	range->high = ticks > range->high ? ticks : range->high;
 }
 
 static void
-widen_hull_around_time(struct hull *hull, size_t other, size_t core, struct span span, uint64_t at_ps)
+widen_range_around_time(struct offset_range *range, size_t other, size_t core, struct span span, uint64_t at_ps)
 {
 	if (at_ps == SIM_NEVER || at_ps <= span.from_ps || at_ps > span.to_ps)
 		return;
-	widen_hull(hull, other, core, at_ps - 1);
-	widen_hull(hull, other, core, at_ps);
+	widen_range(range, other, core, at_ps - 1);
+	widen_range(range, other, core, at_ps);
 }
 
-/* Returns the offsets of the TSCs themselves, without readings that are too high. */
-static struct hull
-get_hull_of_tscs(size_t other, size_t core, struct span span)
+/* Returns the range of CORE's true offset from OTHER in SPAN. Faulty readings, which are too high, do not count. */
+static struct offset_range
+get_range_of_true_offset(size_t other, size_t core, struct span span)
 {
 	__int128 ticks = machine_get_tsc_at(core, span.from_ps) - machine_get_tsc_at(other, span.from_ps);
-	struct hull hull = { ticks, ticks };
+	struct offset_range range = { ticks, ticks };
 
-	widen_hull(&hull, other, core, span.to_ps);
+	widen_range(&range, other, core, span.to_ps);
 	for (size_t i = 0; i < machine.cores; i++)
-		widen_hull_around_time(&hull, other, core, span, machine.core[i].steps_at_ps);
+		widen_range_around_time(&range, other, core, span, machine.core[i].steps_at_ps);
 	for (size_t i = 0; i < machine.faults && (machine_core_has_fault(core) || machine_core_has_fault(other)); i++)
-		widen_hull_around_time(&hull, other, core, span, machine.set_back_ps[i]);
-	return hull;
+		widen_range_around_time(&range, other, core, span, machine.set_back_ps[i]);
+	return range;
 }
 
-struct hull
-get_hull_of_offsets(size_t other, size_t core, struct span span)
+struct offset_range
+get_range_of_read_offset(size_t other, size_t core, struct span span)
 {
-	struct hull hull = get_hull_of_tscs(other, core, span);
+	struct offset_range range = get_range_of_true_offset(other, core, span);
 
 	if (machine_core_has_fault(core))
-		hull.high += machine.ahead_ticks * TICK;
+		range.high += machine.ahead_ticks * TICK;
 	if (machine_core_has_fault(other))
-		hull.low -= machine.ahead_ticks * TICK;
-	return hull;
+		range.low -= machine.ahead_ticks * TICK;
+	return range;
 }
 
 long double
-hull_to_ticks(__int128 units)
+units_to_ticks(__int128 units)
 {
 	return (long double)units / TICK;
 }
 
-/* Returns true if the interval overlaps HULL, the range of the true offset during the span. */
+/* Returns true if the interval overlaps RANGE, the range of the true offset during the span. */
 static bool
-contains_true_offset(struct offset offset, struct hull hull)
+contains_true_offset(struct offset offset, struct offset_range range)
 {
-	return (offset.low == INT64_MIN || (__int128)offset.low * TICK <= hull.high) &&
-	       (offset.high == INT64_MAX || (__int128)offset.high * TICK >= hull.low);
+	return (offset.low == INT64_MIN || (__int128)offset.low * TICK <= range.high) &&
+	       (offset.high == INT64_MAX || (__int128)offset.high * TICK >= range.low);
 }
 
 bool
@@ -82,13 +82,13 @@ check_pair_offsets(const struct report_skew *skew)
 		for (size_t j = i + 1; j < skew->first.offsets.cores; j++) {
 			struct offset own = offsets_get_offset(&skew->first.offsets, i, j);
 			size_t a = skew->core_of[i], b = skew->core_of[j];
-			struct hull hull = get_hull_of_offsets(a, b, machine.first);
+			struct offset_range range = get_range_of_read_offset(a, b, machine.first);
 
 			if (offset_is_known(own))
-				tally_check(CHECK_PAIR_OFFSET, contains_true_offset(own, hull),
+				tally_check(CHECK_PAIR_OFFSET, contains_true_offset(own, range),
 					    "core %zu against %zu: %lld to %lld ticks, not %.3Lf to %.3Lf",
-					    b, a, (long long)own.low, (long long)own.high, hull_to_ticks(hull.low),
-					    hull_to_ticks(hull.high));
+					    b, a, (long long)own.low, (long long)own.high, units_to_ticks(range.low),
+					    units_to_ticks(range.high));
 		}
 }
 
@@ -97,18 +97,18 @@ check_core_offset(const struct report *report, size_t core)
 {
 	struct offset place = report->cores[core].offset;
 	struct interval_ns ns = report_offset_to_ns(report, place);
-	struct hull hull = get_hull_of_offsets(0, core, machine.first);
+	struct offset_range range = get_range_of_read_offset(0, core, machine.first);
 	long double per_ns = verdict_get_tsc_hz(report) / 1e9L;
 
 	if (core == 0 || !offset_is_known(place))
 		return;
-	if (tally_check(CHECK_PLACE, contains_true_offset(place, hull),
+	if (tally_check(CHECK_PLACE, contains_true_offset(place, range),
 			"core %zu: %lld to %lld ticks, not %.3Lf to %.3Lf", core,
-			(long long)place.low, (long long)place.high, hull_to_ticks(hull.low), hull_to_ticks(hull.high)) && ns.known)
-		tally_check(CHECK_PLACE_NS, ns.low <= hull_to_ticks(hull.high) / per_ns &&
-			    ns.high >= hull_to_ticks(hull.low) / per_ns,
+			(long long)place.low, (long long)place.high, units_to_ticks(range.low), units_to_ticks(range.high)) && ns.known)
+		tally_check(CHECK_PLACE_NS, ns.low <= units_to_ticks(range.high) / per_ns &&
+			    ns.high >= units_to_ticks(range.low) / per_ns,
 			    "core %zu: %lld to %lld ns, not %.3Lf to %.3Lf", core, (long long)ns.low, (long long)ns.high,
-			    hull_to_ticks(hull.low) / per_ns, hull_to_ticks(hull.high) / per_ns);
+			    units_to_ticks(range.low) / per_ns, units_to_ticks(range.high) / per_ns);
 }
 
 /* Checks the core's drift against the boot core. Time is measured in the boot core's ticks. */
@@ -157,10 +157,10 @@ get_largest_true_offset(void)
 
 	for (size_t a = 0; a < machine.cores; a++)
 		for (size_t b = a + 1; b < machine.cores; b++) {
-			struct hull hull = has_fault ? get_hull_of_offsets(a, b, span) : get_hull_of_tscs(a, b, span);
+			struct offset_range range = has_fault ? get_range_of_read_offset(a, b, span) : get_range_of_true_offset(a, b, span);
 
-			most = -hull.low > most ? -hull.low : most;
-			most = hull.high > most ? hull.high : most;
+			most = -range.low > most ? -range.low : most;
+			most = range.high > most ? range.high : most;
 		}
 	return most;
 }
@@ -169,7 +169,7 @@ static void
 check_offset_bound(const struct report *report)
 {
 	const struct report_skew *skew = &report->skew;
-	long double truth = hull_to_ticks(get_largest_true_offset()), truth_ns = truth / verdict_get_tsc_hz(report) * 1e9L;
+	long double truth = units_to_ticks(get_largest_true_offset()), truth_ns = truth / verdict_get_tsc_hz(report) * 1e9L;
 	long double trips_ns = 4.0L * skew->best_trip_ns < 10000 ? 4.0L * skew->best_trip_ns : 10000;
 	long double loose_ns = trips_ns > 1000 ? trips_ns : 1000;
 

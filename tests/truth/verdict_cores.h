@@ -4,13 +4,16 @@
 
 #include "machine.h"
 
-struct hull { /* lowest and highest offset during a span of time, in units of 1/TICK tick */
+struct offset_range { /* lowest and highest offset during a span of time, in units of 1/TICK tick */
 	__int128 low, high;
 };
 
-/* returns the range of CORE's offset from OTHER in SPAN */
-struct hull get_hull_of_offsets(size_t other, size_t core, struct span span);
-long double hull_to_ticks(__int128 units);
+/*
+ * Returns the range of the offset of CORE from OTHER that readings in SPAN may show. The readings of a core with a
+ * fault may be too high.
+ */
+struct offset_range get_range_of_read_offset(size_t other, size_t core, struct span span);
+long double units_to_ticks(__int128 units);
 
 /*
  * Returns true if more than half of all cores, without CORE, lie in a range that is narrower than CORE's distance from

@@ -231,9 +231,9 @@ survey_store_newer_edge(struct survey *survey, size_t i)
 	return true;
 }
 
-/* Compares the latest readings of all tracks, to find a discontinuity. */
+/* Compares the latest reading of each clock with those of the others, to find a clock that jumped or stopped. */
 static void
-compare_latest_readings_of_tracks(struct survey *survey)
+look_for_jump_in_latest_readings(struct survey *survey)
 {
 	for (size_t i = 0; i < survey->report->clock_count; i++) {
 		const struct survey_track *track = &survey->tracks[i];
@@ -325,7 +325,7 @@ survey_follow_clocks_if_due(struct survey *survey, struct survey_window *window,
 		survey_track_update(survey, track, &survey->buffer.samples[SURVEY_FOLLOW_SAMPLES - 1]);
 	}
 	record_batches_of_clocks(survey, ends, miscounted);
-	compare_latest_readings_of_tracks(survey);
+	look_for_jump_in_latest_readings(survey);
 	return true;
 }
 

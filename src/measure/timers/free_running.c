@@ -76,7 +76,10 @@ static void
 store_deadline_of_counter(struct timer_test *test, enum record_interrupts_what what)
 {
 	struct record_interrupts *arming = &test->arming;
-	/* The driver assumes that a reading lags by less than one tick, so only the remaining lag is subtracted. */
+	/*
+	 * The counter may show a value that is some ticks old. The deadline is then nearer than get_ticks_left() says.
+	 * A lag of up to one tick is normal for a counter, so only the lag beyond one tick is subtracted.
+	 */
 	uint64_t early = timer_test_max_counter_lag_ticks(test) - 1;
 
 	*arming = (struct record_interrupts){ .what = (uint16_t)what, .asked = 1, .armed_before = timer_test_read_tsc(test) };

@@ -1,8 +1,9 @@
 /* Shows the offsets between the cores' TSCs, for each pair of cores and against the boot core. */
 
 /*
- * Maximum numbers of cores for three properties of the matrix: figures in its cells, headings at its edge, and signs in
- * its cells.
+ * The matrix has a cell for each pair of cores, so its cells are smaller if there are more cores. Up to 12 cores, each
+ * cell shows an offset. Up to 64, it shows only the offset's sign, and above 64 only a colour. Up to 32 cores, the rows
+ * and columns have the cores' names.
  */
 const MATRIX_FIGURES = 12;
 const MATRIX_HEADINGS = 32;

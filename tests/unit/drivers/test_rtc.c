@@ -50,7 +50,10 @@ second_at(uint64_t a_ps)
 {
 	struct sample sample;
 
-	/* In 3,020 ns there are two register reads, the bracket's start, and the read of register A. */
+	/*
+	 * The sample's read of register A ends 3,020 ns after the start of take(): two register reads before the sample
+	 * (2,000 ns), the bracket's first TSC read (20 ns), and the read of register A itself (1,000 ns).
+	 */
 	take(&clocks[RTC], a_ps - 3020 * SIM_PS_PER_NS, &sample, 1);
 	assert_in_range(sample.end - sample.begin, 2020, 3020); /* register A is read again for a new second */
 	return sample.ticks;
