@@ -349,8 +349,10 @@ add_vmclock_rate_claim(const struct reading *reading, uint64_t address)
 	units = time.shift < RATE_BITS ? time.period >> (64 - RATE_BITS + time.shift) : 0;
 	if (time.counter == COUNTER_NONE)
 		claim_set_refusal(claim, "The page has no time: its counter id is FFh, invalid.");
-	else if (time.counter != COUNTER_TSC || !units)
-		claim_set_refusal(claim, "The page has no valid period of the TSC.");
+	else if (time.counter != COUNTER_TSC)
+		claim_set_refusal(claim, "The page describes another counter than the TSC: its counter id is %u.", time.counter);
+	else if (!units)
+		claim_set_refusal(claim, "The page states 0 s, or nearly 0 s, as the duration of a TSC tick.");
 	if (claim->reason[0])
 		return;
 	hz = (UINT64_C(1) << RATE_BITS) / units;

@@ -8,13 +8,14 @@ SENTENCES = (rf"\b(\w+): ({FIGURE}) a read", rf"Linux takes (\w+) \(({FIGURE})\)
 
 
 def find_columns(head):
-    """Return (name, start, end) of each column after the first. A name that occurs twice in HEAD is left out."""
+    """Return (name, start, end) of each column after the first. If a name occurs twice in HEAD, only its first column
+    is returned: in the table of stolen time, the second is without the reads that were hit."""
     found, start = [], 0
     for match in COLUMN.finditer(head):
         found.append((match[0], start, match.end()))
         start = match.end()
     names = [name for name, _, _ in found]
-    return [column for column in found[1:] if names.count(column[0]) == 1]
+    return [column for i, column in enumerate(found) if i and names.index(column[0]) == i]
 
 
 def get_cell(line, start, end):

@@ -67,15 +67,14 @@ put_row_of_clock(struct text *out, const struct report_clock *entry, uint64_t ga
 {
 	const struct latency *latency = entry->latency;
 	struct latency_clean clean = latency_without_interrupted_reads(latency, gap_ns);
-	const uint64_t figures_ns[] = { latency_percentile_ns(latency, 99900), clean.p999_ns, latency->max_ns,
+	const uint64_t figures_ns[] = { latency_percentile_ns(latency, 99900), latency->max_ns, clean.p999_ns,
 					clean.max_ns };
-	/* The first two of figures_ns are p99.9. They are not printed if the clock has too few reads for p99.9. */
-	size_t first = latency_percentile_interval(latency, 99900).known ? 0 : 2;
+	bool has_p999 = latency_percentile_interval(latency, 99900).known; /* false if the clock has too few reads */
 
 	table_put_label(out, entry->clock.id, ID_COLUMNS);
 	text_printf(out, " %11lu %9lu", latency->count, clean.hit);
 	for (size_t i = 0; i < sizeof(figures_ns) / sizeof(figures_ns[0]); i++)
-		text_printf(out, " %6s", i < first ? "-" : number_from_ns(figures_ns[i]).text);
+		text_printf(out, " %6s", i % 2 == 0 && !has_p999 ? "-" : number_from_ns(figures_ns[i]).text);
 	text_put_char(out, '\n');
 }
 
@@ -89,9 +88,10 @@ table_put_interference(struct text *out, const struct report *report)
 	put_stolen_time_sentence(out, report);
 	if (!count)
 		return;
-	text_printf(out, "\"hits\": reads %s slower than the median. \"clean\": without these reads.\n\n",
+	text_printf(out, "\"hits\": reads that took over %s longer than the median.\n\n",
 		    number_from_ns(report->options.gap_ns).text);
-	text_printf(out, "%-*s %11s %9s  p99.9  clean    max  clean\n", ID_COLUMNS, "clock", "reads", "hits");
+	text_printf(out, "%*s     all reads  without hits\n", ID_COLUMNS + 22, "");
+	text_printf(out, "%-*s %11s %9s  p99.9    max  p99.9    max\n", ID_COLUMNS, "clock", "reads", "hits");
 	for (size_t i = 0; i < count; i++)
 		put_row_of_clock(out, &report->clocks[picked[i]], report->options.gap_ns);
 }

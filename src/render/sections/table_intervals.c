@@ -118,14 +118,17 @@ table_put_intervals(struct text *out, const struct report *report)
 	if (!report->interval_count)
 		return;
 	text_put_coloured(out, INK_HEADING, "\nTimer interrupts on the boot core, and by how much they came late\n\n");
+	table_put_sentence(out, "\"ask\": requested interrupts; \"mis\": missed; \"ear\": early; \"dbl\": two for one "
+			   "deadline; \"exc\": not judged, because the core was preempted. \"/\": periodic, otherwise one-shots. "
+			   "\"min\" to \"max\": lateness, each +- \"error\".");
+	text_put_char(out, '\n');
 	text_put(out, "source         period ask mis ear dbl exc     min     p50    p99    max  error\n");
 	for (size_t i = 0; i < report->interval_count; i++)
 		if (is_row_of_boot_core(report, &report->intervals[i]))
 			put_interval_row(out, &report->intervals[i], SOURCE_COLUMNS);
 	put_rows_of_other_cores(out, report);
-	text_put_char(out, '\n');
-	table_put_sentence(out, "\"/\": periodic, else one-shots. ask: requested, mis: missed, ear: early, dbl: doubled, "
-		       "exc: excluded (preempted). min to max: lateness, each +- error.");
+	if (has_row_with_masked_interrupts(report))
+		text_put_char(out, '\n');
 	for (size_t i = 0; i < report->interval_count; i++)
 		put_missed_deadline_policy(out, &report->intervals[i]);
 	if (has_row_with_masked_interrupts(report))

@@ -408,7 +408,7 @@ TEST(vmclock_without_a_time_has_the_reason)
 	read_vmclock(0xff, 0, 0);
 	assert_refused(CLAIM_VMCLOCK, CLAIM_OF_TSC, "The page has no time: its counter id is FFh, invalid.");
 	read_vmclock(0, PERIOD, 0); /* counter id of ARM */
-	assert_refused(CLAIM_VMCLOCK, CLAIM_OF_TSC, "The page has no valid period of the TSC.");
+	assert_refused(CLAIM_VMCLOCK, CLAIM_OF_TSC, "The page describes another counter than the TSC: its counter id is 0.");
 	read_vmclock(1, 0, 0);
-	assert_refused(CLAIM_VMCLOCK, CLAIM_OF_TSC, "The page has no valid period of the TSC.");
+	assert_refused(CLAIM_VMCLOCK, CLAIM_OF_TSC, "The page states 0 s, or nearly 0 s, as the duration of a TSC tick.");
 }
