@@ -4,7 +4,7 @@
  */
 #include "analysis/analysis.h"
 
-#include "analysis/rate_batches.h"
+#include "analysis/rate_readings.h"
 #include "analysis/wraps.h"
 #include "base/text.h"
 #include "report/clock_sources.h"
@@ -34,14 +34,12 @@ struct rate_span {
 
 struct clock_rates {
 	bool is_followed, is_uncounted, may_have_stopped;
-	bool has_final;              /* true if the clock was read at the end of the run */
-	struct sample first, last, final;
+	bool has_final;              /* true if the clock has a reading at the end of the run that its rate can use */
+	struct sample first, last, final; /* readings at the ends of the rate window, and at the end of the run */
 	uint64_t expected_ticks;     /* ticks of this clock that are expected from its previous reading to FINAL */
 	struct rate_span window, whole; /* rates from FIRST to LAST, and from FIRST to FINAL */
-	struct rate_interval since; /* the TSC's rate from LAST to FINAL */
 	struct rate_interval again; /* the TSC's rate by an edge clock's additional measurement at the end of the run */
 	bool has_again;
-	struct interval_ppb change_halves, change_since;
 };
 
 struct rates {
@@ -53,82 +51,76 @@ struct rates {
 	struct rate_outcome outcome;
 };
 
+/* Calculates the rate from the start of the rate window to TO. */
 static void
-calculate_rates_of_span(const struct rate_batches *batches, const struct sample *to, struct rate_span *span)
+calculate_rates_of_span(const struct rate_readings *readings, const struct sample *to, struct rate_span *span)
 {
-	const struct rate_readings *readings = &batches->readings;
-	const struct sample *from = &readings->first, *middle = &batches->middle;
+	const struct sample *from = &readings->at[RECORD_FIRST], *middle = &readings->at[RECORD_MIDDLE];
 	struct rate_ends ends = rate_readings_get_batches_between(readings, from, to);
 
 	span->slope = rate_readings_fit_slope(readings, from, to, &span->fit);
 	span->implied = rate_readings_implied_rate(readings, from, to);
 	span->halves[0] = rate_readings_implied_rate(readings, from, middle);
-	span->halves[1] = rate_readings_implied_rate(readings, middle, &readings->last);
+	span->halves[1] = rate_readings_implied_rate(readings, middle, &readings->at[RECORD_LAST]);
 	if (ends.count >= 2)
 		span->brackets = ends.ends[0].corners->narrowest + ends.ends[ends.count - 1].corners->narrowest;
 }
 
+/* Calculates the rates in and after the rate window, from the start of the window to the end of the run. */
 static void
-calculate_rates_after_window(struct rate_batches *batches, struct clock_rates *clock)
+calculate_rates_between_readings(struct rate_readings *readings, struct clock_rates *clock, struct report_clock *entry)
 {
-	const struct record_batch *final = &batches->final;
-	struct rate_readings *readings = &batches->readings;
+	const struct record_batch *batch = &readings->final;
+	const struct sample *first = &readings->at[RECORD_FIRST], *last = &readings->at[RECORD_LAST];
+	const struct sample *final = &readings->at[RECORD_FINAL];
 
+	clock->first = *first;
+	clock->last = *last;
+	clock->final = *final;
 	clock->has_final = final->end != 0;
-	clock->final = (struct sample){ final->begin, final->ticks, final->end };
-	if (!clock->has_final)
-		return;
-	readings->gcd_ticks = final->gcd_ticks;
-	readings->smallest_ticks = final->smallest_ticks;
-	clock->expected_ticks = readings->entry->clock.edges_only ? final->ticks - readings->last.ticks :
-				rate_readings_expected_ticks(readings, final->unread_ticks);
-	calculate_rates_of_span(batches, &clock->final, &clock->whole);
-	clock->since = rate_readings_implied_rate(readings, &readings->last, &clock->final);
-	clock->change_since = rate_readings_rate_change(readings, &readings->first, &readings->last, &clock->final);
+	calculate_rates_of_span(readings, last, &clock->window);
+	entry->change_halves = rate_readings_rate_change(readings, first, &readings->at[RECORD_MIDDLE], last);
+	if (clock->has_final) {
+		readings->gcd_ticks = batch->gcd_ticks;
+		readings->smallest_ticks = batch->smallest_ticks;
+		clock->expected_ticks = entry->clock.edges_only ? final->ticks - last->ticks :
+					rate_expected_ticks(first, last, batch->unread_ticks);
+		calculate_rates_of_span(readings, final, &clock->whole);
+		entry->implied_since = rate_readings_implied_rate(readings, last, final);
+		entry->change_since = rate_readings_rate_change(readings, first, last, final);
+	}
+	if (readings->again_first.end)
+		clock->again = rate_readings_implied_rate(readings, &readings->again_first, &readings->at[RECORD_AGAIN]);
 }
 
 /*
- * Sets the TSC's rate according to clock I in each row of a soak's series. Each row contains the clock's first and last
+ * Calculates the rates of clock I between its readings. Each row of a soak's series contains the clock's first and last
  * reading in the row's interval.
  */
 static void
-set_rates_of_soak_rows(const struct rate_readings *readings, size_t i)
-{
-	const struct series *series = &readings->report->series;
-
-	for (size_t r = 0; r < series->count; r++) {
-		struct series_clock *row = &series->rows[r].clocks[i];
-
-		if (row->last.end)
-			row->implied = readings->entry->clock.edges_only ?
-				       rate_readings_implied_rate_if_claim_exact(readings, &row->first, &row->last) :
-				       rate_readings_implied_rate_of_two_samples(readings, &row->first, &row->last);
-	}
-}
-
-/* Calculates the rates of clock I between its readings. */
-static void
 calculate_rates_of_clock(struct rates *rates, const struct rate_windows *windows, size_t i)
 {
+	struct report_clock *entry = &rates->report->clocks[i];
 	struct clock_rates *clock = &rates->clocks[i];
-	struct rate_batches batches;
-	struct rate_readings *readings = &batches.readings;
+	struct rate_readings readings;
 
-	rate_read_batches(windows, rates->report, i, &batches);
-	rates->tsc_resolution_ticks = readings->tsc_resolution_ticks;
-	clock->has_again = batches.has_again;
-	if (!batches.close.window)
-		return;
-	clock->is_followed = true;
-	clock->may_have_stopped = batches.may_have_stopped;
-	clock->first = readings->first;
-	clock->last = readings->last;
-	calculate_rates_of_span(&batches, &readings->last, &clock->window);
-	clock->change_halves = rate_readings_rate_change(readings, &readings->first, &batches.middle, &readings->last);
-	calculate_rates_after_window(&batches, clock);
-	set_rates_of_soak_rows(readings, i);
-	if (batches.has_again && batches.again[0].end)
-		clock->again = rate_readings_implied_rate(readings, &batches.again[0], &batches.again[1]);
+	rate_read_batches(windows, rates->report, i, &readings);
+	entry->implied_since = (struct rate_interval){ .known = false };
+	entry->change_halves = entry->change_since = (struct interval_ppb){ .known = false };
+	clock->is_followed = readings.is_closed;
+	clock->may_have_stopped = readings.may_have_stopped;
+	clock->has_again = readings.has_again;
+	if (clock->is_followed) {
+		rates->tsc_resolution_ticks = readings.tsc_resolution_ticks;
+		calculate_rates_between_readings(&readings, clock, entry);
+	}
+	for (size_t r = 0; r < rates->report->series.count; r++) {
+		struct series_clock *row = &rates->report->series.rows[r].clocks[i];
+
+		row->implied = (struct rate_interval){ .known = false };
+		if (clock->is_followed && row->last.end)
+			row->implied = rate_readings_implied_rate_of_two_samples(&readings, &row->first, &row->last);
+	}
 }
 
 static struct interval_millihz
@@ -437,7 +429,7 @@ store_window_rates(struct rates *rates, const struct scale *scale)
 		if (!clock->is_followed || !entry->implied.known)
 			continue;
 		entry->window_ns = scale_ns(scale, clock->last.begin - clock->first.begin);
-		entry->change = entry->change_halves = clock->change_halves;
+		entry->change = entry->change_halves;
 	}
 }
 
@@ -510,11 +502,9 @@ set_rate_changes_since_window(struct rates *rates, const struct scale *scale)
 
 		done |= set_of(i);
 		clock->has_final = is_final_reading_usable(rates, i, change_ppb);
-		if (!clock->has_final)
-			continue;
-		entry->implied_since = clock->since;
+		entry->implied_since.known &= clock->has_final;
+		entry->change_since.known &= clock->has_final;
 		entry->since_ns = scale_ns(scale, clock->final.begin - clock->last.begin);
-		entry->change_since = clock->change_since;
 		if (min_absolute_change_ppb(&entry->change_since) > change_ppb)
 			change_ppb = min_absolute_change_ppb(&entry->change_since);
 		if (min_absolute_change_ppb(&entry->change_since) > min_absolute_change_ppb(&entry->change) ||
@@ -622,9 +612,12 @@ compare_rates_in_soak_rows(const struct report *report)
 {
 	const struct report_clock *by = report_find_clock(report, report->relative_to);
 
-	for (size_t r = 0; by && r < report->series.count; r++) {
+	for (size_t r = 0; r < report->series.count; r++) {
 		struct series_clock *row = report->series.rows[r].clocks;
-		struct rate_interval scale = clock_rate_in_soak_row(report, row, by);
+		struct rate_interval scale = { .known = false };
+
+		if (by)
+			scale = clock_rate_in_soak_row(report, row, by);
 
 		for (size_t i = 0; i < report->clock_count; i++) {
 			struct rate_interval rate = clock_rate_in_soak_row(report, row, &report->clocks[i]);
@@ -636,14 +629,6 @@ compare_rates_in_soak_rows(const struct report *report)
 	}
 }
 
-static void
-clear_rates_of_soak_rows(const struct report *report)
-{
-	for (size_t r = 0; r < report->series.count; r++)
-		for (size_t i = 0; i < report->clock_count; i++)
-			report->series.rows[r].clocks[i].implied.known = report->series.rows[r].clocks[i].rate.known = false;
-}
-
 struct rate_outcome
 analysis_calculate_rates(const void *record, size_t size, uint64_t limit_ppb, struct report *report)
 {
@@ -652,16 +637,9 @@ analysis_calculate_rates(const void *record, size_t size, uint64_t limit_ppb, st
 	struct rates rates = { .report = report, .limit_ppb = limit_ppb };
 	struct scale scale;
 
-	clear_rates_of_soak_rows(report);
 	for (size_t i = 0; i < report->clock_count; i++) {
-		if (set_has(windows.clocks, i))
-			calculate_rates_of_clock(&rates, &windows, i);
+		calculate_rates_of_clock(&rates, &windows, i);
 		rates.clocks[i].is_uncounted = rates.clocks[i].is_followed && set_has(miscounted, i);
-		/*
-		 * choose_clock_that_sets_scale() uses the field change_halves. Without this line it would use the value
-		 * of an earlier call.
-		 */
-		report->clocks[i].change_halves = rates.clocks[i].change_halves;
 	}
 	calculate_rates(&rates, false);
 	scale = report_get_tsc_scale(report);

@@ -7,7 +7,47 @@
 
 #include "consensus/rate.h"
 #include "consensus/rate_fit.h"
+#include "record/record.h"
 #include "report/report.h"
+
+static inline struct sample
+rate_sample_of_batch(const struct record_batch *batch)
+{
+	return (struct sample){ batch->begin, batch->ticks, batch->end };
+}
+
+struct rate_batch_reader { /* reads the batches of a record in their order */
+	struct record_reader reader;
+	struct record_entry entry;     /* the entry of the latest batch */
+	struct record_batch batch;
+	struct scale scale;            /* the TSC's rate as it was known when the batch was taken */
+	uint64_t tsc_resolution_ticks; /* upper bound of the TSC's resolution */
+	unsigned tick_changes;         /* how often the firmware's timer tick was switched on or off until then */
+};
+
+struct rate_batch_reader rate_open_batches(const void *record, size_t size);
+
+/* Reads the next batch of any clock with a number below REPORT_CLOCKS_MAX. Returns false if there is none. */
+bool rate_read_next_batch(struct rate_batch_reader *reader);
+
+/*
+ * The rate windows of a record from which the rates are calculated, by their numbers in the record. A number is 0 if
+ * there is no such window.
+ */
+struct rate_windows {
+	const void *record;
+	size_t size; /* size of RECORD in bytes */
+	/* the last complete rate window; if none is complete, the longest one that a discontinuity ended */
+	uint16_t window;
+	uint16_t final;  /* the readings at the end of the run, which have a window number of their own */
+	/* For each clock, the TSC of its last reading in the window before a discontinuity, or 0 without a discontinuity. */
+	uint64_t until_tsc[REPORT_CLOCKS_MAX];
+};
+
+struct rate_windows rate_find_windows(const void *record, size_t size);
+
+/* Returns true if BATCH belongs to the rate window, and was not taken after a discontinuity. */
+bool rate_is_in_window(const struct rate_windows *windows, const struct record_batch *batch);
 
 /* a batch of samples: the shortest sample, and the points that limit the clock's rate (see rate_fit.h) */
 struct rate_batch {
@@ -24,13 +64,33 @@ struct rate_readings {
 	uint64_t tsc_resolution_ticks; /* upper bound of the TSC's resolution */
 	/* Differences between readings: their greatest common divisor and the smallest, or 0 if the clock never moved. */
 	uint64_t gcd_ticks, smallest_ticks;
-	struct sample first, last;     /* the ends of the rate window */
+	/*
+	 * The latest reading of each stage (enum record_stage); zero if there is none. The reading of RECORD_LAST is the
+	 * end of the rate window also if a discontinuity ended the window.
+	 */
+	struct sample at[RECORD_STAGES];
+	bool is_closed;                /* true if the clock was tracked to the end of the rate window */
+	struct record_batch final;     /* the batch at the end of the run; zero if there is none */
+	/* An additional measurement of an edge clock at the end of the run ends at at[RECORD_AGAIN]. */
+	bool has_again;                /* true if the run tried this additional measurement */
+	struct sample again_first;     /* its first edge */
+	/*
+	 * true if the firmware's timer tick was switched on or off after the window, which may have stopped the clock
+	 */
+	bool may_have_stopped;
 	struct rate_batch batches[RATE_ENDS_MAX]; /* in order of time; empty for an edge clock (see clock.h) */
 	size_t batch_count;
 };
 
-/* Returns the expected ticks of the clock in PASSED_TSC ticks of the TSC, by its rate in the rate window. */
-uint64_t rate_readings_expected_ticks(const struct rate_readings *readings, uint64_t passed_tsc);
+/* Reads the batches of clock I of REPORT from the record of WINDOWS. */
+void rate_read_batches(const struct rate_windows *windows, const struct report *report, size_t i,
+		       struct rate_readings *readings);
+
+/*
+ * Returns the expected ticks of a clock in PASSED_TSC ticks of the TSC, by its rate from FIRST to LAST, or 0 if LAST is
+ * not after FIRST.
+ */
+uint64_t rate_expected_ticks(const struct sample *first, const struct sample *last, uint64_t passed_tsc);
 
 /* Returns the batches from FROM to TO, from which rate_fit_line() calculates a rate. Not for edge clocks. */
 struct rate_ends rate_readings_get_batches_between(const struct rate_readings *readings, const struct sample *from,
@@ -50,13 +110,9 @@ struct rate_slope rate_readings_fit_slope(const struct rate_readings *readings, 
 struct rate_interval rate_readings_implied_rate(const struct rate_readings *readings, const struct sample *from,
 						const struct sample *to);
 
-/* Returns the rate of rate_readings_implied_rate(), but without the tolerance of the clock's nominal frequency. */
-struct rate_interval rate_readings_implied_rate_if_claim_exact(const struct rate_readings *readings,
-							       const struct sample *from, const struct sample *to);
-
 /*
- * Returns the TSC's rate by these two readings only, as if the clock's nominal frequency was exact. Not for edge
- * clocks.
+ * Returns the TSC's rate by these two readings only, without the batches between them, as if the clock's nominal
+ * frequency was exact.
  */
 struct rate_interval rate_readings_implied_rate_of_two_samples(const struct rate_readings *readings,
 							       const struct sample *from, const struct sample *to);

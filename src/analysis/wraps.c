@@ -1,8 +1,7 @@
 /* Counts the wraps of counters, and checks the count. See wraps.h. */
 #include "analysis/wraps.h"
 
-#include "analysis/analysis.h"
-#include "analysis/rate_batches.h"
+#include "analysis/rate_readings.h"
 #include "base/set.h"
 
 #define MICROHZ        UINT64_C(1000000)
@@ -10,9 +9,9 @@
 /* if two clocks' elapsed times differ by more than 1/4 of the time between two wraps, a wrap was counted wrongly */
 #define MISCOUNT_SHARE 4
 
-struct checked { /* a counter, and its values when the number of wraps was last checked */
+struct checked { /* a counter, and its reading THEN at which its number of wraps was last checked */
 	struct wraps_count count;
-	uint64_t ticks, tsc;
+	struct sample then;
 };
 
 uint64_t
@@ -36,9 +35,11 @@ void
 wraps_add_batch(struct wraps_count *count, const struct clock *clock, const struct scale *scale,
 	   const struct record_batch *batch)
 {
+	const struct sample sample = rate_sample_of_batch(batch);
+
 	if (!count->clock)
-		*count = (struct wraps_count){ clock, batch->number ? batch->number : 1, batch->ticks, batch->end };
-	wraps_count_to(count, batch->ticks, batch->end, wraps_expected_ticks(count, scale, wraps_passed(count, batch->end)));
+		*count = (struct wraps_count){ clock, batch->number ? batch->number : 1, sample };
+	wraps_count_to(count, &sample, wraps_expected_ticks(count, scale, wraps_passed(count, batch->end)));
 }
 
 /* Returns TICKS of COUNT's clock in ns, by the clock's nominal frequency times its pace (see wraps.h). */
@@ -69,12 +70,13 @@ is_wrap_count_contradicted(const struct checked *clock, const struct checked *ot
 {
 	uint64_t wrap = time_between_wraps_ns(&clock->count), others_wrap = time_between_wraps_ns(&other->count);
 	uint64_t ns, others_ns;
-	uint64_t took = clock->count.tsc - clock->tsc, others_took = other->count.tsc - other->tsc;
+	uint64_t took = clock->count.latest.end - clock->then.end, others_took = other->count.latest.end - other->then.end;
 
 	if (!wrap || (others_wrap && others_wrap <= wrap) || !others_took)
 		return false;
-	ns = ticks_to_ns(&clock->count, clock->count.ticks - clock->ticks);
-	others_ns = scale_mul_div(ticks_to_ns(&other->count, other->count.ticks - other->ticks), took, others_took);
+	ns = ticks_to_ns(&clock->count, clock->count.latest.ticks - clock->then.ticks);
+	others_ns = scale_mul_div(ticks_to_ns(&other->count, other->count.latest.ticks - other->then.ticks), took,
+				  others_took);
 	return others_ns > wrap && (ns > others_ns ? ns - others_ns : others_ns - ns) > wrap / MISCOUNT_SHARE;
 }
 
@@ -105,17 +107,15 @@ find_contradicted_clocks(struct checked clocks[REPORT_CLOCKS_MAX])
 		for (size_t k = 0; k < REPORT_CLOCKS_MAX; k++)
 			if (clocks[i].count.clock && clocks[k].count.clock && is_wrap_count_contradicted(&clocks[i], &clocks[k]))
 				miscounted |= set_of(i);
-	for (size_t i = 0; i < REPORT_CLOCKS_MAX; i++) {
-		clocks[i].ticks = clocks[i].count.ticks;
-		clocks[i].tsc = clocks[i].count.tsc;
-	}
+	for (size_t i = 0; i < REPORT_CLOCKS_MAX; i++)
+		clocks[i].then = clocks[i].count.latest;
 	return miscounted;
 }
 
 uint32_t
 wraps_find_miscounted_clocks(const struct rate_windows *windows, const struct report *report)
 {
-	struct checked clocks[REPORT_CLOCKS_MAX] = { { .ticks = 0 } };
+	struct checked clocks[REPORT_CLOCKS_MAX] = { { .count.clock = NULL } };
 	uint64_t number = 0; /* number of the latest batch */
 	/*
 	 * true if the latest batch is between the ends of the rate window; the other clocks' batches with the same
@@ -123,36 +123,26 @@ wraps_find_miscounted_clocks(const struct rate_windows *windows, const struct re
 	 */
 	bool is_between = false;
 	uint32_t miscounted = 0;
-	struct record_reader reader = record_open_without_checksums(windows->record, windows->size);
-	struct record_entry entry;
-	struct scale scale = { .hz = { 0, 0 } };
+	struct rate_batch_reader reader = rate_open_batches(windows->record, windows->size);
+	const struct record_batch *batch = &reader.batch;
 
-	while (record_read_next(&reader, &entry)) {
-		struct record_batch batch;
-
-		if (entry.kind == RECORD_SCALE)
-			analysis_read_scale(&scale, &entry);
-		if (entry.kind != RECORD_BATCH)
+	while (rate_read_next_batch(&reader)) {
+		if (batch->clock >= report->clock_count || !rate_is_in_window(windows, batch) || !reader.scale.hz.num)
 			continue;
-		record_read_fixed_part(&entry, &batch);
-		if (batch.clock >= report->clock_count || !rate_is_in_window(windows, &batch) || !scale.hz.num)
-			continue;
-		const struct clock *clock = &report->clocks[batch.clock].clock;
-		struct checked *checked = &clocks[batch.clock];
+		const struct clock *clock = &report->clocks[batch->clock].clock;
+		struct checked *checked = &clocks[batch->clock];
 
 		if (clock->edges_only || clock->by_tsc || !clock->claimed.num)
 			continue;
-		if (is_between && (batch.stage != RECORD_LOOK || batch.number != number))
+		if (is_between && (batch->stage != RECORD_LOOK || batch->number != number))
 			miscounted |= find_contradicted_clocks(clocks);
-		is_between = batch.stage == RECORD_LOOK;
-		number = batch.number;
-		if (!checked->count.clock) {
-			checked->ticks = batch.ticks;
-			checked->tsc = batch.end;
-		}
-		if (checked->count.clock && may_clock_wrap_while_unread(&checked->count, &scale, &batch))
-			miscounted |= set_of(batch.clock);
-		wraps_add_batch(&checked->count, clock, &scale, &batch);
+		is_between = batch->stage == RECORD_LOOK;
+		number = batch->number;
+		if (!checked->count.clock)
+			checked->then = rate_sample_of_batch(batch);
+		else if (may_clock_wrap_while_unread(&checked->count, &reader.scale, batch))
+			miscounted |= set_of(batch->clock);
+		wraps_add_batch(&checked->count, clock, &reader.scale, batch);
 	}
 	return miscounted | find_contradicted_clocks(clocks);
 }

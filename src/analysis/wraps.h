@@ -14,11 +14,7 @@ struct rate_windows;
 struct wraps_count { /* a counter whose wraps are counted from reading to reading */
 	const struct clock *clock;
 	uint64_t pace;
-	/*
-	 * TICKS is the latest reading, plus the counter's range for each wrap before it. TSC is the TSC after that
-	 * reading.
-	 */
-	uint64_t ticks, tsc;
+	struct sample latest; /* latest reading; its ticks have the counter's range added for each wrap before it */
 };
 
 /* Returns the number of values of CLOCK's counter, or 0 if it is 2^63 or more. */
@@ -41,18 +37,20 @@ wraps_reading(const struct clock *clock, uint64_t ticks)
 static inline uint64_t
 wraps_passed(const struct wraps_count *count, uint64_t now_tsc)
 {
-	return (int64_t)(now_tsc - count->tsc) < 0 ? 0 : now_tsc - count->tsc;
+	return (int64_t)(now_tsc - count->latest.end) < 0 ? 0 : now_tsc - count->latest.end;
 }
 
 /*
- * Updates COUNT with READING, which was taken before NOW_TSC. About EXPECTED ticks passed since the previous reading,
- * which gives the number of wraps.
+ * Updates COUNT with READING. About EXPECTED ticks passed since the previous reading, which gives the number of wraps.
  */
 static inline void
-wraps_count_to(struct wraps_count *count, uint64_t reading, uint64_t now_tsc, uint64_t expected)
+wraps_count_to(struct wraps_count *count, const struct sample *reading, uint64_t expected)
 {
-	count->ticks += rate_unwrap_ticks(count->clock, wraps_reading(count->clock, count->ticks), reading, expected);
-	count->tsc = now_tsc;
+	uint64_t before = count->latest.ticks;
+
+	count->latest = *reading;
+	count->latest.ticks = before + rate_unwrap_ticks(count->clock, wraps_reading(count->clock, before), reading->ticks,
+							 expected);
 }
 
 /*

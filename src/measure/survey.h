@@ -117,7 +117,6 @@ struct survey_track {
 	struct sample edge;         /* latest edge of an edge clock (an RTC, see clock.h); zero before its first edge */
 	/* number of batches in the rate window (for an RTC, of edges); only some of them are in the record */
 	size_t batch_count;
-	uint64_t begin;             /* the TSC before the latest reading */
 	struct wraps_count count;   /* the latest reading, and the wraps before it */
 	/* Latest reading at which all clocks agreed on the time. A discontinuity ends the window at this reading. */
 	struct sample fit;

@@ -139,6 +139,7 @@ enum record_stage {
 	RECORD_AGAIN = 7,
 	/* after a rate window: a reading without corners (see struct record_batch), only needed to count wraps */
 	RECORD_BETWEEN = 8,
+	RECORD_STAGES, /* number of stages, including the unused stage 0 */
 };
 
 /* flag of a batch of stage CLOSE: the clocks disagreed after this sample, so no rate may include the time after it */

@@ -38,8 +38,7 @@ uint64_t
 survey_track_expected_ticks(const struct survey *survey, const struct survey_track *track, uint64_t passed_tsc)
 {
 	if (survey_can_clock_be_followed(track))
-		return scale_mul_div(track->last.ticks - track->first.ticks, passed_tsc,
-				     track->last.begin - track->first.begin);
+		return rate_expected_ticks(&track->first, &track->last, passed_tsc);
 	return wraps_expected_ticks(&track->count, &survey->scale, passed_tsc);
 }
 
@@ -52,8 +51,8 @@ static bool
 is_extra_reading_needed_for_wraps(const struct survey *survey, const struct survey_track *track)
 {
 	const struct sample *from = track->recorded.end ? &track->recorded : &track->last;
-	uint64_t range = (uint64_t)wraps_range(&track->entry->clock), passed = track->count.tsc - from->end;
-	uint64_t ticks = track->count.ticks - from->ticks;
+	uint64_t range = (uint64_t)wraps_range(&track->entry->clock), passed = track->count.latest.end - from->end;
+	uint64_t ticks = track->count.latest.ticks - from->ticks;
 
 	return range && survey_can_clock_be_followed(track) && !(passed >> 63) &&
 	       survey_apart(ticks, survey_track_expected_ticks(survey, track, passed)) > range / WRAP_QUARTERS;
@@ -62,11 +61,10 @@ is_extra_reading_needed_for_wraps(const struct survey *survey, const struct surv
 void
 survey_track_update(struct survey *survey, struct survey_track *track, const struct sample *sample)
 {
-	const struct survey_batch_end before = { .tightest = survey_track_latest_reading(track) };
+	const struct survey_batch_end before = { .tightest = track->count.latest };
 
-	wraps_count_to(&track->count, sample->ticks, sample->end,
+	wraps_count_to(&track->count, sample,
 		       survey_track_expected_ticks(survey, track, wraps_passed(&track->count, sample->end)));
-	track->begin = sample->begin;
 	if (before.tightest.end == track->recorded.end || !is_extra_reading_needed_for_wraps(survey, track))
 		return;
 	track->is_unrecorded |= survey->record.entries_of[RECORD_BATCH] >= SURVEY_BATCHES_MAX;
@@ -152,7 +150,7 @@ update_track_to_shortest_sample(struct survey *survey, struct survey_track *trac
 	end.corners = rate_find_corners(clock, survey_max_ticks_between_compared_reads(survey, clock),
 					expected_clock_ticks_per_tsc_tick(survey, track), survey->buffer.samples, count);
 	survey_track_update(survey, track, &end.tightest);
-	end.tightest.ticks = track->count.ticks;
+	end.tightest.ticks = track->count.latest.ticks;
 	return end;
 }
 
@@ -198,7 +196,7 @@ survey_track_find_edges_in_batch(struct survey *survey, struct survey_track *tra
 
 	for (size_t i = 0; i < count; i++) {
 		const struct sample *sample = &survey->buffer.samples[i];
-		uint64_t raw = wraps_reading(&track->entry->clock, track->count.ticks), begin = track->begin;
+		uint64_t raw = wraps_reading(&track->entry->clock, track->count.latest.ticks), begin = track->count.latest.begin;
 
 		survey_track_update(survey, track, sample);
 		if (sample->ticks == raw)
@@ -207,7 +205,7 @@ survey_track_find_edges_in_batch(struct survey *survey, struct survey_track *tra
 		/* the two readings around the edge, which may belong to different batches */
 		const struct sample pair[] = { { sample->begin, raw, sample->begin }, *sample };
 
-		track->edge = (struct sample){ begin, track->count.ticks, sample->end };
+		track->edge = (struct sample){ begin, track->count.latest.ticks, sample->end };
 		resolution_add_samples(&track->entry->resolution, &track->entry->clock, 0, pair, 2);
 		if (window && before.end && is_edge_nearer_to_window_middle(track, &before, window))
 			survey_record_edge(survey, track, RECORD_MIDDLE, 0, &track->edge);
@@ -226,7 +224,7 @@ survey_store_newer_edge(struct survey *survey, size_t i)
 
 	if (edge.end <= survey->steps.clocks[i].then.end)
 		return false;
-	edge.ticks = wraps_reading(&track->entry->clock, track->count.ticks);
+	edge.ticks = wraps_reading(&track->entry->clock, track->count.latest.ticks);
 	survey_store_reading(survey, i, &edge, true);
 	return true;
 }
@@ -237,7 +235,7 @@ look_for_jump_in_latest_readings(struct survey *survey)
 {
 	for (size_t i = 0; i < survey->report->clock_count; i++) {
 		const struct survey_track *track = &survey->tracks[i];
-		struct sample latest = survey_track_latest_reading(track);
+		struct sample latest = track->count.latest;
 
 		if (!track->entry || survey_store_newer_edge(survey, i))
 			continue;
@@ -250,7 +248,7 @@ look_for_jump_in_latest_readings(struct survey *survey)
 		struct survey_track *track = &survey->tracks[i];
 
 		if (track->entry && !track->entry->clock.edges_only)
-			track->fit = survey_track_latest_reading(track);
+			track->fit = track->count.latest;
 		else if (track->edge.end)
 			track->fit = track->edge;
 	}
@@ -358,27 +356,28 @@ survey_wait_for_edge(struct survey *survey, struct survey_track *track, struct s
 {
 	const struct clock *clock = &track->entry->clock;
 	unsigned aways = 0;
-	uint64_t start = track->count.tsc, bound_ticks = longest_wait_for_edge_ticks(survey, track);
+	uint64_t start = track->count.latest.end, bound_ticks = longest_wait_for_edge_ticks(survey, track);
 
 	if (window)
 		window->next_tsc = start + scale_ns_to_ticks(&survey->scale, FOLLOW_NS);
 	for (unsigned turn = 0; turn < EDGE_TURNS && !survey_end_run_if_due(survey); turn++) {
-		uint64_t before = track->count.tsc;
+		uint64_t before = track->count.latest.end;
 
 		survey_sample_batch(survey, clock, EDGE_SAMPLES);
 		if (survey_track_find_edges_in_batch(survey, track, EDGE_SAMPLES, window))
 			return true;
-		if (track->count.tsc - before > scale_ns_to_ticks(&survey->scale, AWAY_NS) && aways++ < AWAYS_MAX)
-			start = track->count.tsc;
-		if (track->count.tsc - start > bound_ticks)
+		if (track->count.latest.end - before > scale_ns_to_ticks(&survey->scale, AWAY_NS) && aways++ < AWAYS_MAX)
+			start = track->count.latest.end;
+		if (track->count.latest.end - start > bound_ticks)
 			break;
 		if (window)
-			survey_follow_clocks_if_due(survey, window, track->count.tsc);
+			survey_follow_clocks_if_due(survey, window, track->count.latest.end);
 		if (window && survey_is_cut(survey, window))
 			return false;
 	}
 	if (survey_read_and_compare_clocks(survey) || survey->report->incomplete)
 		return false; /* after a discontinuity the waiting time by the TSC is wrong */
-	survey_mark_clock_stuck(survey, track->entry, scale_ns(&survey->scale, track->count.tsc - start), track->count.tsc);
+	survey_mark_clock_stuck(survey, track->entry, scale_ns(&survey->scale, track->count.latest.end - start),
+				track->count.latest.end);
 	return false;
 }

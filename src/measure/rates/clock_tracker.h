@@ -33,13 +33,6 @@ survey_apart(uint64_t a, uint64_t b)
 	return a > b ? a - b : b - a;
 }
 
-/* Returns the latest reading of TRACK's clock. Its ticks include all wraps. */
-static inline struct sample
-survey_track_latest_reading(const struct survey_track *track)
-{
-	return (struct sample){ track->begin, track->count.ticks, track->count.tsc };
-}
-
 /*
  * If clock I is an edge clock with an edge since its last compared reading, stores this edge for the comparison of all
  * clocks. An edge is more exact than a later reading. Returns false if there is no such edge.

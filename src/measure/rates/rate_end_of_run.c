@@ -18,12 +18,12 @@ static void
 count_step_back_since_window(const struct survey *survey, const struct survey_track *track)
 {
 	struct monotonic *monotonic = &track->entry->monotonic;
-	uint64_t back_ticks = track->last.ticks - track->count.ticks;
+	uint64_t back_ticks = track->last.ticks - track->count.latest.ticks;
 
 	monotonic->backward++;
 	if (back_ticks > monotonic->worst_ticks)
 		monotonic->worst_ticks = back_ticks;
-	survey_record_clock_failure(survey, track->entry, track->count.tsc);
+	survey_record_clock_failure(survey, track->entry, track->count.latest.end);
 }
 
 /*
@@ -37,7 +37,7 @@ may_clock_have_jumped(const struct survey *survey, const struct survey_track *tr
 {
 	uint64_t range = track->entry->clock.wrap_ticks + 1;
 	uint64_t period = survey_tsc_ticks_in_clock_periods(survey, &track->entry->clock, 1);
-	uint64_t claimed = period ? (now_tsc - track->count.tsc) / period : 0;
+	uint64_t claimed = period ? (now_tsc - track->count.latest.end) / period : 0;
 
 	return range && survey_apart(expected, claimed) > range / RATE_AMBIGUOUS_SHARE;
 }
@@ -75,13 +75,13 @@ read_clock_at_next_edge(struct survey *survey, struct survey_track *track, struc
 	bool countable;
 
 	survey_sample_batch(survey, &entry->clock, SURVEY_FOLLOW_SAMPLES);
-	expected = survey_track_expected_ticks(survey, track, sample->end - track->count.tsc);
+	expected = survey_track_expected_ticks(survey, track, sample->end - track->count.latest.end);
 	countable = !rate_may_wraps_be_miscounted(&entry->clock, &entry->implied, expected, 0) &&
 		    !may_clock_have_jumped(survey, track, expected, sample->end);
 	survey_track_update(survey, track, sample);
 	if (!countable && survey->report->hypervisor[0])
 		follow_edges_of_clock(survey, track);
-	else if (countable && (int64_t)(track->count.ticks - track->last.ticks) < 0)
+	else if (countable && (int64_t)(track->count.latest.ticks - track->last.ticks) < 0)
 		count_step_back_since_window(survey, track);
 	else if (countable && survey_wait_for_edge(survey, track, NULL))
 		end->tightest = track->edge;

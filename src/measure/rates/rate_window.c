@@ -82,22 +82,16 @@ static struct rate_interval
 tsc_rate_until_now(const struct survey *survey, const struct survey_track *track)
 {
 	const struct clock *clock = &track->entry->clock;
-	const struct sample now = survey_track_latest_reading(track);
 	const struct resolution *resolution = &track->entry->resolution;
-	/*
-	 * READINGS has no batches between TRACK's first and latest reading, because neither function below uses such
-	 * batches. The first function is only called for edge clocks, and the second only uses the two readings.
-	 */
 	struct rate_readings readings = {
 		.report = survey->report, .entry = track->entry, .scale = survey->scale,
 		.tsc_resolution_ticks = survey->tsc.resolution_ticks,
 		.smallest_ticks = resolution->steps ? resolution->smallest_ticks : 0,
-		.first = track->first, .last = track->edge,
+		.at = { [RECORD_FIRST] = track->first, [RECORD_LAST] = clock->edges_only ? track->edge : track->count.latest },
 	};
 
-	if (clock->edges_only)
-		return rate_readings_implied_rate(&readings, &track->first, &track->edge);
-	return rate_widen(rate_readings_implied_rate_of_two_samples(&readings, &track->first, &now),
+	return rate_widen(rate_readings_implied_rate_of_two_samples(&readings, &readings.at[RECORD_FIRST],
+								    &readings.at[RECORD_LAST]),
 			  clock->claimed_within_ppb);
 }
 
@@ -192,7 +186,7 @@ follow_clocks_until(struct survey *survey, struct survey_window *window, struct 
 	uint64_t turns = window_ns / SURVEY_NS_PER_MS * TURNS_PER_MS;
 	uint64_t early_ticks = scale_ns_to_ticks(&survey->scale, window_ns / EARLY_SHARE);
 	const struct clock *clock = &pacer->entry->clock;
-	uint64_t now = pacer->count.tsc, begin = now;
+	uint64_t now = pacer->count.latest.end, begin = now;
 
 	for (uint64_t turn = 0; turn < turns && now < until_tsc; turn++) {
 		if (survey_is_cut(survey, window) || survey_end_run_if_due(survey))
@@ -221,8 +215,8 @@ start_track_of_clock(struct survey *survey, struct survey_track *track, struct r
 	const struct sample *sample = &survey->buffer.samples[SURVEY_FOLLOW_SAMPLES - 1];
 
 	survey_sample_batch(survey, &entry->clock, SURVEY_FOLLOW_SAMPLES);
-	*track = (struct survey_track){ .entry = entry, .window = survey->rates.count, .begin = sample->begin,
-					.count = { &entry->clock, track->count.pace, sample->ticks, sample->end } };
+	*track = (struct survey_track){ .entry = entry, .window = survey->rates.count,
+					.count = { &entry->clock, track->count.pace, *sample } };
 	if (!entry->clock.edges_only)
 		track->first = take_batch_of_window(survey, track, RECORD_FIRST);
 }
@@ -268,7 +262,7 @@ follow_clocks_through_window(struct survey *survey, struct survey_track *edges)
 	}
 	if (!pacer)
 		return;
-	window.start_tsc = edges ? edges->first.end : pacer->count.tsc;
+	window.start_tsc = edges ? edges->first.end : pacer->count.latest.end;
 	window.middle_tsc = window.start_tsc + scale_ns_to_ticks(&survey->scale, time_to_middle_ns(window_ns));
 	closed = follow_clocks_until(survey, &window, pacer, window.start_tsc +
 				     scale_ns_to_ticks(&survey->scale, window_ns - (edges ? EDGE_QUIET_NS : 0)));

@@ -44,7 +44,7 @@ take_reading_at_row_end(struct survey *survey, struct survey_track *track)
 	survey_sample_batch(survey, &track->entry->clock, SURVEY_END_SAMPLES);
 	end = rate_shortest_sample(survey->buffer.samples, SURVEY_END_SAMPLES);
 	survey_track_update(survey, track, &end);
-	end.ticks = track->count.ticks;
+	end.ticks = track->count.latest.ticks;
 	return end;
 }
 
