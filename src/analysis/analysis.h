@@ -39,9 +39,9 @@ struct rate_outcome analysis_calculate_rates(const void *record, size_t size, ui
 					     struct report *report);
 
 /*
- * Offsets and drifts of the cores' TSCs: fills report->skew except the facts of its warp checks, and pingpongs, offset,
- * last_offset and drift_ppb of each core. The caller must have called report_divide_memory(), which sets the
- * addresses of the arrays. A pass (one measurement of the pairs of cores) that does not fit into them is skipped.
+ * Offsets and drifts of the cores' TSCs: fills report->skew except the facts of its warp checks, and the rank and the
+ * number of ping-pongs of each core. The caller must have called report_divide_memory(), which sets the addresses of
+ * the arrays. A pass (one measurement of the pairs of cores) that does not fit into them is skipped.
  */
 void analysis_calculate_offsets(const void *record, size_t size, struct report *report);
 

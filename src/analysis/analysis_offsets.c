@@ -10,19 +10,13 @@
 _Static_assert(PAIR_SCHEDULE_STAR == 0 && PAIR_SCHEDULE_ALL == 1, "records contain these values, so they must not "
 	       "change");
 
-/*
- * A pass in the record: one measurement of the pairs of cores. If the record has several first, middle or last passes,
- * this is the latest of them.
- */
-struct recorded_pass {
-	struct record_pass entry; /* the entry of the pass; entry.pass is 0 if the record has no such pass */
-	struct offsets *offsets;
-	uint64_t pingpongs, again; /* number of pairs with a ping-pong, and number of repeated ping-pongs */
-};
-
 struct offset_analysis {
 	struct report *report;
-	struct recorded_pass passes[REPORT_PASSES]; /* in the order of report_skew.passes */
+	/*
+	 * The record's numbers of the first, middle and last pass, which are in report->skew.passes in this order. If the
+	 * record has several passes of one kind, the latest is used. The number is 0 if there is none.
+	 */
+	uint16_t numbers[REPORT_PASSES];
 	struct scale scale;
 	uint64_t resolution_ticks;
 	uint64_t best_trip_ticks; /* shortest round trip of the first pass */
@@ -34,7 +28,7 @@ clear_offset_figures(struct report *report)
 {
 	struct report_skew *skew = &report->skew;
 
-	__builtin_memset(&skew->kind, 0, sizeof(*skew) - offsetof(struct report_skew, kind));
+	__builtin_memset(&skew->kind_reason, 0, sizeof(*skew) - offsetof(struct report_skew, kind_reason));
 	skew->kind_reason = "";
 	for (size_t i = 0; i < report->core_count; i++)
 		report->cores[i].pingpongs = 0;
@@ -73,6 +67,26 @@ schedule_of_pass(const struct record_pass *pass)
 	return pass->schedule ? PAIR_SCHEDULE_ALL : PAIR_SCHEDULE_STAR;
 }
 
+/* Sets the ranks of the cores to their order in the entry of the first pass. */
+static void
+set_ranks(struct report *report, const struct record_entry *entry)
+{
+	size_t cores = read_cores_of_pass(report->core_count, entry, report->skew.core_of);
+
+	for (size_t i = 0; i < report->core_count; i++)
+		report->cores[i].rank = REPORT_NO_RANK;
+	for (size_t rank = 0; rank < cores; rank++)
+		report->cores[report->skew.core_of[rank]].rank = rank;
+}
+
+static const char *
+explain_star_schedule(uint16_t reason)
+{
+	if (reason == RECORD_PASS_NO_MEMORY)
+		return "There is not enough memory for all pairs of cores.";
+	return reason == RECORD_PASS_TOO_LONG ? "Measuring all pairs would take longer than this profile allows." : "";
+}
+
 /*
  * Reads the entry of a pass. Later passes use the cores of the first pass. A later pass with another schedule is
  * ignored.
@@ -81,56 +95,39 @@ static void
 read_pass_entry(struct offset_analysis *analysis, const struct record_entry *entry)
 {
 	struct report *report = analysis->report;
-	const struct offsets *first = &report->skew.first.offsets;
-	struct record_pass pass;
-	enum pair_schedule kind;
-	struct recorded_pass *stage;
+	struct report_skew *skew = &report->skew;
+	const struct offsets *first = &skew->passes[0].offsets;
+	struct record_pass read;
+	struct report_pass *pass;
 	size_t cores;
 	bool is_first;
 
-	record_read_fixed_part(entry, &pass);
-	is_first = pass.stage == RECORD_PASS_FIRST;
-	if (!pass.pass || pass.stage < RECORD_PASS_FIRST || pass.stage > RECORD_PASS_LAST)
+	record_read_fixed_part(entry, &read);
+	is_first = read.stage == RECORD_PASS_FIRST;
+	if (!read.pass || read.stage < RECORD_PASS_FIRST || read.stage > RECORD_PASS_LAST)
 		return;
-	stage = &analysis->passes[pass.stage - RECORD_PASS_FIRST];
-	kind = schedule_of_pass(&pass);
 	cores = is_first ? read_cores_of_pass(report->core_count, entry, NULL) : first->cores;
-	if (cores < 2 || pair_schedule_count_pairs(kind, cores) > report->skew.pairs_max ||
-	    (!is_first && kind != first->kind))
+	if (cores < 2 || pair_schedule_count_pairs(schedule_of_pass(&read), cores) > skew->pairs_max ||
+	    (!is_first && schedule_of_pass(&read) != first->kind))
 		return;
 	if (is_first) {
-		read_cores_of_pass(report->core_count, entry, report->skew.core_of);
+		set_ranks(report, entry);
+		skew->kind_reason = explain_star_schedule(read.reason);
 		/*
 		 * This is a new first pass. Removes the later passes, because their ranks belong to the cores of the
 		 * old first pass.
 		 */
-		for (size_t i = 1; i < REPORT_PASSES; i++)
-			analysis->passes[i].entry.pass = 0;
+		__builtin_memset(analysis->numbers, 0, sizeof(analysis->numbers));
 	}
-	stage->entry = pass;
-	stage->offsets->kind = kind;
-	stage->offsets->cores = cores;
-	stage->offsets->begin_tsc = pass.begin_tsc;
-	stage->offsets->end_tsc = pass.end_tsc;
-	offsets_clear(stage->offsets);
-}
-
-/* Finds the rank of CORE by bisection. Returns false if the core did not take part. */
-static bool
-find_rank_of_core(const struct report_skew *skew, size_t core, size_t *rank)
-{
-	size_t low = 0, high = skew->first.offsets.cores;
-
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (skew->core_of[middle] < core)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	*rank = low;
-	return low < skew->first.offsets.cores && skew->core_of[low] == core;
+	analysis->numbers[read.stage - RECORD_PASS_FIRST] = read.pass;
+	pass = &skew->passes[read.stage - RECORD_PASS_FIRST];
+	pass->concurrency = read.concurrency;
+	pass->rounds = read.rounds;
+	pass->offsets.kind = schedule_of_pass(&read);
+	pass->offsets.cores = cores;
+	pass->offsets.begin_tsc = read.begin_tsc;
+	pass->offsets.end_tsc = read.end_tsc;
+	offsets_clear(&pass->offsets);
 }
 
 static void
@@ -172,27 +169,27 @@ add_round_trips(struct offset_analysis *analysis, const struct record_pingpong *
  * and only its warps are added.
  */
 static void
-add_pingpong(struct offset_analysis *analysis, struct recorded_pass *pass, struct moment moment,
-	      const struct record_pingpong *pingpong)
+add_pingpong(struct offset_analysis *analysis, struct report_pass *pass, struct moment moment,
+	     const struct record_pingpong *pingpong)
 {
 	struct pingpong_result result = { .played = true, .least_to_second = pingpong->least_to_second,
 					  .least_to_first = pingpong->least_to_first };
 	const struct report *report = analysis->report;
 	size_t a, b;
+	bool is_first_result;
 
 	if (pingpong->first >= report->core_count || pingpong->second >= report->core_count)
 		return;
 	pingpong_complete_result(&result, analysis->resolution_ticks);
 	add_warps_of_pingpong(analysis, pingpong, &result);
-	if (!pass || !find_rank_of_core(&report->skew, pingpong->first, &a) ||
-	    !find_rank_of_core(&report->skew, pingpong->second, &b) ||
-	    a >= b || (a && pass->offsets->kind == PAIR_SCHEDULE_STAR))
+	a = report->cores[pingpong->first].rank;
+	b = report->cores[pingpong->second].rank;
+	if (!pass || a >= b || b == REPORT_NO_RANK || (a && pass->offsets.kind == PAIR_SCHEDULE_STAR))
 		return;
-	bool is_first_result = offsets_add_pingpong(pass->offsets, a, b, result.offset, result.moved_ticks, moment);
-
+	is_first_result = offsets_add_pingpong(&pass->offsets, a, b, result.offset, result.moved_ticks, moment);
 	pass->pingpongs += is_first_result;
 	pass->again += !is_first_result;
-	if (pass == &analysis->passes[0])
+	if (pass == report->skew.passes)
 		add_round_trips(analysis, pingpong, is_first_result);
 }
 
@@ -201,12 +198,12 @@ read_exchange_entry(struct offset_analysis *analysis, const struct record_entry 
 {
 	struct record_exchange exchange;
 	struct record_pingpong pingpong;
-	struct recorded_pass *pass = NULL;
+	struct report_pass *pass = NULL;
 
 	record_read_fixed_part(entry, &exchange);
 	for (size_t i = 0; i < REPORT_PASSES && exchange.pass; i++)
-		if (analysis->passes[i].entry.pass == exchange.pass)
-			pass = &analysis->passes[i];
+		if (analysis->numbers[i] == exchange.pass)
+			pass = &analysis->report->skew.passes[i];
 	for (size_t i = 0; i < entry->item_count; i++) {
 		record_read_item(entry, i, &pingpong);
 		add_pingpong(analysis, pass, (struct moment){ exchange.begin_tsc, exchange.end_tsc }, &pingpong);
@@ -235,70 +232,46 @@ read_passes_and_pingpongs(struct offset_analysis *analysis, const void *record, 
 	}
 }
 
-/* Calculates each core's offset from the pairs of PASS, and stores it in skew->solved. */
+/* Removes the passes without a ping-pong, and calculates each core's offset from the pairs in the other passes. */
 static void
-solve_core_offsets(struct report_skew *skew, struct report_pass *pass)
+finish_passes(struct offset_analysis *analysis)
 {
-	pass->summary = offsets_calculate_core_offsets(&pass->offsets, skew->solved, pass->outlier, skew->disputed);
-}
+	struct report_skew *skew = &analysis->report->skew;
 
-static void
-report_first_pass(struct offset_analysis *analysis)
-{
-	const struct recorded_pass *pass = &analysis->passes[0];
-	struct report *report = analysis->report;
-	struct report_skew *skew = &report->skew;
+	for (size_t i = 0; i < REPORT_PASSES; i++) {
+		struct report_pass *pass = &skew->passes[skew->pass_count];
 
-	skew->kind = pass->offsets->kind;
-	if (pass->entry.reason == RECORD_PASS_NO_MEMORY)
-		skew->kind_reason = "There is not enough memory for all pairs of cores.";
-	else if (pass->entry.reason == RECORD_PASS_TOO_LONG)
-		skew->kind_reason = "Measuring all pairs would take longer than this profile allows.";
-	skew->concurrency = pass->entry.concurrency;
-	skew->rounds = pass->entry.rounds;
-	if (pass->entry.end_tsc > pass->entry.begin_tsc)
-		skew->elapsed_ns = scale_ns(&analysis->scale, pass->entry.end_tsc - pass->entry.begin_tsc);
-	skew->pingpongs = pass->pingpongs;
-	skew->again = pass->again;
-	if (skew->trips->total) {
-		skew->best_trip_ns = scale_ns(&analysis->scale, analysis->best_trip_ticks);
-		skew->median_trip_ns = scale_ns(&analysis->scale, histogram_quantile(skew->trips, MEDIAN));
+		*pass = skew->passes[i];
+		if (!pass->pingpongs)
+			continue;
+		if (pass->offsets.end_tsc > pass->offsets.begin_tsc)
+			pass->elapsed_ns = scale_ns(&analysis->scale, pass->offsets.end_tsc - pass->offsets.begin_tsc);
+		pass->summary = offsets_calculate_core_offsets(&pass->offsets, pass->core_offsets, pass->outlier,
+							       skew->disputed);
+		skew->pass_count++;
 	}
-	solve_core_offsets(skew, &skew->first);
-	for (size_t i = 0; i < pass->offsets->cores; i++)
-		report->cores[skew->core_of[i]].offset = skew->solved[i];
+	for (size_t i = skew->pass_count; i < REPORT_PASSES; i++)
+		skew->passes[i].offsets.cores = 0;
 }
 
 /*
  * Calculates the drift of each pair that had a ping-pong in the first and in the last pass, from the offsets and the
- * times of these two ping-pongs. Drifts against the boot core are also stored in the core's row.
+ * times of these two ping-pongs.
  */
 static void
-report_drifts(struct report *report)
+report_drifts(struct offset_analysis *analysis)
 {
-	struct report_skew *skew = &report->skew;
-	size_t pairs = pair_schedule_count_pairs(skew->kind, skew->first.offsets.cores), a, b;
+	struct report_skew *skew = &analysis->report->skew;
+	const struct offsets *first = &skew->passes[0].offsets, *last = &report_get_last_pass(analysis->report)->offsets;
+	size_t pairs = pair_schedule_count_pairs(first->kind, first->cores), a, b;
 
+	skew->drifts.kind = first->kind;
+	skew->drifts.cores = first->cores;
 	for (size_t i = 0; i < pairs; i++) {
-		pair_schedule_pair_at_index(skew->kind, i, &a, &b);
-		skew->drifts[i] = offsets_drift_ppb(&skew->first.offsets, &skew->last.offsets, a, b);
-		if (a == 0)
-			report->cores[skew->core_of[b]].drift_ppb = skew->drifts[i];
+		pair_schedule_pair_at_index(first->kind, i, &a, &b);
+		skew->drifts.pairs[i] = offsets_drift_ppb(first, last, a, b);
 	}
-	report->cores[skew->core_of[0]].drift_ppb = (struct offset){ 0, 0 };
-}
-
-static void
-report_last_pass(struct offset_analysis *analysis)
-{
-	struct report *report = analysis->report;
-	struct report_skew *skew = &report->skew;
-
-	solve_core_offsets(skew, &skew->last);
-	for (size_t i = 0; i < skew->last.offsets.cores; i++)
-		report->cores[skew->core_of[i]].last_offset = skew->solved[i];
-	report_drifts(report);
-	skew->drift_span_ns = scale_ns(&analysis->scale, skew->last.offsets.end_tsc - skew->first.offsets.begin_tsc);
+	skew->drift_span_ns = scale_ns(&analysis->scale, last->end_tsc - first->begin_tsc);
 }
 
 void
@@ -314,22 +287,19 @@ analysis_calculate_offsets(const void *record, size_t size, struct report *repor
 	clear_offset_figures(report);
 	if (!skew->memory)
 		return;
-	for (size_t i = 0; i < REPORT_PASSES; i++)
-		analysis.passes[i].offsets = &skew->passes[i].offsets;
 	histogram_clear(skew->trips);
 	scale_init(&analysis.scale, report->tsc);
 	read_passes_and_pingpongs(&analysis, record, size);
 	skew->locked.worst_ns = scale_ns(&analysis.scale, skew->locked.worst_ticks);
 	skew->lock_free.worst_ns = scale_ns(&analysis.scale, skew->lock_free.worst_ticks);
 	report->series.tsc_resolution_ticks = analysis.resolution_ticks;
-	if (analysis.passes[0].entry.pass)
-		report_first_pass(&analysis);
-	for (size_t i = 0; i < REPORT_PASSES; i++)
-		skew->passes[i].measured = analysis.passes[i].pingpongs > 0;
-	if (skew->last.measured)
-		report_last_pass(&analysis);
-	else
-		skew->last.offsets.cores = 0;
+	if (skew->trips->total) {
+		skew->best_trip_ns = scale_ns(&analysis.scale, analysis.best_trip_ticks);
+		skew->median_trip_ns = scale_ns(&analysis.scale, histogram_quantile(skew->trips, MEDIAN));
+	}
+	finish_passes(&analysis);
+	if (skew->pass_count > 1)
+		report_drifts(&analysis);
 }
 
 size_t

@@ -6,6 +6,7 @@
 
 #define PS_PER_S       UINT64_C(1000000000000)
 #define PS_PER_NS      1000
+#define TICKS_MAX      (INT64_C(1) << 60) /* 12 years at 3 GHz */
 #define MILLIHZ_PER_HZ      UINT64_C(1000)
 /*
  * report_clock_rate_millihz() returns the nominal frequency instead of a coarse measurement, whose interval contains
@@ -176,26 +177,31 @@ report_count_warps(const struct report_skew *skew)
 	return skew->warps + skew->locked.warps + skew->lock_free.warps;
 }
 
-bool
-report_drift_is_known(const struct report *report, const struct report_core *core)
+struct offset
+report_get_pair_drift(const struct report *report, size_t a, size_t b)
 {
-	return report->skew.last.measured && offset_is_known(core->drift_ppb);
+	const struct offsets *drifts = &report->skew.drifts;
+
+	return a < drifts->cores && b < drifts->cores ? offsets_get_offset(drifts, a, b) : OFFSET_UNKNOWN;
 }
 
-/* Returns the middle of two values, rounded down. */
-static int64_t
-middle(int64_t low, int64_t high)
+struct offset
+report_get_core_drift(const struct report *report, const struct report_core *core)
 {
-	return (int64_t)(((__int128)low + high) >> 1);
+	return report_get_pair_drift(report, 0, core->rank);
 }
 
-struct interval_ppb
-report_drift_ppb(const struct report *report, const struct report_core *core)
+struct core_faults
+report_count_core_faults(const struct report *report)
 {
-	struct offset drift = core->drift_ppb;
+	struct core_faults faults = { 0, 0, 0 };
 
-	return (struct interval_ppb){ report_drift_is_known(report, core), middle(drift.low, drift.high), drift.low,
-				      drift.high };
+	for (size_t i = 0; i < report->core_count; i++) {
+		faults.off_majority += report->cores[i].off_majority;
+		faults.drifting += report->cores[i].drifts;
+		faults.stepping_back += report->cores[i].steps_back;
+	}
+	return faults;
 }
 
 struct scale
@@ -209,17 +215,23 @@ report_get_tsc_scale(const struct report *report)
 	return scale;
 }
 
-struct interval_ns
+struct offset
 report_offset_to_ns(const struct report *report, struct offset offset)
 {
 	struct scale scale = report_get_tsc_scale(report);
-	int64_t low, high;
 
-	if (!report->skew.first.measured || !offset_is_known(offset))
-		return (struct interval_ns){ .known = false };
-	low = scale_ticks_to_ns_down(&scale, offset.low);
-	high = scale_ticks_to_ns_up(&scale, offset.high);
-	return (struct interval_ns){ true, middle(low, high), low, high };
+	if (!report->skew.pass_count || !offset_is_known(offset))
+		return OFFSET_UNKNOWN;
+	return (struct offset){ scale_ticks_to_ns_down(&scale, offset.low), scale_ticks_to_ns_up(&scale, offset.high) };
+}
+
+struct offset
+report_ticks_to_ns(const struct report *report, uint64_t ticks)
+{
+	struct scale scale = report_get_tsc_scale(report);
+	int64_t size = ticks < (uint64_t)TICKS_MAX ? (int64_t)ticks : TICKS_MAX;
+
+	return (struct offset){ scale_ticks_to_ns_down(&scale, size), scale_ticks_to_ns_up(&scale, size) };
 }
 
 static uint64_t
@@ -237,15 +249,15 @@ ticks_to_ps(const struct scale *scale, uint64_t ticks)
 struct offset_budget
 report_offset_error_budget(const struct report *report, struct offset offset)
 {
-	struct interval_ns ns = report_offset_to_ns(report, offset);
+	struct offset ns = report_offset_to_ns(report, offset);
 	const struct rate_interval *tsc = &report->tsc_within;
 	struct offset_budget budget = { 0, 0, 0 };
 	struct scale scale = report_get_tsc_scale(report);
 	uint64_t whole_ps;
 
-	if (!ns.known)
+	if (!offset_is_known(ns))
 		return budget;
-	whole_ps = (uint64_t)(ns.high - ns.low) * (PS_PER_NS / 2);
+	whole_ps = offset_width(ns) * (PS_PER_NS / 2);
 	budget.trip_ps = ticks_to_ps(&scale, (uint64_t)(offset.high - offset.low)) / 2;
 	if (tsc->known)
 		budget.tsc_rate_ps = scale_mul_div_up(ticks_to_ps(&scale,
@@ -324,35 +336,41 @@ void
 report_put_pass_times(struct text *out, const struct report *report)
 {
 	text_put(out, "at ");
-	report_put_tsc_time(out, report, report->skew.first.offsets.end_tsc);
-	if (!report->skew.last.measured)
+	report_put_tsc_time(out, report, report->skew.passes[0].offsets.end_tsc);
+	if (report->skew.pass_count < 2)
 		return;
 	text_put(out, " and ");
-	report_put_tsc_time(out, report, report->skew.last.offsets.end_tsc);
+	report_put_tsc_time(out, report, report_get_last_pass(report)->offsets.end_tsc);
 }
 
-const struct offsets *
+struct report_pass *
+report_get_last_pass(const struct report *report)
+{
+	return (struct report_pass *)&report->skew.passes[report->skew.pass_count ? report->skew.pass_count - 1 : 0];
+}
+
+const struct report_pass *
 report_get_shown_pass(const struct report *report)
 {
-	return report->skew.last_shown ? &report->skew.last.offsets : &report->skew.first.offsets;
+	return &report->skew.passes[report->skew.shown];
 }
 
-const struct offsets_summary *
-report_get_shown_summary(const struct report *report)
+const struct report_core *
+report_get_core_of_rank(const struct report *report, size_t rank)
 {
-	return report->skew.last_shown ? &report->skew.last.summary : &report->skew.first.summary;
+	return &report->cores[report->skew.core_of[rank]];
 }
 
 uint32_t
 report_get_apic_id_of_rank(const struct report *report, size_t rank)
 {
-	return report->cores[report->skew.core_of[rank]].apic_id;
+	return report_get_core_of_rank(report, rank)->apic_id;
 }
 
 struct offset
-report_get_shown_offset(const struct report *report, const struct report_core *core)
+report_get_core_offset(const struct report_pass *pass, const struct report_core *core)
 {
-	return report->skew.last_shown ? core->last_offset : core->offset;
+	return core->rank < pass->offsets.cores ? pass->core_offsets[core->rank] : OFFSET_UNKNOWN;
 }
 
 void

@@ -42,6 +42,7 @@
 /* maximum number of timer tests: two for each of 64 cores, and the tests of all interrupt sources on the boot core */
 #define REPORT_INTERVALS_MAX 192
 #define REPORT_NO_CORE      UINT32_MAX
+#define REPORT_NO_RANK      SIZE_MAX
 /* maximum number of operating systems and programs in `taken`: Linux, Windows and PostgreSQL */
 #define REPORT_TAKEN_MAX    3
 /* maximum number of programs that use the same stated rate: Linux, FreeBSD, EDK II, PostgreSQL */
@@ -202,11 +203,7 @@ struct report_core {
 	struct tsc_steps tsc;
 	/* number of other cores that exchanged messages with this core in both directions in the first pass */
 	uint64_t pingpongs;
-	/* offset of this core's TSC against the boot core's TSC in the first pass, in ticks */
-	struct offset offset;
-	struct offset last_offset; /* the offset in the last pass; unknown if there was only one pass */
-	/* drift of this core's TSC against the boot core's TSC, from the first pass to the last */
-	struct offset drift_ppb;
+	size_t rank; /* index among the cores that took part in the passes; REPORT_NO_RANK if it did not */
 	/* The judge sets the following fields. */
 	bool off_majority;        /* true if this core's TSC differs from the TSCs of most other cores */
 	bool steps_back;          /* true if successive readings on this core prove that its TSC steps back */
@@ -231,14 +228,26 @@ struct report_contended {
 
 /* A measurement pass, in which pairs of cores exchange messages with TSC readings (ping-pongs). */
 struct report_pass {
-	bool measured; /* true if at least one pair had a ping-pong */
 	struct offsets offsets;
-	/*
-	 * The next two fields are results of offsets_calculate_core_offsets() for the first and the last pass. The
-	 * middle pass does not have them. A core's rank is its index among the cores that took part.
-	 */
+	/* number of pairs that have ping-pongs at the same time; it is adapted during a pass, and this is its last value */
+	size_t concurrency;
+	size_t rounds;
+	uint64_t elapsed_ns; /* duration of the pass */
+	uint64_t pingpongs;  /* number of pairs whose messages arrived on both sides */
+	uint64_t again;      /* number of ping-pongs that were repeated because the first result had a wide interval */
+	/* The following fields are results of offsets_calculate_core_offsets(). The arrays have an entry for each rank. */
 	struct offsets_summary summary;
-	bool *outlier; /* for each rank, true if the TSC of this core differs from the majority */
+	struct offset *core_offsets; /* offset of the core's TSC against the boot core's TSC, in ticks */
+	bool *outlier;               /* true if the TSC of the core differs from the majority */
+	/* The judge sets the following fields of the first and the last pass. */
+	/* true if no group of more than half of the cores agrees, so that it is unknown which cores are right */
+	bool no_majority;
+	bool marks_cores; /* true if report_core.off_majority of at least one core is a result of this pass */
+	/*
+	 * For each rank, true if the core does not drift, and is proven to differ by more than the limit: from the
+	 * majority or, if there is none and the cores are in two halves, from the other half.
+	 */
+	bool *off;
 };
 
 struct report_skew { /* synchronisation of the cores' TSCs */
@@ -248,53 +257,34 @@ struct report_skew { /* synchronisation of the cores' TSCs */
 	size_t cores_max, pairs_max;
 
 	/* The following fields are results of the measurement passes. */
-	/* the pairs that have ping-pongs: all pairs, or only the pairs with the boot core */
-	enum pair_schedule kind;
 	const char *kind_reason; /* why not all pairs were measured, or ""; in static storage */
-	/*
-	 * number of pairs that have ping-pongs at the same time; it is adapted in each pass, and this is its last value
-	 * in the first pass
-	 */
-	size_t concurrency;
-	size_t rounds;
-	uint64_t elapsed_ns;     /* duration of the first pass */
-	uint64_t pingpongs;      /* number of pairs in the first pass whose messages arrived on both sides */
-	/* number of ping-pongs that were repeated because the first result had a wide interval */
-	uint64_t again;
 	uint64_t warps;          /* number of messages in all passes whose stamp was ahead of the receiver's TSC */
 	uint64_t worst_warp_ticks, worst_warp_ns;
 	uint32_t worst_warp_a, worst_warp_b; /* APIC ids of the cores of the largest warp: A's TSC was ahead of B's */
-	/* shortest round trip of all pairs; median of the pairs' median round trips */
+	/* in the first pass: shortest round trip of all pairs; median of the pairs' median round trips */
 	uint64_t best_trip_ns, median_trip_ns;
-	union {
-		struct report_pass passes[REPORT_PASSES];
-		struct {
-			/* The middle pass is made only if the first pass took a small part of the run. */
-			struct report_pass first, middle, last;
-		};
-	};
+	/*
+	 * The passes in which at least one pair had a ping-pong, in the order of time. All have the same cores and the same
+	 * schedule. A pass between the first and the last is made only if the first took a small part of the run.
+	 */
+	size_t pass_count;
+	struct report_pass passes[REPORT_PASSES];
 	uint32_t *core_of;       /* for each rank, the index of the core in report.cores */
 	/*
-	 * For each pair (see pair_schedule_index_of_pair()), the drift of core B relative to core A from the first pass to
-	 * the last.
+	 * Drifts of the pairs from the first pass to the last, in ppb. The fields are like those of a pass, with drifts
+	 * instead of offsets. There are no cores if there was no second pass.
 	 */
-	struct offset *drifts;
+	struct offsets drifts;
 	uint64_t drift_span_ns;  /* time from the start of the first pass to the end of the last pass */
-	/*
-	 * SOLVED is working memory: the offset of each rank in the pass that is being analysed. TRIPS is working memory
-	 * for the median round trips of all pairs.
-	 */
-	struct offset *solved;
-	struct histogram *trips;
+	struct histogram *trips; /* working memory for the median round trips of all pairs */
 
 	/* The judge sets the following fields. */
+	uint64_t offset_limit_ns, drift_limit_ppb; /* limits of the rules tsc-offset and tsc-drift */
 	/*
 	 * MOVED is true for a rank if the offset of its core changed relative to most cores. DISPUTED is working
 	 * memory.
 	 */
 	bool *moved, *disputed;
-	/* TSC at the end of the earliest pass in which a core differed from the majority; 0 if no core differed */
-	uint64_t off_tsc;
 	bool any_moved;          /* true if the offset of at least one pair changed between two passes */
 	/*
 	 * True if the first and the last pass have a majority from which no core differs, and WITHIN_NS is at most the
@@ -305,10 +295,9 @@ struct report_skew { /* synchronisation of the cores' TSCs */
 	/* Upper bound of the difference between any two cores' TSCs, in the first and in the last pass. */
 	uint64_t within_ns;
 	/*
-	 * True if sentences, tables and maps show the last pass instead of the first, because only the last pass
-	 * found a fault.
+	 * Index of the pass that sentences, tables and maps show: the first, or the last if only the last found a fault.
 	 */
-	bool last_shown;
+	size_t shown;
 	bool proven;             /* true if SYNCHRONISED is true and no two TSCs are proven to differ */
 	/* the result as part of a sentence: "synchronised within 31 ns at 3.1 s and 9.8 s" */
 	char text[REPORT_SENTENCE];
@@ -696,20 +685,35 @@ uint64_t report_clock_ticks_to_ps(const struct report *report, const struct repo
 /* Returns the number of warps: TSC readings of one core that were lower than an earlier reading of another core. */
 uint64_t report_count_warps(const struct report_skew *skew);
 
-/* Returns true if the drift of the core's TSC relative to the boot core's TSC was measured. */
-bool report_drift_is_known(const struct report *report, const struct report_core *core);
+/*
+ * Returns the drift of core B's TSC relative to core A's TSC in ppb, from the first pass to the last. A and B are
+ * ranks. Returns OFFSET_UNKNOWN if the two were not measured against each other in both passes. In a star schedule,
+ * each core is measured against the boot core only. The drift of two other cores is then unknown, because the boot
+ * core's TSC may have changed between their measurements.
+ */
+struct offset report_get_pair_drift(const struct report *report, size_t a, size_t b);
 
-/* Returns the drift of CORE's TSC relative to the boot core's TSC. The value is the middle of the interval. */
-struct interval_ppb report_drift_ppb(const struct report *report, const struct report_core *core);
+/* Returns the drift of CORE's TSC relative to the boot core's TSC in ppb, or OFFSET_UNKNOWN. */
+struct offset report_get_core_drift(const struct report *report, const struct report_core *core);
+
+/* Numbers of cores for which the judge has set these fields of struct report_core. */
+struct core_faults {
+	size_t off_majority, drifting, stepping_back;
+};
+
+struct core_faults report_count_core_faults(const struct report *report);
 
 /* Returns the scale that converts TSC ticks to ns, with the bounds of the TSC's rate. */
 struct scale report_get_tsc_scale(const struct report *report);
 
 /*
- * Converts OFFSET, the offset of one core's TSC against another's, to ns. The bounds are rounded outwards, and the
- * value is their middle.
+ * Converts OFFSET, the offset of one core's TSC against another's, to ns. The bounds are rounded outwards. Returns
+ * OFFSET_UNKNOWN if a bound is unknown or there was no pass.
  */
-struct interval_ns report_offset_to_ns(const struct report *report, struct offset offset);
+struct offset report_offset_to_ns(const struct report *report, struct offset offset);
+
+/* Returns TICKS in ns, as an interval because the TSC's rate is not exact. More than 2^60 ticks count as 2^60. */
+struct offset report_ticks_to_ns(const struct report *report, uint64_t ticks);
 
 /* Error budget of an offset in ps. Each part is half of the width that it adds to the interval; 0 if unknown. */
 struct offset_budget {
@@ -753,15 +757,20 @@ void report_put_tsc_time(struct text *out, const struct report *report, uint64_t
 void report_put_pass_times(struct text *out, const struct report *report);
 
 /*
- * These three functions return results of the pass that reports show, which is the first or the last pass (see
- * last_shown): its offsets, its summary, and the offset of CORE.
+ * Returns the latest pass. Returns the first pass if it is the only one, and a pass without cores if there is none.
+ * Although REPORT is const, the result is not, as with strchr().
  */
-const struct offsets *report_get_shown_pass(const struct report *report);
-const struct offsets_summary *report_get_shown_summary(const struct report *report);
+struct report_pass *report_get_last_pass(const struct report *report);
 
-/* Returns the APIC id of the compared core RANK. RANK is the index of the core in the offsets of report->skew. */
+/* Returns the pass that reports show. It has no cores if there was no pass. */
+const struct report_pass *report_get_shown_pass(const struct report *report);
+
+/* Return the core with this rank, which is its index among the cores that took part in the passes, and its APIC id. */
+const struct report_core *report_get_core_of_rank(const struct report *report, size_t rank);
 uint32_t report_get_apic_id_of_rank(const struct report *report, size_t rank);
-struct offset report_get_shown_offset(const struct report *report, const struct report_core *core);
+
+/* Returns the offset of CORE's TSC against the boot core's TSC in PASS, in ticks. Returns OFFSET_UNKNOWN if unknown. */
+struct offset report_get_core_offset(const struct report_pass *pass, const struct report_core *core);
 
 /* Adds CLAIM to the report, unless there is no space. */
 void report_add_claim(struct report *report, const struct claim *claim);

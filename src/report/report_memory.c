@@ -27,11 +27,12 @@ set_array_addresses(struct report_core **rows, struct report_skew *skew, uintptr
 	skew->core_of = reserve_bytes(&next, cores * sizeof(*skew->core_of));
 	for (size_t i = 0; i < REPORT_PASSES; i++) {
 		set_pair_array_addresses(&skew->passes[i].offsets, &next, pairs);
+		skew->passes[i].core_offsets = reserve_bytes(&next, cores * sizeof(*skew->passes[i].core_offsets));
 		skew->passes[i].outlier = reserve_bytes(&next, cores * sizeof(*skew->passes[i].outlier));
+		skew->passes[i].off = reserve_bytes(&next, cores * sizeof(*skew->passes[i].off));
 	}
-	skew->drifts = reserve_bytes(&next, pairs * sizeof(*skew->drifts));
+	skew->drifts.pairs = reserve_bytes(&next, pairs * sizeof(*skew->drifts.pairs));
 	skew->moved = reserve_bytes(&next, cores * sizeof(*skew->moved));
-	skew->solved = reserve_bytes(&next, cores * sizeof(*skew->solved));
 	skew->disputed = reserve_bytes(&next, cores * sizeof(*skew->disputed));
 	skew->trips = reserve_bytes(&next, sizeof(*skew->trips));
 	return next;
@@ -54,8 +55,6 @@ report_divide_memory(struct report *report, void *memory, size_t cores, size_t p
 	report->skew.pairs_max = pairs;
 	set_array_addresses(&report->cores, &report->skew, (uintptr_t)memory, cores, pairs);
 	for (size_t i = 0; i < cores; i++) {
-		struct report_core *row = &report->cores[i];
-
-		row->offset = row->last_offset = row->drift_ppb = OFFSET_UNKNOWN;
+		report->cores[i].rank = REPORT_NO_RANK;
 	}
 }

@@ -90,10 +90,11 @@ analyse_record(const uint8_t *bytes, size_t size)
 	analysis_calculate_gaps(bytes, size, &report);
 	analysis_calculate_timers(bytes, size, &report);
 	analysis_calculate_offsets(bytes, size, &report);
-	require_true(report.skew.first.offsets.cores <= CORES && report.skew.last.offsets.cores <= CORES);
+	for (size_t i = 0; i < REPORT_PASSES; i++)
+		require_true(report.skew.passes[i].offsets.cores <= CORES);
 	for (size_t b = 1; b < CORES; b++)
-		offsets_classify_motion(&report.skew.first.offsets, &report.skew.middle.offsets, &report.skew.last.offsets, 0,
-					b);
+		offsets_classify_motion(&report.skew.passes[0].offsets, &report.skew.passes[1].offsets,
+					&report.skew.passes[2].offsets, 0, b);
 	require_true(report.interference.event_count <= REPORT_EVENTS_MAX);
 	report.clock_count = CLOCKS;
 	for (size_t i = 0; i < CLOCKS; i++)

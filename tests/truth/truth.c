@@ -123,10 +123,10 @@ run_trial(const struct kind *kind, uint64_t seed, const struct arguments *argume
 		print_record_entries(bench, seed);
 	if (arguments->show) {
 		print_report(&bench->run.report);
-		if (bench->run.report.skew.first.measured)
-			print_pairs(&bench->run.report, "first", &bench->run.report.skew.first.offsets);
-		if (bench->run.report.skew.last.measured)
-			print_pairs(&bench->run.report, "last", &bench->run.report.skew.last.offsets);
+		if (bench->run.report.skew.pass_count > 0)
+			print_pairs(&bench->run.report, "first", &bench->run.report.skew.passes[0].offsets);
+		if (bench->run.report.skew.pass_count > 1)
+			print_pairs(&bench->run.report, "last", &report_get_last_pass(&bench->run.report)->offsets);
 		print_machine();
 	}
 	verdict_check_claims(bench);

@@ -506,8 +506,8 @@ static void
 check_core_is_reported(const struct bench *bench, size_t core)
 {
 	const struct report *report = &bench->run.report;
-	const struct offsets *first = &report->skew.first.offsets, *latest = &report->skew.last.offsets;
-	bool again = report->skew.last.measured;
+	const struct offsets *first = &report->skew.passes[0].offsets, *latest = &report_get_last_pass(report)->offsets;
+	bool again = report->skew.pass_count > 1;
 	struct offset_range range = get_range_of_read_offset(majority_class, core, machine.run);
 	__int128 most = -range.low > range.high ? -range.low : range.high;
 	long double trip = report->skew.best_trip_ns * (machine.hz[TSC] / 1e9L),
@@ -531,13 +531,13 @@ static void
 check_any_core_fault_is_reported(const struct bench *bench)
 {
 	const struct report *report = &bench->run.report;
-	const struct offsets *first = &report->skew.first.offsets, *latest = &report->skew.last.offsets;
+	const struct offsets *first = &report->skew.passes[0].offsets, *latest = &report_get_last_pass(report)->offsets;
 	size_t proofs = 0;
 
 	for (size_t i = 0; i < machine.cores; i++)
 		for (size_t j = i + 1; j < machine.cores; j++)
 			proofs += is_offset_proven(report, first, i, j) || offsets_get_movement_ticks(first, i, j) > 0 ||
-				  (report->skew.last.measured &&
+				  (report->skew.pass_count > 1 &&
 				   (is_offset_proven(report, latest, i, j) || offsets_get_movement_ticks(latest, i, j) > 0));
 	if (proofs)
 		tally_check(CHECK_CORE_SILENT, has_report_any_finding(report),
@@ -561,13 +561,13 @@ verdict_check_core_names(const struct bench *bench)
 			tally_check(CHECK_CORE_NAMED, does_core_differ_from_majority(i, tournaments),
 				    "core %zu is marked: %s", i,
 				    report->cores[i].drifts ? "it drifts" : "it is off the majority");
-		if (has_majority && is_outside_majority(i) && report->skew.first.measured)
+		if (has_majority && is_outside_majority(i) && report->skew.pass_count > 0)
 			check_core_is_reported(bench, i);
 	}
 	if (machine.faults && machine.ahead_ticks + machine.set_back_ticks >= FAULT_SEEN_TICKS)
 		tally_check(CHECK_CORE_SILENT, report->cores[machine.fault_core].steps_back,
 			    "core %zu has its fault every %llu reads",
 			    machine.fault_core, (unsigned long long)machine.fault_reads);
-	if (report->skew.first.measured)
+	if (report->skew.pass_count > 0)
 		check_any_core_fault_is_reported(bench);
 }

@@ -78,9 +78,9 @@ cores_are_both_stable(size_t a, size_t b)
 static void
 check_pair_offsets(const struct report_skew *skew)
 {
-	for (size_t i = 0; i < skew->first.offsets.cores; i++)
-		for (size_t j = i + 1; j < skew->first.offsets.cores; j++) {
-			struct offset own = offsets_get_offset(&skew->first.offsets, i, j);
+	for (size_t i = 0; i < skew->passes[0].offsets.cores; i++)
+		for (size_t j = i + 1; j < skew->passes[0].offsets.cores; j++) {
+			struct offset own = offsets_get_offset(&skew->passes[0].offsets, i, j);
 			size_t a = skew->core_of[i], b = skew->core_of[j];
 			struct offset_range range = get_range_of_read_offset(a, b, machine.first);
 
@@ -95,8 +95,8 @@ check_pair_offsets(const struct report_skew *skew)
 static void
 check_core_offset(const struct report *report, size_t core)
 {
-	struct offset place = report->cores[core].offset;
-	struct interval_ns ns = report_offset_to_ns(report, place);
+	struct offset place = report_get_core_offset(&report->skew.passes[0], &report->cores[core]);
+	struct offset ns = report_offset_to_ns(report, place);
 	struct offset_range range = get_range_of_read_offset(0, core, machine.first);
 	long double per_ns = verdict_get_tsc_hz(report) / 1e9L;
 
@@ -104,7 +104,8 @@ check_core_offset(const struct report *report, size_t core)
 		return;
 	if (tally_check(CHECK_PLACE, contains_true_offset(place, range),
 			"core %zu: %lld to %lld ticks, not %.3Lf to %.3Lf", core,
-			(long long)place.low, (long long)place.high, units_to_ticks(range.low), units_to_ticks(range.high)) && ns.known)
+			(long long)place.low, (long long)place.high, units_to_ticks(range.low), units_to_ticks(range.high)) &&
+	    offset_is_known(ns))
 		tally_check(CHECK_PLACE_NS, ns.low <= units_to_ticks(range.high) / per_ns &&
 			    ns.high >= units_to_ticks(range.low) / per_ns,
 			    "core %zu: %lld to %lld ns, not %.3Lf to %.3Lf", core, (long long)ns.low, (long long)ns.high,
@@ -115,13 +116,13 @@ check_core_offset(const struct report *report, size_t core)
 static void
 check_drift(const struct report *report, size_t core)
 {
-	const struct offset *drift = &report->cores[core].drift_ppb;
+	struct offset drift = report_get_core_drift(report, &report->cores[core]);
 	long double truth = ((long double)machine.core[core].microhz / machine.core[0].microhz - 1) * PPB;
 
-	if (core == 0 || !report_drift_is_known(report, &report->cores[core]) || !cores_are_both_stable(0, core))
+	if (core == 0 || !offset_is_known(drift) || !cores_are_both_stable(0, core))
 		return;
-	tally_check(CHECK_DRIFT, drift->low <= truth && truth <= drift->high, "core %zu: %lld to %lld ppb, not %.3Lf", core,
-		    (long long)drift->low, (long long)drift->high, truth);
+	tally_check(CHECK_DRIFT, drift.low <= truth && truth <= drift.high, "core %zu: %lld to %lld ppb, not %.3Lf", core,
+		    (long long)drift.low, (long long)drift.high, truth);
 }
 
 static bool
@@ -188,20 +189,20 @@ check_offset_bound(const struct report *report)
  * follow from all pairs and all indirect paths over other cores.
  */
 static void
-check_offset_widths(const struct report_skew *skew, const struct report *report)
+check_offset_widths(const struct report_skew *skew)
 {
 	struct offset best[CORES_MAX][CORES_MAX];
-	size_t count = skew->first.offsets.cores;
+	size_t count = skew->passes[0].offsets.cores;
 
 	for (size_t i = 0; i < count; i++)
 		for (size_t j = 0; j < count; j++)
-			best[i][j] = offsets_get_offset(&skew->first.offsets, i, j);
+			best[i][j] = offsets_get_offset(&skew->passes[0].offsets, i, j);
 	for (size_t k = 0; k < count; k++)
 		for (size_t i = 0; i < count; i++)
 			for (size_t j = 0; j < count; j++)
 				best[i][j] = offset_intersect(best[i][j], offset_add(best[i][k], best[k][j]));
 	for (size_t i = 1; i < count; i++) {
-		struct offset place = report->cores[skew->core_of[i]].offset;
+		struct offset place = skew->passes[0].core_offsets[i];
 
 		if (!offset_is_known(place) || best[0][i].low >= best[0][i].high)
 			continue;
@@ -217,7 +218,7 @@ verdict_check_cores(const struct bench *bench)
 	const struct report *report = &bench->run.report;
 	bool still = true;
 
-	if (report->skew.first.measured) {
+	if (report->skew.pass_count > 0) {
 		check_pair_offsets(&report->skew);
 		for (size_t i = 0; i < machine.cores; i++) {
 			check_core_offset(report, i);
@@ -226,7 +227,7 @@ verdict_check_cores(const struct bench *bench)
 		}
 		check_offset_bound(report);
 		if (still)
-			check_offset_widths(&report->skew, report);
+			check_offset_widths(&report->skew);
 	}
 	if (machine.cores > 1)
 		verdict_check_core_names(bench);

@@ -14,13 +14,6 @@
 #define TRIPS     4
 /* 10 us. Longer round trips only show that virtual cores share a processor, so they do not raise the limit further. */
 #define TRIPS_NS_MAX UINT64_C(10000)
-#define TICKS_MAX (INT64_C(1) << 60) /* more ticks than this (12 years at 3 GHz) mean that the bound is unknown */
-
-const struct report_core *
-pass_get_measured_core(const struct pass_analysis *pass, size_t rank)
-{
-	return &pass->report->cores[pass->skew->core_of[rank]];
-}
 
 struct moment
 moment_union(struct moment a, struct moment b)
@@ -29,60 +22,25 @@ moment_union(struct moment a, struct moment b)
 				a.end_tsc > b.end_tsc ? a.end_tsc : b.end_tsc };
 }
 
-static struct offset
-offset_ticks_to_ns(const struct pass_analysis *pass, struct offset ticks)
+struct offset
+pair_offset_ns(const struct report *report, const struct report_pass *pass, size_t other, size_t rank)
 {
-	if (!offset_is_known(ticks))
-		return OFFSET_UNKNOWN;
-	return (struct offset){ scale_ticks_to_ns_down(&pass->scale, ticks.low),
-				scale_ticks_to_ns_up(&pass->scale, ticks.high) };
+	return report_offset_to_ns(report, offsets_get_proven_offset(&pass->offsets, other, rank));
 }
 
-struct offset
-pass_ticks_to_ns(const struct pass_analysis *pass, uint64_t ticks)
+bool
+pair_has_proven_offset(const struct report *report, const struct report_pass *pass, size_t other, size_t rank)
 {
-	int64_t size = ticks < (uint64_t)TICKS_MAX ? (int64_t)ticks : TICKS_MAX;
-
-	return offset_ticks_to_ns(pass, (struct offset){ size, size });
-}
-
-struct offset
-pass_offset_ns(const struct pass_analysis *pass, size_t other, size_t rank)
-{
-	return offset_ticks_to_ns(pass, offsets_get_proven_offset(&pass->result->offsets, other, rank));
+	return offset_excludes_zero(offsets_get_proven_offset(&pass->offsets, other, rank)) &&
+	       offset_min_abs(pair_offset_ns(report, pass, other, rank)) > report->skew.offset_limit_ns;
 }
 
 /* ---- drifts ---- */
 
-/*
- * Returns OFFSET_UNKNOWN for two cores other than the boot core in a star schedule, where each core is measured against
- * the boot core only. The boot core's TSC may have changed between the measurements of the two cores.
- */
-struct offset
-pass_drift_ppb(const struct pass_analysis *pass, size_t other, size_t rank)
-{
-	const struct offsets *offsets = &pass->skew->first.offsets;
-	size_t a = other < rank ? other : rank, b = other < rank ? rank : other;
-	struct offset drift;
-
-	if (a == b || (offsets->kind == PAIR_SCHEDULE_STAR && a > 0))
-		return OFFSET_UNKNOWN;
-	drift = pass->skew->drifts[pair_schedule_index_of_pair(offsets->kind, offsets->cores, a, b)];
-	return other < rank ? drift : offset_negate(drift);
-}
-
 static struct offset
-get_pair_drift_of_pass(const void *pass, size_t a, size_t b)
+get_drift_of_pair(const void *report, size_t a, size_t b)
 {
-	return pass_drift_ppb(pass, a, b);
-}
-
-struct moment
-pass_measuring_time_of_pair(const struct pass_analysis *pass, size_t other, size_t rank)
-{
-	if (rank && other && pass->result->offsets.kind == PAIR_SCHEDULE_STAR)
-		return (struct moment){ pass->result->offsets.begin_tsc, pass->result->offsets.end_tsc };
-	return offsets_get_time_of_pair(&pass->result->offsets, other, rank);
+	return report_get_pair_drift(report, a, b);
 }
 
 /*
@@ -91,13 +49,14 @@ pass_measuring_time_of_pair(const struct pass_analysis *pass, size_t other, size
  * the last pass.
  */
 static struct moment
-find_time_of_motion(const struct report_skew *skew, enum motion motion, size_t other, size_t rank)
+find_time_of_motion(const struct report *report, enum motion motion, size_t other, size_t rank)
 {
-	const struct offsets *from = motion == MOTION_STEP_LATE ? &skew->middle.offsets : &skew->first.offsets;
-	const struct offsets *to = motion == MOTION_STEP_EARLY ? &skew->middle.offsets : &skew->last.offsets;
+	const struct report_pass *passes = report->skew.passes;
+	const struct report_pass *from = &passes[motion == MOTION_STEP_LATE ? 1 : 0];
+	const struct report_pass *to = motion == MOTION_STEP_EARLY ? &passes[1] : report_get_last_pass(report);
 
-	return (struct moment){ offsets_get_time_of_pair(from, other, rank).begin_tsc,
-				offsets_get_time_of_pair(to, other, rank).end_tsc };
+	return (struct moment){ offsets_get_time_of_pair(&from->offsets, other, rank).begin_tsc,
+				offsets_get_time_of_pair(&to->offsets, other, rank).end_tsc };
 }
 
 /*
@@ -105,20 +64,21 @@ find_time_of_motion(const struct report_skew *skew, enum motion motion, size_t o
  * the drift must not be wider than WIDTH ppb.
  */
 static bool
-is_drift_proven(const struct pass_analysis *pass, size_t other, size_t rank, bool ahead, uint64_t width)
+is_drift_proven(const struct report *report, size_t other, size_t rank, bool ahead, uint64_t width)
 {
-	struct offset drift = pass_drift_ppb(pass, other, rank);
+	struct offset drift = report_get_pair_drift(report, other, rank);
 
-	return offset_min_abs(drift) > pass->drift_limit_ppb && (drift.low > 0) == ahead && offset_width(drift) <= width;
+	return offset_min_abs(drift) > report->skew.drift_limit_ppb && (drift.low > 0) == ahead &&
+	       offset_width(drift) <= width;
 }
 
 static size_t
-count_cores_that_prove_drift(const struct pass_analysis *pass, size_t rank, bool ahead, uint64_t width)
+count_cores_that_prove_drift(const struct report *report, size_t rank, bool ahead, uint64_t width)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < pass->skew->first.offsets.cores; i++)
-		count += is_drift_proven(pass, i, rank, ahead, width);
+	for (size_t i = 0; i < report->skew.drifts.cores; i++)
+		count += is_drift_proven(report, i, rank, ahead, width);
 	return count;
 }
 
@@ -127,12 +87,12 @@ count_cores_that_prove_drift(const struct pass_analysis *pass, size_t rank, bool
  * UINT64_MAX if no width is sufficient, because too few drifts are proven.
  */
 static uint64_t
-min_width_that_proves_drift_ppb(const struct pass_analysis *pass, size_t rank, bool ahead)
+min_width_that_proves_drift_ppb(const struct report *report, size_t rank, bool ahead)
 {
 	uint64_t width = 0;
 
 	for (uint64_t bit = UINT64_C(1) << 63; bit; bit >>= 1)
-		if (2 * count_cores_that_prove_drift(pass, rank, ahead, width + bit - 1) <= pass->skew->first.offsets.cores)
+		if (2 * count_cores_that_prove_drift(report, rank, ahead, width + bit - 1) <= report->skew.drifts.cores)
 			width += bit;
 	return width;
 }
@@ -146,24 +106,24 @@ min_width_that_proves_drift_ppb(const struct pass_analysis *pass, size_t rank, b
  * these pairs.
  */
 struct offset
-pass_drift_from_majority_ppb(const struct pass_analysis *pass, size_t rank, struct moment *moment)
+core_drift_from_majority_ppb(const struct report *report, size_t rank, struct moment *moment)
 {
-	size_t cores = pass->skew->first.offsets.cores;
-	bool ahead = count_cores_that_prove_drift(pass, rank, true, UINT64_MAX) >
-		     count_cores_that_prove_drift(pass, rank, false, UINT64_MAX);
-	uint64_t width = min_width_that_proves_drift_ppb(pass, rank, ahead);
+	size_t cores = report->skew.drifts.cores;
+	bool ahead = count_cores_that_prove_drift(report, rank, true, UINT64_MAX) >
+		     count_cores_that_prove_drift(report, rank, false, UINT64_MAX);
+	uint64_t width = min_width_that_proves_drift_ppb(report, rank, ahead);
 	struct offset most = { INT64_MAX, 0 };
 
 	*moment = MOMENT_NEVER;
 	for (size_t i = 0; i < cores; i++)
-		if (is_drift_proven(pass, i, rank, ahead, width))
-			*moment = moment_union(*moment, find_time_of_motion(pass->skew, MOTION_UNKNOWN, i, rank));
+		if (is_drift_proven(report, i, rank, ahead, width))
+			*moment = moment_union(*moment, find_time_of_motion(report, MOTION_UNKNOWN, i, rank));
 	for (size_t i = 0; i < cores; i++) {
-		struct moment own = find_time_of_motion(pass->skew, MOTION_UNKNOWN, i, rank);
-		struct offset drift = ahead ? pass_drift_ppb(pass, i, rank) : offset_negate(pass_drift_ppb(pass, i, rank));
+		struct moment own = find_time_of_motion(report, MOTION_UNKNOWN, i, rank);
+		struct offset drift = ahead ? report_get_pair_drift(report, i, rank) : report_get_pair_drift(report, rank, i);
 		int64_t low;
 
-		if (!is_drift_proven(pass, i, rank, ahead, width))
+		if (!is_drift_proven(report, i, rank, ahead, width))
 			continue;
 		low = (int64_t)scale_mul_div((uint64_t)drift.low, own.end_tsc - own.begin_tsc,
 					     moment->end_tsc - moment->begin_tsc);
@@ -174,54 +134,45 @@ pass_drift_from_majority_ppb(const struct pass_analysis *pass, size_t rank, stru
 }
 
 enum motion
-pass_find_motion_of_core(const struct pass_analysis *pass, size_t rank, bool ahead, struct moment *moment)
+core_find_motion(const struct report *report, size_t rank, bool ahead, struct moment *moment)
 {
-	const struct report_skew *skew = pass->skew;
-	size_t count[MOTION_UNEVEN + 1] = { 0 };
+	const struct report_pass *passes = report->skew.passes;
+	size_t count[MOTION_UNEVEN + 1] = { 0 }, cores = report->skew.drifts.cores;
 	struct moment moments[MOTION_UNEVEN + 1];
 
 	for (enum motion i = MOTION_UNKNOWN; i <= MOTION_UNEVEN; i++)
 		moments[i] = MOMENT_NEVER;
-	for (size_t i = 0; i < skew->first.offsets.cores && skew->middle.measured; i++) {
+	for (size_t i = 0; i < cores && report->skew.pass_count == REPORT_PASSES; i++) {
 		enum motion motion;
 
-		if (!is_drift_proven(pass, i, rank, ahead, UINT64_MAX))
+		if (!is_drift_proven(report, i, rank, ahead, UINT64_MAX))
 			continue;
-		motion = offsets_classify_motion(&skew->first.offsets, &skew->middle.offsets, &skew->last.offsets, i, rank);
+		motion = offsets_classify_motion(&passes[0].offsets, &passes[1].offsets, &passes[2].offsets, i, rank);
 		count[motion]++;
-		moments[motion] = moment_union(moments[motion], find_time_of_motion(skew, motion, i, rank));
+		moments[motion] = moment_union(moments[motion], find_time_of_motion(report, motion, i, rank));
 	}
 	for (enum motion i = MOTION_STEADY; i <= MOTION_UNEVEN; i++) {
 		*moment = moments[i];
-		if (2 * count[i] > skew->first.offsets.cores)
+		if (2 * count[i] > cores)
 			return i;
 	}
 	return MOTION_UNKNOWN;
 }
 
-/* Marks the drifting cores in the report, and counts them. */
 static void
-mark_drifting_cores(struct pass_analysis *pass)
+mark_drifting_cores(struct report *report)
 {
-	struct report *report = pass->report;
-	struct report_skew *skew = pass->skew;
-	struct outliers found;
+	struct report_skew *skew = &report->skew;
 
-	skew->any_moved = false;
-	for (size_t i = 0; i < report->core_count; i++)
-		report->cores[i].drifts = false;
-	if (!skew->last.measured)
-		return;
-	found = outliers_find(get_pair_drift_of_pass, pass, pass->drift_limit_ppb, skew->first.offsets.cores, skew->moved,
-			      skew->disputed);
-	pass->drifting = found.outliers;
-	skew->any_moved = found.any_differs;
-	for (size_t i = 0; i < skew->first.offsets.cores; i++) {
-		struct report_core *core = &report->cores[skew->core_of[i]];
+	skew->any_moved = outliers_find(get_drift_of_pair, report, skew->drift_limit_ppb, skew->drifts.cores, skew->moved,
+					skew->disputed).any_differs;
+	for (size_t i = 0; i < report->core_count; i++) {
+		struct report_core *core = &report->cores[i];
 		struct moment moment;
 
-		core->drifts = skew->moved[i];
-		core->from_most = core->drifts ? pass_drift_from_majority_ppb(pass, i, &moment) : (struct offset){ 0, 0 };
+		core->drifts = core->rank < skew->drifts.cores && skew->moved[core->rank];
+		core->from_most = core->drifts ? core_drift_from_majority_ppb(report, core->rank, &moment) :
+						 (struct offset){ 0, 0 };
 	}
 }
 
@@ -229,9 +180,9 @@ mark_drifting_cores(struct pass_analysis *pass)
 
 /* Returns true if the core belongs to the majority and does not drift. */
 static bool
-is_core_in_majority(const struct pass_analysis *pass, size_t rank)
+is_core_in_majority(const struct report *report, const struct report_pass *pass, size_t rank)
 {
-	return !pass->result->outlier[rank] && !pass_get_measured_core(pass, rank)->drifts;
+	return !pass->outlier[rank] && !report_get_core_of_rank(report, rank)->drifts;
 }
 
 /*
@@ -239,31 +190,32 @@ is_core_in_majority(const struct pass_analysis *pass, size_t rank)
  * against the boot core only. If the boot core's TSC steps midway, cores that were measured before the step seem to
  * differ from cores measured after it.
  */
-static const struct offsets *
-get_offsets_of_other_pass(const struct pass_analysis *pass)
+static const struct report_pass *
+get_other_pass(const struct report *report, const struct report_pass *pass)
 {
-	const struct report_skew *skew = pass->skew;
+	const struct report_pass *passes = report->skew.passes;
 
-	if (skew->middle.measured)
-		return &skew->middle.offsets;
-	return pass->result == &skew->first ? &skew->last.offsets : &skew->first.offsets;
+	if (report->skew.pass_count == REPORT_PASSES)
+		return &passes[1];
+	return pass == passes ? report_get_last_pass(report) : passes;
 }
 
 /*
  * Returns true if another pass confirms the offsets of all cores in a star schedule. Returns false if there is no other
  * pass. All offsets must be confirmed: if the boot core's TSC stepped just before the last core was measured, the last
- * core is right, and all others seem to differ.
+ * core is right, and all others seem to differ. Returns true for a pass of all pairs.
  */
 static bool
-does_other_pass_confirm_offsets(const struct pass_analysis *pass)
+does_other_pass_confirm_offsets(const struct report *report, const struct report_pass *pass)
 {
-	const struct report_skew *skew = pass->skew;
-	const struct offsets *other = get_offsets_of_other_pass(pass);
+	const struct report_pass *other = get_other_pass(report, pass);
 
-	if (!skew->last.measured || skew->any_moved)
+	if (pass->offsets.kind != PAIR_SCHEDULE_STAR)
+		return true;
+	if (report->skew.pass_count < 2 || report->skew.any_moved)
 		return false;
-	for (size_t i = 1; i < pass->result->offsets.cores; i++)
-		if (offset_gap_between(offsets_get_offset(&pass->result->offsets, 0, i), offsets_get_offset(other, 0, i)))
+	for (size_t i = 1; i < pass->offsets.cores; i++)
+		if (offset_gap_between(offsets_get_offset(&pass->offsets, 0, i), offsets_get_offset(&other->offsets, 0, i)))
 			return false;
 	return true;
 }
@@ -274,31 +226,28 @@ does_other_pass_confirm_offsets(const struct pass_analysis *pass)
  * of all pairs, and for the boot core.
  */
 static bool
-does_other_pass_prove_offset(const struct pass_analysis *pass, size_t rank)
+does_other_pass_prove_offset(const struct report *report, const struct report_pass *pass, size_t rank)
 {
-	const struct offsets *other = get_offsets_of_other_pass(pass);
+	const struct report_pass *other = get_other_pass(report, pass);
 
-	if (pass->result->offsets.kind != PAIR_SCHEDULE_STAR || rank == 0)
+	if (pass->offsets.kind != PAIR_SCHEDULE_STAR || rank == 0)
 		return true;
-	for (size_t i = 1; i < pass->result->offsets.cores; i++) {
-		struct offset offset = offset_ticks_to_ns(pass, offsets_get_proven_offset(other, i, rank));
-
-		if (is_core_in_majority(pass, i) && offset_min_abs(offset) > pass->offset_limit_ns)
+	for (size_t i = 1; i < pass->offsets.cores; i++)
+		if (is_core_in_majority(report, pass, i) && pair_has_proven_offset(report, other, i, rank))
 			return true;
-	}
 	return false;
 }
 
 size_t
-pass_find_core_furthest_from(const struct pass_analysis *pass, size_t rank)
+pass_find_core_furthest_from(const struct report *report, const struct report_pass *pass, size_t rank)
 {
 	size_t furthest = rank;
 	uint64_t most_ticks = 0;
 
-	for (size_t i = 0; i < pass->result->offsets.cores; i++) {
-		uint64_t ticks = offset_min_abs(offsets_get_proven_offset(&pass->result->offsets, i, rank));
+	for (size_t i = 0; i < pass->offsets.cores; i++) {
+		uint64_t ticks = offset_min_abs(offsets_get_proven_offset(&pass->offsets, i, rank));
 
-		if (!is_core_in_majority(pass, i) || ticks <= most_ticks)
+		if (!is_core_in_majority(report, pass, i) || ticks <= most_ticks)
 			continue;
 		most_ticks = ticks;
 		furthest = i;
@@ -306,57 +255,57 @@ pass_find_core_furthest_from(const struct pass_analysis *pass, size_t rank)
 	return furthest;
 }
 
-bool
-pass_is_core_off_majority(const struct pass_analysis *pass, size_t rank)
+static bool
+is_core_off_majority(const struct report *report, const struct report_pass *pass, size_t rank)
 {
-	return pass->result->outlier[rank] && !pass_get_measured_core(pass, rank)->drifts && !pass->star_open &&
-	       does_other_pass_prove_offset(pass, rank) &&
-	       offset_min_abs(pass_offset_ns(pass, pass_find_core_furthest_from(pass, rank), rank)) > pass->offset_limit_ns;
+	return pass->outlier[rank] && !report_get_core_of_rank(report, rank)->drifts &&
+	       does_other_pass_prove_offset(report, pass, rank) &&
+	       pair_has_proven_offset(report, pass, pass_find_core_furthest_from(report, pass, rank), rank);
 }
 
 /* Returns true if a finding names the core. */
 static bool
-does_core_cause_offset_finding(const struct pass_analysis *pass, size_t rank)
+does_core_cause_offset_finding(const struct report *report, const struct report_pass *pass, size_t rank)
 {
-	const struct report_core *core = pass_get_measured_core(pass, rank);
+	const struct report_core *core = report_get_core_of_rank(report, rank);
 
-	return core->steps_back || core->drifts || core->off_majority || pass_is_core_off_majority(pass, rank);
+	return core->steps_back || core->drifts || core->off_majority || pass->off[rank];
+}
+
+static uint64_t
+pair_proven_offset_ticks(const struct report *report, const struct report_pass *pass, size_t a, size_t b)
+{
+	if (offsets_get_movement_ticks(&pass->offsets, a, b) || !pair_has_proven_offset(report, pass, a, b))
+		return 0;
+	return offset_min_abs(offsets_get_offset(&pass->offsets, a, b));
+}
+
+uint64_t
+pair_proven_drift_ppb(const struct report *report, size_t a, size_t b)
+{
+	uint64_t ppb = offset_min_abs(report_get_pair_drift(report, a, b));
+
+	return ppb > report->skew.drift_limit_ppb ? ppb : 0;
 }
 
 struct pair
-pass_find_worst_pair(const struct pass_analysis *pass, pass_size_of_pair *size_of)
+pass_find_worst_pair(const struct report *report, const struct report_pass *pass, bool by_drift)
 {
 	struct pair worst_pair = { 0, 0 };
 	uint64_t worst = 0;
 
-	for (size_t b = 1; b < pass->result->offsets.cores; b++) {
-		for (size_t a = 0; a < b && !does_core_cause_offset_finding(pass, b); a++) {
-			uint64_t size = size_of(pass, a, b);
+	for (size_t b = 1; b < pass->offsets.cores; b++) {
+		for (size_t a = 0; a < b && !does_core_cause_offset_finding(report, pass, b); a++) {
+			uint64_t size = by_drift ? pair_proven_drift_ppb(report, a, b) :
+						   pair_proven_offset_ticks(report, pass, a, b);
 
-			if (size <= worst || does_core_cause_offset_finding(pass, a))
+			if (size <= worst || does_core_cause_offset_finding(report, pass, a))
 				continue;
 			worst = size;
 			worst_pair = (struct pair){ a, b };
 		}
 	}
 	return worst_pair;
-}
-
-uint64_t
-pass_proven_offset_ticks(const struct pass_analysis *pass, size_t a, size_t b)
-{
-	bool is_proven = !offsets_get_movement_ticks(&pass->result->offsets, a, b) &&
-		      offset_min_abs(pass_offset_ns(pass, a, b)) > pass->offset_limit_ns;
-
-	return is_proven ? offset_min_abs(offsets_get_offset(&pass->result->offsets, a, b)) : 0;
-}
-
-uint64_t
-pass_proven_drift_ppb(const struct pass_analysis *pass, size_t a, size_t b)
-{
-	uint64_t ppb = offset_min_abs(pass_drift_ppb(pass, a, b));
-
-	return ppb > pass->drift_limit_ppb ? ppb : 0;
 }
 
 /*
@@ -375,56 +324,11 @@ sync_limit_ns(const struct report *report)
 	return limit_ns < trips_ns ? trips_ns : limit_ns;
 }
 
-/* Marks the cores whose TSC differs from the majority's in this pass. */
-static void
-mark_cores_off_majority(const struct pass_analysis *pass)
-{
-	for (size_t i = 0; i < pass->result->offsets.cores && !pass->no_majority; i++) {
-		struct report_core *core = &pass->report->cores[pass->skew->core_of[i]];
-		bool was_off = core->drifts && pass->result->outlier[i] && pass->result == &pass->skew->first;
-
-		if (core->off_majority || (!was_off && !pass_is_core_off_majority(pass, i)))
-			continue;
-		core->off_majority = true;
-		if (!pass->skew->off_tsc)
-			pass->skew->off_tsc = pass->result->offsets.end_tsc;
-	}
-}
-
-/*
- * Decides whether the cores are synchronised. No core may differ from the majority in the first or last pass, and no
- * core's offset may have changed between the two passes. Warps, steps back and contradictions also exclude
- * synchronisation. The largest possible offset must be at most sync_limit_ns().
- */
-static void
-decide_if_cores_are_synchronised(const struct pass_analysis *pass)
-{
-	struct report_skew *skew = pass->skew;
-	uint64_t first = skew->first.summary.bound_ticks;
-	uint64_t last = skew->last.measured ? skew->last.summary.bound_ticks : first;
-	size_t off = 0, stepping = 0;
-
-	for (size_t i = 0; i < skew->first.offsets.cores; i++) {
-		off += pass_get_measured_core(pass, i)->off_majority;
-		stepping += pass_get_measured_core(pass, i)->steps_back;
-	}
-	/*
-	 * A warp proves that two TSCs once differed by more than the passes show. The bound of the offsets is then
-	 * unknown.
-	 */
-	skew->within_known = first != UINT64_MAX && last != UINT64_MAX && !skew->any_moved && !stepping &&
-			    !report_count_warps(skew) && !skew->first.summary.contradictions &&
-			    !skew->last.summary.contradictions;
-	skew->within_ns = (uint64_t)pass_ticks_to_ns(pass, first > last ? first : last).high;
-	skew->synchronised = skew->within_known && skew->last.measured && !off && !skew->first.summary.no_majority &&
-			     !skew->last.summary.no_majority && skew->within_ns <= sync_limit_ns(pass->report);
-}
-
 static bool
-does_core_drift_against_majority(const struct pass_analysis *pass, size_t rank)
+does_core_drift_against_majority(const struct report *report, const struct report_pass *pass, size_t rank)
 {
-	for (size_t i = 0; i < pass->result->offsets.cores; i++)
-		if (is_core_in_majority(pass, i) && pass_proven_drift_ppb(pass, i, rank))
+	for (size_t i = 0; i < pass->offsets.cores; i++)
+		if (is_core_in_majority(report, pass, i) && pair_proven_drift_ppb(report, i, rank))
 			return true;
 	return false;
 }
@@ -434,16 +338,15 @@ does_core_drift_against_majority(const struct pass_analysis *pass, size_t rank)
  * against each other.
  */
 static bool
-is_pair_closer_together_than_to_core(const struct pass_analysis *pass, size_t representative, size_t member,
-				     size_t rank)
+is_pair_closer_together_than_to_core(const struct report *report, const struct report_pass *pass, size_t representative,
+				     size_t member, size_t rank)
 {
-	const struct offsets *offsets = &pass->result->offsets;
-	uint64_t spread = representative == member ? 0 :
-			  offset_max_abs(offsets_get_offset(offsets, representative, member));
+	const struct offsets *offsets = &pass->offsets;
+	uint64_t spread = offset_max_abs(offsets_get_offset(offsets, representative, member));
 
 	return offset_min_abs(offsets_get_offset(offsets, representative, rank)) > spread &&
 	       offset_min_abs(offsets_get_offset(offsets, member, rank)) > spread &&
-	       !pass_proven_drift_ppb(pass, representative, member);
+	       !pair_proven_drift_ppb(report, representative, member);
 }
 
 /*
@@ -452,31 +355,29 @@ is_pair_closer_together_than_to_core(const struct pass_analysis *pass, size_t re
  * RANK.
  */
 static bool
-is_core_proven_outside_majority(const struct pass_analysis *pass, size_t rank)
+is_core_proven_outside_majority(const struct report *report, const struct report_pass *pass, size_t rank)
 {
-	for (size_t representative = 0; representative < pass->result->offsets.cores; representative++) {
+	for (size_t representative = 0; representative < pass->offsets.cores; representative++) {
 		size_t members = 0;
 
-		for (size_t i = 0; i < pass->result->offsets.cores; i++)
-			members += i != rank && representative != rank && is_core_in_majority(pass, i) &&
-				   is_pair_closer_together_than_to_core(pass, representative, i, rank);
-		if (2 * members > pass->result->offsets.cores)
+		for (size_t i = 0; i < pass->offsets.cores; i++)
+			members += i != rank && representative != rank && is_core_in_majority(report, pass, i) &&
+				   is_pair_closer_together_than_to_core(report, pass, representative, i, rank);
+		if (2 * members > pass->offsets.cores)
 			return true;
 	}
 	return false;
 }
 
 static bool
-are_all_cores_off_proven_outside(const struct pass_analysis *pass)
+are_all_cores_off_proven_outside(const struct report *report, const struct report_pass *pass)
 {
 	size_t off = 0;
 
-	for (size_t i = 0; i < pass->result->offsets.cores; i++) {
-		if (!pass_is_core_off_majority(pass, i))
-			continue;
-		if (!is_core_proven_outside_majority(pass, i))
+	for (size_t i = 0; i < pass->offsets.cores; i++) {
+		if (pass->off[i] && !is_core_proven_outside_majority(report, pass, i))
 			return false;
-		off++;
+		off += pass->off[i];
 	}
 	return off > 0;
 }
@@ -487,38 +388,73 @@ are_all_cores_off_proven_outside(const struct pass_analysis *pass)
  * differ, and each of them is proven to be outside of a group of more than half of all cores.
  */
 static bool
-is_majority_split_by_drift(const struct pass_analysis *pass)
+is_majority_split_by_drift(const struct report *report, const struct report_pass *pass)
 {
 	size_t split = 0, united = 0;
 
-	for (size_t i = 0; i < pass->result->offsets.cores && pass->skew->any_moved; i++) {
-		bool moves = is_core_in_majority(pass, i) && does_core_drift_against_majority(pass, i);
+	for (size_t i = 0; i < pass->offsets.cores && report->skew.any_moved; i++) {
+		bool moves = is_core_in_majority(report, pass, i) && does_core_drift_against_majority(report, pass, i);
 
 		split += moves;
-		united += is_core_in_majority(pass, i) && !moves;
+		united += is_core_in_majority(report, pass, i) && !moves;
 	}
-	return split && 2 * united <= pass->result->offsets.cores && !are_all_cores_off_proven_outside(pass);
+	return split && 2 * united <= pass->offsets.cores && !are_all_cores_off_proven_outside(report, pass);
+}
+
+/* Finds the cores whose TSC differs from the majority's in PASS. Marks them in the report if there is a majority. */
+static void
+analyse_pass(struct report *report, struct report_pass *pass)
+{
+	bool is_first = pass == report->skew.passes, confirmed = does_other_pass_confirm_offsets(report, pass);
+
+	for (size_t i = 0; i < pass->offsets.cores; i++)
+		pass->off[i] = confirmed && is_core_off_majority(report, pass, i);
+	pass->marks_cores = false;
+	pass->no_majority = pass->summary.no_majority || is_majority_split_by_drift(report, pass);
+	for (size_t i = 0; i < pass->offsets.cores && !pass->no_majority; i++) {
+		struct report_core *core = &report->cores[report->skew.core_of[i]];
+
+		if (!pass->off[i] && !(is_first && core->drifts && pass->outlier[i]))
+			continue;
+		core->off_majority = pass->marks_cores = true;
+	}
+}
+
+/*
+ * Decides whether the cores are synchronised. No core may differ from the majority in the first or last pass, and no
+ * core's offset may have changed between the two passes. Warps, steps back and contradictions also exclude
+ * synchronisation. The largest possible offset must be at most sync_limit_ns().
+ */
+static void
+decide_if_cores_are_synchronised(struct report *report)
+{
+	struct report_skew *skew = &report->skew;
+	const struct offsets_summary *first = &skew->passes[0].summary, *last = &report_get_last_pass(report)->summary;
+	uint64_t bound_ticks = first->bound_ticks > last->bound_ticks ? first->bound_ticks : last->bound_ticks;
+	struct core_faults faults = report_count_core_faults(report);
+
+	/*
+	 * A warp proves that two TSCs once differed by more than the passes show. The bound of the offsets is then
+	 * unknown.
+	 */
+	skew->within_known = bound_ticks != UINT64_MAX && !skew->any_moved && !faults.stepping_back &&
+			     !report_count_warps(skew) && !first->contradictions && !last->contradictions;
+	skew->within_ns = (uint64_t)report_ticks_to_ns(report, bound_ticks).high;
+	skew->synchronised = skew->within_known && skew->pass_count > 1 && !faults.off_majority && !first->no_majority &&
+			     !last->no_majority && skew->within_ns <= sync_limit_ns(report);
 }
 
 void
-analyse_offsets(struct report *report, struct pass_analysis *first, struct pass_analysis *last)
+analyse_offsets(struct report *report)
 {
 	struct report_skew *skew = &report->skew;
 
-	*first = (struct pass_analysis){ .report = report, .skew = skew, .scale = report_get_tsc_scale(report),
-					 .offset_limit_ns = rules_get_limit_by_id(report, "tsc-offset"),
-					 .drift_limit_ppb = rules_get_limit_by_id(report, "tsc-drift"),
-					 .result = &skew->first };
-	mark_drifting_cores(first);
-	*last = *first;
-	last->result = &skew->last;
-	skew->off_tsc = 0;
+	skew->offset_limit_ns = rules_get_limit_by_id(report, "tsc-offset");
+	skew->drift_limit_ppb = rules_get_limit_by_id(report, "tsc-drift");
 	for (size_t i = 0; i < report->core_count; i++)
 		report->cores[i].off_majority = false;
-	for (struct pass_analysis *pass = first; pass; pass = pass == first ? last : NULL) {
-		pass->star_open = pass->result->offsets.kind == PAIR_SCHEDULE_STAR && !does_other_pass_confirm_offsets(pass);
-		pass->no_majority = pass->result->summary.no_majority || is_majority_split_by_drift(pass);
-		mark_cores_off_majority(pass);
-	}
-	decide_if_cores_are_synchronised(first);
+	mark_drifting_cores(report);
+	analyse_pass(report, skew->passes);
+	analyse_pass(report, report_get_last_pass(report));
+	decide_if_cores_are_synchronised(report);
 }

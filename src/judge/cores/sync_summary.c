@@ -15,20 +15,20 @@ are_offsets_conclusive(const struct offsets_summary *summary)
 }
 
 /*
- * Returns true if reports show the last pass instead of the first. This is so if only the last pass shows cores that
- * differ from the majority, or if only the last pass is not conclusive.
+ * Returns the index of the pass that reports show. It is the last pass if only the last pass shows cores that differ
+ * from the majority, or if only the last pass is not conclusive.
  */
-static bool
-is_last_pass_shown(const struct report *report)
+static size_t
+choose_shown_pass(const struct report *report)
 {
-	const struct report_skew *skew = &report->skew;
+	const struct report_pass *first = report->skew.passes, *last = report_get_last_pass(report);
 
-	if (!skew->first.measured || !skew->last.measured)
-		return false;
-	if (skew->off_tsc)
-		return skew->off_tsc != skew->first.offsets.end_tsc;
-	return are_offsets_conclusive(&skew->first.summary) && !skew->any_moved &&
-	       !are_offsets_conclusive(&skew->last.summary);
+	if (first->marks_cores)
+		return 0;
+	if (last->marks_cores || (are_offsets_conclusive(&first->summary) && !report->skew.any_moved &&
+				  !are_offsets_conclusive(&last->summary)))
+		return (size_t)(last - first);
+	return 0;
 }
 
 static void
@@ -45,10 +45,10 @@ put_bound_of_offsets(struct text *text, const struct report *report, const char 
 static void
 put_clause_on_shown_pass(struct text *text, const struct report *report, size_t off)
 {
-	const struct offsets_summary *summary = report_get_shown_summary(report);
-	const struct offsets *shown = report_get_shown_pass(report);
-	struct phrase when = phrase_at_or_between(report, (struct moment){ shown->begin_tsc, shown->end_tsc });
-	size_t cores = shown->cores;
+	const struct offsets_summary *summary = &report_get_shown_pass(report)->summary;
+	const struct offsets *offsets = &report_get_shown_pass(report)->offsets;
+	struct phrase when = phrase_at_or_between(report, (struct moment){ offsets->begin_tsc, offsets->end_tsc });
+	size_t cores = offsets->cores;
 
 	if (off)
 		text_printf(text, "not synchronised %s, %zu of %zu cores differ%s from the majority", when.bytes, off,
@@ -71,30 +71,26 @@ static bool
 put_synchrony_clause(struct text *text, const struct report *report)
 {
 	const struct report_skew *skew = &report->skew;
-	const struct offsets_summary *summary = report_get_shown_summary(report);
+	const struct offsets_summary *summary = &report_get_shown_pass(report)->summary;
+	struct core_faults faults = report_count_core_faults(report);
 	uint64_t warps = report_count_warps(skew);
-	size_t off = 0, stepping_back = 0;
 
-	for (size_t i = 0; i < report->core_count; i++) {
-		off += report->cores[i].off_majority;
-		stepping_back += report->cores[i].steps_back;
-	}
-	if (!skew->first.measured && report->cores_started > 1) {
+	if (!skew->pass_count && report->cores_started > 1) {
 		text_put(text, "the cores' offsets were not measured");
-	} else if (!skew->first.measured) {
+	} else if (!skew->pass_count) {
 		text_put(text, "one core ran: there is no other TSC to compare with");
-	} else if (off || !are_offsets_conclusive(summary)) {
-		put_clause_on_shown_pass(text, report, off);
+	} else if (faults.off_majority || !are_offsets_conclusive(summary)) {
+		put_clause_on_shown_pass(text, report, faults.off_majority);
 	} else if (skew->any_moved) {
 		text_put(text, "not synchronised throughout the run");
 	} else if (warps) {
 		text_printf(text, "not synchronised: %lu warp%s", warps, warps == 1 ? "" : "s");
-	} else if (stepping_back) {
-		text_printf(text, "synchronisation not determined, as %zu of %zu TSCs step back", stepping_back,
-			    skew->first.offsets.cores);
+	} else if (faults.stepping_back) {
+		text_printf(text, "synchronisation not determined, as %zu of %zu TSCs step back", faults.stepping_back,
+			    skew->passes[0].offsets.cores);
 	} else if (!skew->synchronised) {
 		put_bound_of_offsets(text, report, "synchronisation not determined: only ", "");
-		text_put(text, skew->last.measured ? "" : ", and not measured again");
+		text_put(text, skew->pass_count > 1 ? "" : ", and not measured again");
 	} else if (offset_excludes_zero(summary->worst)) {
 		put_bound_of_offsets(text, report, "", ", but not equal,");
 	} else {
@@ -110,7 +106,7 @@ judge_summarize_synchrony(struct report *report)
 	struct report_skew *skew = &report->skew;
 	struct text text;
 
-	skew->last_shown = is_last_pass_shown(report);
+	skew->shown = choose_shown_pass(report);
 	text_init(&text, skew->text, sizeof(skew->text));
 	skew->proven = put_synchrony_clause(&text, report);
 }

@@ -15,12 +15,6 @@
 #define NAMED_MAX 4
 #define UNDECIDED_WORDS "and nothing shows which of them is right."
 
-static uint32_t
-get_apic_id(const struct pass_analysis *pass, size_t rank)
-{
-	return pass_get_measured_core(pass, rank)->apic_id;
-}
-
 /* Sets the figure of FINDING to the size of OFFSET. */
 static void
 set_figure_to_offset_size(struct finding *finding, struct offset offset)
@@ -46,12 +40,12 @@ describe_other_faulty_cores(size_t count, size_t off)
 
 /* Returns the probable cause of an offset against OTHER, a core of the majority. */
 static struct phrase
-describe_cause_of_offset(const struct pass_analysis *pass, size_t other)
+describe_cause_of_offset(const struct report *report, const struct report_pass *pass, size_t other)
 {
 	if (pass->no_majority)
 		return phrase("%s", UNDECIDED_WORDS);
-	return phrase("unlike the majority, which includes core %u: likely the %s", get_apic_id(pass, other),
-		      pass->report->hypervisor[0] ? "hypervisor set a different TSC offset." :
+	return phrase("unlike the majority, which includes core %u: likely the %s", report_get_apic_id_of_rank(report, other),
+		      report->hypervisor[0] ? "hypervisor set a different TSC offset." :
 		      "firmware wrote the TSC, or a later reset cleared it.");
 }
 
@@ -60,30 +54,30 @@ describe_cause_of_offset(const struct pass_analysis *pass, size_t other)
  * finding names, or REPORT_NO_CORE.
  */
 static struct finding *
-add_offset_finding(const struct pass_analysis *pass, uint32_t named, const char *subject,
+add_offset_finding(struct report *report, const struct report_pass *pass, uint32_t named, const char *subject,
 		   struct offset distance, size_t other, struct moment moment, const char *end)
 {
-	const char *name = pass->result == &pass->skew->last ? " (last pass)" : " (first pass)";
+	const char *name = pass == report->skew.passes ? " (first pass)" : " (last pass)";
 	struct finding *finding;
 
-	finding = rules_add_finding(pass->report, "tsc-offset", "tsc", named, "%s %lu to %lu ns %s core %u's %s%s, %s",
+	finding = rules_add_finding(report, "tsc-offset", "tsc", named, "%s %lu to %lu ns %s core %u's %s%s, %s",
 				    subject, offset_min_abs(distance), offset_max_abs(distance),
-				    distance.low > 0 ? "ahead of" : "behind", get_apic_id(pass, other),
-				    phrase_at_or_between(pass->report, moment).bytes,
-				    pass->skew->last.measured ? name : "", end);
+				    distance.low > 0 ? "ahead of" : "behind", report_get_apic_id_of_rank(report, other),
+				    phrase_at_or_between(report, moment).bytes,
+				    report->skew.pass_count > 1 ? name : "", end);
 	set_figure_to_offset_size(finding, distance);
 	return finding;
 }
 
 /* Returns true if the cores that differ from the majority are exactly the cores of PACKAGE. */
 static bool
-do_cores_off_majority_form_package(const struct pass_analysis *pass, uint32_t package)
+do_cores_off_majority_form_package(const struct report *report, const struct report_pass *pass, uint32_t package)
 {
-	for (size_t i = 0; i < pass->result->offsets.cores; i++) {
-		const struct report_core *core = pass_get_measured_core(pass, i);
+	for (size_t i = 0; i < pass->offsets.cores; i++) {
+		const struct report_core *core = report_get_core_of_rank(report, i);
 
 		if (!core->facts_known || !core->facts.has_topology ||
-		    (core->facts.package == package) != pass_is_core_off_majority(pass, i))
+		    (core->facts.package == package) != pass->off[i])
 			return false;
 	}
 	return true;
@@ -100,25 +94,26 @@ struct group {
 };
 
 static struct group
-find_cores_off_majority(const struct pass_analysis *pass)
+find_cores_off_majority(const struct report *report, const struct report_pass *pass)
 {
 	struct group group = { .moment = MOMENT_NEVER, .one_way = true };
 
-	for (size_t i = 0; i < pass->result->offsets.cores; i++) {
+	for (size_t i = 0; i < pass->offsets.cores; i++) {
 		struct offset offset;
 
-		if (!pass_is_core_off_majority(pass, i))
+		if (!pass->off[i])
 			continue;
 		if (!group.count++) {
 			group.first = i;
-			group.other = pass_find_core_furthest_from(pass, i);
-			group.distance = pass_offset_ns(pass, group.other, i);
+			group.other = pass_find_core_furthest_from(report, pass, i);
+			group.distance = pair_offset_ns(report, pass, group.other, i);
 		}
-		offset = pass_offset_ns(pass, group.other, i);
-		group.one_way &= offset_min_abs(offset) > pass->offset_limit_ns && (offset.low > 0) == (group.distance.low > 0);
+		offset = pair_offset_ns(report, pass, group.other, i);
+		group.one_way &= pair_has_proven_offset(report, pass, group.other, i) &&
+				 (offset.low > 0) == (group.distance.low > 0);
 		group.distance.low = offset.low < group.distance.low ? offset.low : group.distance.low;
 		group.distance.high = offset.high > group.distance.high ? offset.high : group.distance.high;
-		group.moment = moment_union(group.moment, pass_measuring_time_of_pair(pass, group.other, i));
+		group.moment = moment_union(group.moment, offsets_get_time_of_pair(&pass->offsets, group.other, i));
 	}
 	return group;
 }
@@ -128,21 +123,21 @@ find_cores_off_majority(const struct pass_analysis *pass)
  * Otherwise returns false.
  */
 static bool
-add_group_offset_finding(const struct pass_analysis *pass, const struct group *group)
+add_group_offset_finding(struct report *report, const struct report_pass *pass, const struct group *group)
 {
-	const struct report_core *first = pass_get_measured_core(pass, group->first);
+	const struct report_core *first = report_get_core_of_rank(report, group->first);
 	struct phrase subject;
 
 	if (group->count < 2 || !group->one_way)
 		return false;
-	if (do_cores_off_majority_form_package(pass, first->facts.package))
+	if (do_cores_off_majority_form_package(report, pass, first->facts.package))
 		subject = phrase("The TSCs of all %zu cores of package %u are", group->count, first->facts.package);
 	else if (pass->no_majority)
 		subject = phrase("The TSCs of %zu cores (core %u among them) are", group->count, first->apic_id);
 	else
 		return false;
-	add_offset_finding(pass, REPORT_NO_CORE, subject.bytes, group->distance, group->other, group->moment,
-			   describe_cause_of_offset(pass, group->other).bytes);
+	add_offset_finding(report, pass, REPORT_NO_CORE, subject.bytes, group->distance, group->other, group->moment,
+			   describe_cause_of_offset(report, pass, group->other).bytes);
 	return true;
 }
 
@@ -151,15 +146,15 @@ add_group_offset_finding(const struct pass_analysis *pass, const struct group *g
  * cores if IS_PAIR, otherwise RANK only.
  */
 static void
-add_core_offset_finding(const struct pass_analysis *pass, size_t rank, size_t other, bool is_pair,
+add_core_offset_finding(struct report *report, const struct report_pass *pass, size_t rank, size_t other, bool is_pair,
 			const char *end)
 {
-	uint32_t a = get_apic_id(pass, other), b = get_apic_id(pass, rank);
+	uint32_t a = report_get_apic_id_of_rank(report, other), b = report_get_apic_id_of_rank(report, rank);
 	struct finding *finding;
 
-	finding = add_offset_finding(pass, is_pair ? REPORT_NO_CORE : b, phrase("Core %u's TSC is", b).bytes,
-				     pass_offset_ns(pass, other, rank), other,
-				     pass_measuring_time_of_pair(pass, other, rank), end);
+	finding = add_offset_finding(report, pass, is_pair ? REPORT_NO_CORE : b, phrase("Core %u's TSC is", b).bytes,
+				     pair_offset_ns(report, pass, other, rank), other,
+				     offsets_get_time_of_pair(&pass->offsets, other, rank), end);
 	if (is_pair)
 		rules_set_pair_of_cores(finding, a, b);
 }
@@ -169,36 +164,37 @@ add_core_offset_finding(const struct pass_analysis *pass, size_t rank, size_t ot
  * in the pass EARLIER, which may be NULL.
  */
 static void
-add_findings_for_cores_off_majority(const struct pass_analysis *pass, const struct pass_analysis *earlier, size_t off)
+add_findings_for_cores_off_majority(struct report *report, const struct report_pass *pass,
+				    const struct report_pass *earlier, size_t off)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < pass->result->offsets.cores && count < NAMED_MAX; i++) {
+	for (size_t i = 0; i < pass->offsets.cores && count < NAMED_MAX; i++) {
 		size_t other;
 
-		if (!pass_is_core_off_majority(pass, i) || (earlier && pass_is_core_off_majority(earlier, i)))
+		if (!pass->off[i] || (earlier && earlier->off[i]))
 			continue;
-		other = pass_find_core_furthest_from(pass, i);
+		other = pass_find_core_furthest_from(report, pass, i);
 		/* A step back of one of the two TSCs explains the offset, and has a finding. */
-		if (pass->no_majority &&
-		    (pass_get_measured_core(pass, i)->steps_back || pass_get_measured_core(pass, other)->steps_back))
+		if (pass->no_majority && (report_get_core_of_rank(report, i)->steps_back ||
+					  report_get_core_of_rank(report, other)->steps_back))
 			continue;
-		add_core_offset_finding(pass, i, other, pass->no_majority,
-					phrase("%s%s", describe_cause_of_offset(pass, other).bytes,
+		add_core_offset_finding(report, pass, i, other, pass->no_majority,
+					phrase("%s%s", describe_cause_of_offset(report, pass, other).bytes,
 					       describe_other_faulty_cores(++count, off).bytes).bytes);
 	}
 }
 
 static void
-judge_offsets(const struct pass_analysis *pass)
+judge_offsets(struct report *report, const struct report_pass *pass)
 {
-	struct pair worst_pair = pass_find_worst_pair(pass, pass_proven_offset_ticks);
-	struct group off = find_cores_off_majority(pass);
+	struct pair worst_pair = pass_find_worst_pair(report, pass, false);
+	struct group off = find_cores_off_majority(report, pass);
 
-	if (!add_group_offset_finding(pass, &off))
-		add_findings_for_cores_off_majority(pass, NULL, off.count);
+	if (!add_group_offset_finding(report, pass, &off))
+		add_findings_for_cores_off_majority(report, pass, NULL, off.count);
 	if (worst_pair.b)
-		add_core_offset_finding(pass, worst_pair.b, worst_pair.a, true, UNDECIDED_WORDS);
+		add_core_offset_finding(report, pass, worst_pair.b, worst_pair.a, true, UNDECIDED_WORDS);
 }
 
 /* ---- drifts ---- */
@@ -208,11 +204,11 @@ judge_offsets(const struct pass_analysis *pass)
  * time. Only a middle pass can show whether it did so at once (a step) or steadily (drift).
  */
 static const char *
-describe_cause_of_drift(const struct pass_analysis *pass, enum motion motion)
+describe_cause_of_drift(const struct report *report, enum motion motion)
 {
 	bool stepped = motion == MOTION_STEP_EARLY || motion == MOTION_STEP_LATE;
 
-	if (pass->report->hypervisor[0])
+	if (report->hypervisor[0])
 		return stepped ? "likely the hypervisor wrote the TSC" :
 				 "likely the hypervisor scales the TSC, or runs the core on CPUs with different TSCs";
 	if (motion == MOTION_STEADY)
@@ -222,89 +218,85 @@ describe_cause_of_drift(const struct pass_analysis *pass, enum motion motion)
 }
 
 static struct phrase
-describe_core_motion(const struct pass_analysis *pass, enum motion motion, struct moment moment)
+describe_core_motion(const struct report *report, enum motion motion, struct moment moment)
 {
 	static const char *const words[] = {
 		[MOTION_UNKNOWN] = "steadily or by a step", [MOTION_STEADY] = "steadily", [MOTION_UNEVEN] = "unevenly",
 	};
 
 	if (motion == MOTION_STEP_EARLY || motion == MOTION_STEP_LATE)
-		return phrase("by a step %s", phrase_at_or_between(pass->report, moment).bytes);
+		return phrase("by a step %s", phrase_at_or_between(report, moment).bytes);
 	return phrase("%s", words[motion]);
 }
 
 static void
-add_pair_drift_finding(const struct pass_analysis *pass, struct pair worst_pair)
+add_pair_drift_finding(struct report *report, struct pair pair)
 {
-	struct offset drift = pass_drift_ppb(pass, worst_pair.a, worst_pair.b);
-	struct moment first = offsets_get_time_of_pair(&pass->skew->first.offsets, worst_pair.a, worst_pair.b);
-	struct moment last = offsets_get_time_of_pair(&pass->skew->last.offsets, worst_pair.a, worst_pair.b);
-	uint32_t a = get_apic_id(pass, worst_pair.a), b = get_apic_id(pass, worst_pair.b);
+	struct offset drift = report_get_pair_drift(report, pair.a, pair.b);
+	struct moment first = offsets_get_time_of_pair(&report->skew.passes[0].offsets, pair.a, pair.b);
+	struct moment last = offsets_get_time_of_pair(&report_get_last_pass(report)->offsets, pair.a, pair.b);
+	uint32_t a = report_get_apic_id_of_rank(report, pair.a), b = report_get_apic_id_of_rank(report, pair.b);
 	struct finding *finding;
 
-	finding = rules_add_finding(pass->report, "tsc-drift", "tsc", REPORT_NO_CORE,
+	finding = rules_add_finding(report, "tsc-drift", "tsc", REPORT_NO_CORE,
 				    "Core %u's TSC ran %lu to %lu ppb %s than core %u's between %s and %s, and "
 				    "nothing shows which of the two changed.", b, offset_min_abs(drift), offset_max_abs(drift),
-				    drift.high > 0 ? "faster" : "slower", a, phrase_time_span(pass->report, first).bytes,
-				    phrase_time_span(pass->report, last).bytes);
+				    drift.high > 0 ? "faster" : "slower", a, phrase_time_span(report, first).bytes,
+				    phrase_time_span(report, last).bytes);
 	set_figure_to_offset_size(finding, drift);
 	rules_set_pair_of_cores(finding, a, b);
 }
 
 static void
-add_drift_finding(const struct pass_analysis *pass, size_t rank, struct phrase rest)
+add_drift_finding(struct report *report, size_t rank, struct phrase rest)
 {
-	uint32_t core = get_apic_id(pass, rank);
+	uint32_t core = report_get_apic_id_of_rank(report, rank);
 	struct moment moment, stepped;
-	struct offset drift = pass_drift_from_majority_ppb(pass, rank, &moment);
-	enum motion motion = pass_find_motion_of_core(pass, rank, drift.high > 0, &stepped);
+	struct offset drift = core_drift_from_majority_ppb(report, rank, &moment);
+	enum motion motion = core_find_motion(report, rank, drift.high > 0, &stepped);
 	struct finding *finding;
 
-	finding = rules_add_finding(pass->report, "tsc-drift", "tsc", core,
+	finding = rules_add_finding(report, "tsc-drift", "tsc", core,
 				    "Core %u's TSC ran %lu to %lu ppb %s than most %s, %s: %s.%s", core,
 				    offset_min_abs(drift), offset_max_abs(drift),
 				    drift.high > 0 ? "faster" : "slower",
-				    phrase_at_or_between(pass->report, moment).bytes,
-				    describe_core_motion(pass, motion, stepped).bytes, describe_cause_of_drift(pass, motion), rest.bytes);
+				    phrase_at_or_between(report, moment).bytes,
+				    describe_core_motion(report, motion, stepped).bytes,
+				    describe_cause_of_drift(report, motion), rest.bytes);
 	set_figure_to_offset_size(finding, drift);
 }
 
 static void
-judge_drifts(const struct pass_analysis *pass)
+judge_drifts(struct report *report)
 {
-	struct pair worst_pair = { 0, 0 };
-	size_t count = 0;
+	struct pair worst_pair = pass_find_worst_pair(report, report->skew.passes, true);
+	size_t count = 0, drifting = report_count_core_faults(report).drifting;
 
-	for (size_t i = 0; i < pass->result->offsets.cores && count < NAMED_MAX; i++)
-		if (pass_get_measured_core(pass, i)->drifts)
-			add_drift_finding(pass, i, describe_other_faulty_cores(++count, pass->drifting));
-	if (pass->skew->any_moved)
-		worst_pair = pass_find_worst_pair(pass, pass_proven_drift_ppb);
+	for (size_t i = 0; i < report->skew.drifts.cores && count < NAMED_MAX; i++)
+		if (report_get_core_of_rank(report, i)->drifts)
+			add_drift_finding(report, i, describe_other_faulty_cores(++count, drifting));
 	if (worst_pair.b)
-		add_pair_drift_finding(pass, worst_pair);
+		add_pair_drift_finding(report, worst_pair);
 }
 
 /* ---- warps ---- */
 
-/* Returns the rank of the core with APIC_ID; the number of ranks if there is none. */
-static size_t
-find_rank_of_core(const struct pass_analysis *pass, uint32_t apic_id)
-{
-	size_t i = 0;
-
-	while (i < pass->skew->first.offsets.cores && get_apic_id(pass, i) != apic_id)
-		i++;
-	return i;
-}
-
-/* Returns true if two readings on the core with APIC_ID prove that its TSC steps back. */
-static bool
-does_core_step_back(const struct report *report, uint32_t apic_id)
+static const struct report_core *
+find_core(const struct report *report, uint32_t apic_id)
 {
 	for (size_t i = 0; i < report->core_count; i++)
 		if (report->cores[i].apic_id == apic_id)
-			return report->cores[i].steps_back;
-	return false;
+			return &report->cores[i];
+	return NULL;
+}
+
+/* Returns true if two readings on a core of the check's worst warp prove that its TSC steps back. */
+static bool
+does_core_of_warp_step_back(const struct report *report, const struct report_contended *check)
+{
+	const struct report_core *a = find_core(report, check->worst_a), *b = find_core(report, check->worst_b);
+
+	return (a && a->steps_back) || (b && b->steps_back);
 }
 
 /*
@@ -312,21 +304,17 @@ does_core_step_back(const struct report *report, uint32_t apic_id)
  * drift between the two also explains it, even if the finding is on another pair with a larger offset.
  */
 static bool
-are_warps_explained(const struct pass_analysis *pass, const struct report_contended *check)
+are_warps_explained(const struct report *report, const struct report_contended *check)
 {
-	size_t a = find_rank_of_core(pass, check->worst_a), b = find_rank_of_core(pass, check->worst_b);
-	size_t cores = pass->skew->first.offsets.cores;
+	const struct report_core *a = find_core(report, check->worst_a), *b = find_core(report, check->worst_b);
+	const struct report_pass *first = report->skew.passes;
 
-	if (does_core_step_back(pass->report, check->worst_a) || does_core_step_back(pass->report, check->worst_b))
+	if (does_core_of_warp_step_back(report, check))
 		return true;
-	if (a >= cores || b >= cores)
+	if (!a || !b || a->rank >= first->offsets.cores || b->rank >= first->offsets.cores)
 		return false;
-	if (pass->skew->last.measured && pass_proven_drift_ppb(pass, a, b))
-		return true;
-	return pass_get_measured_core(pass, a)->drifts || pass_get_measured_core(pass, b)->drifts ||
-	       pass_get_measured_core(pass, a)->off_majority ||
-	       pass_get_measured_core(pass, b)->off_majority ||
-	       offset_min_abs(pass_offset_ns(pass, a, b)) > pass->offset_limit_ns;
+	return pair_proven_drift_ppb(report, a->rank, b->rank) || a->drifts || b->drifts || a->off_majority ||
+	       b->off_majority || pair_has_proven_offset(report, first, a->rank, b->rank);
 }
 
 struct warps {
@@ -342,7 +330,7 @@ struct warp_checks {
 };
 
 static struct warp_checks
-sum_up_warps(const struct report *report, const struct pass_analysis *pass)
+sum_up_warps(const struct report *report)
 {
 	const struct report_contended *checks[] = { &report->skew.locked, &report->skew.lock_free };
 	struct warp_checks all = { .iterations = 0 };
@@ -357,7 +345,7 @@ sum_up_warps(const struct report *report, const struct pass_analysis *pass)
 		all.starved |= check->starved;
 		if (!check->warps)
 			continue;
-		warps = are_warps_explained(pass, check) ? &all.explained : &all.unexplained;
+		warps = are_warps_explained(report, check) ? &all.explained : &all.unexplained;
 		warps->count += check->warps;
 		warps->iterations += check->iterations;
 		if (!warps->worst || check->worst_ticks > warps->worst->worst_ticks)
@@ -406,7 +394,7 @@ find_finding_that_explains_warp(struct report *report, const struct report_conte
 {
 	struct finding *first = NULL;
 
-	if (worst && (does_core_step_back(report, worst->worst_a) || does_core_step_back(report, worst->worst_b)))
+	if (worst && does_core_of_warp_step_back(report, worst))
 		return find_step_back_finding(report);
 	for (size_t i = 0; i < report->finding_count; i++) {
 		struct finding *finding = &report->findings[i];
@@ -459,34 +447,34 @@ add_warps_to_finding(struct report *report, const struct warp_checks *checks)
  * between A and B contradicts their offsets to C. If only the pair of A and B can be wrong, C is equal to B.
  */
 static bool
-add_contradiction_finding(const struct pass_analysis *pass)
+add_contradiction_finding(struct report *report, const struct report_pass *pass)
 {
-	const struct offsets_summary *summary = &pass->result->summary;
+	const struct offsets_summary *summary = &pass->summary;
+	const struct report_core *a = report_get_core_of_rank(report, summary->contradiction_a);
+	const struct report_core *b = report_get_core_of_rank(report, summary->contradiction_b);
+	const struct report_core *c = report_get_core_of_rank(report, summary->contradiction_c);
 	size_t count = summary->contradictions;
-	size_t rank_a = summary->contradiction_a, rank_b = summary->contradiction_b, rank_c = summary->contradiction_c;
-	const struct report_core *a = pass_get_measured_core(pass, rank_a), *b = pass_get_measured_core(pass, rank_b);
-	const struct report_core *c = pass_get_measured_core(pass, rank_c);
-	struct finding *finding, *cause = find_step_back_finding(pass->report);
+	struct finding *finding, *cause = find_step_back_finding(report);
 	struct phrase cores = phrase("between core %u and core %u", a->apic_id, b->apic_id), clause;
 	struct moment moment;
 
-	if (count <= rules_get_limit_by_id(pass->report, "tsc-contradiction"))
+	if (count <= rules_get_limit_by_id(report, "tsc-contradiction"))
 		return false;
-	moment = pass_measuring_time_of_pair(pass, rank_a, rank_b);
+	moment = offsets_get_time_of_pair(&pass->offsets, a->rank, b->rank);
 	if (c != b) {
-		moment = moment_union(moment, moment_union(pass_measuring_time_of_pair(pass, rank_c, rank_a),
-							   pass_measuring_time_of_pair(pass, rank_c, rank_b)));
+		moment = moment_union(moment, offsets_get_time_of_pair(&pass->offsets, c->rank, a->rank));
+		moment = moment_union(moment, offsets_get_time_of_pair(&pass->offsets, c->rank, b->rank));
 		cores = phrase("among cores %u, %u and %u", c->apic_id, a->apic_id, b->apic_id);
 	}
 	clause = phrase("%zu pair%s the other pairs, or an earlier measurement; the worst is %s, by %lu ns %s", count,
 			count == 1 ? " of cores contradicts" : "s of cores contradict", cores.bytes,
-			(uint64_t)pass_ticks_to_ns(pass, summary->contradiction_ticks).low,
-			phrase_at_or_between(pass->report, moment).bytes);
+			(uint64_t)report_ticks_to_ns(report, summary->contradiction_ticks).low,
+			phrase_at_or_between(report, moment).bytes);
 	if (cause && (a->steps_back || b->steps_back || c->steps_back)) {
 		rules_add_text_to_finding(cause, " Likely for this reason, %s (tsc-contradiction).", clause.bytes);
 		return true;
 	}
-	finding = rules_add_finding(pass->report, "tsc-contradiction", "tsc", REPORT_NO_CORE,
+	finding = rules_add_finding(report, "tsc-contradiction", "tsc", REPORT_NO_CORE,
 				    "%s: likely a TSC was changed while it was measured.", clause.bytes);
 	rules_set_count(finding, count);
 	rules_set_pair_of_cores(finding, a->apic_id, b->apic_id);
@@ -495,34 +483,38 @@ add_contradiction_finding(const struct pass_analysis *pass)
 	return true;
 }
 
+/*
+ * A core that differs in the last pass has a finding if it did not differ in the first. If the first pass has no
+ * finding at all, the last pass is judged like the first.
+ */
 static void
-judge_both_passes(const struct pass_analysis *first, const struct pass_analysis *last)
+judge_passes(struct report *report)
 {
-	size_t before = first->report->finding_count;
+	const struct report_pass *first = report->skew.passes, *last = report_get_last_pass(report);
+	size_t before = report->finding_count;
 	bool contradicted = false;
 
-	judge_offsets(first);
-	judge_drifts(first);
-	if (!first->report->skew.any_moved)
-		contradicted = add_contradiction_finding(first);
-	if (first->report->finding_count == before)
-		judge_offsets(last);
+	judge_offsets(report, first);
+	judge_drifts(report);
+	if (!report->skew.any_moved)
+		contradicted = add_contradiction_finding(report, first);
+	if (report->finding_count == before)
+		judge_offsets(report, last);
 	else if (!last->no_majority)
-		add_findings_for_cores_off_majority(last, first, 0);
-	if (first->report->finding_count == before && !contradicted)
-		add_contradiction_finding(last);
+		add_findings_for_cores_off_majority(report, last, first, 0);
+	if (report->finding_count == before && !contradicted)
+		add_contradiction_finding(report, last);
 }
 
 void
 judge_offsets_and_warps(struct report *report)
 {
-	struct pass_analysis first, last;
 	struct warp_checks warps;
 
-	analyse_offsets(report, &first, &last);
-	warps = sum_up_warps(report, &first);
+	analyse_offsets(report);
+	warps = sum_up_warps(report);
 	judge_warps(report, &warps.unexplained);
-	if (report->skew.first.measured)
-		judge_both_passes(&first, &last);
+	if (report->skew.pass_count)
+		judge_passes(report);
 	add_warps_to_finding(report, &warps);
 }

@@ -117,7 +117,7 @@ put_undetermined_agreement(struct text *text, const struct report *report)
 	const struct report_skew *skew = &report->skew;
 
 	text_put(text, " Whether the cores' TSCs agree is not determined: ");
-	if (!skew->last.measured)
+	if (skew->pass_count < 2)
 		text_put(text, report->incomplete ? "they were compared only once. Let the run end." :
 			 "they were compared only once. See their synchronisation.");
 	else if (skew->within_known)
@@ -133,7 +133,7 @@ put_agreement_of_cores(struct text *text, const struct report *report)
 		return;
 	if (have_cores_failed(report))
 		text_put(text, " The cores' TSCs do not agree.");
-	else if (!report->skew.first.measured)
+	else if (!report->skew.pass_count)
 		text_put(text, " The cores' TSCs were not compared.");
 	else if (report->answer.within_known)
 		text_printf(text, " The cores' TSCs agree within %s.", number_from_ns(report->answer.within_ns).text);

@@ -23,20 +23,15 @@ enum pair {
 	PAIR_SELF = '\\',
 };
 
-static const struct report_core *
-get_nth_compared_core(const struct report *report, size_t rank)
-{
-	return &report->cores[report->skew.core_of[rank]];
-}
-
 static enum pair
 classify_pair(const struct report *report, size_t a, size_t b)
 {
-	struct offset offset = offsets_get_offset(report_get_shown_pass(report), a, b);
+	const struct offsets *offsets = &report_get_shown_pass(report)->offsets;
+	struct offset offset = offsets_get_offset(offsets, a, b);
 
 	if (!offset_is_known(offset))
 		return PAIR_UNKNOWN;
-	if (offsets_get_movement_ticks(report_get_shown_pass(report), a, b))
+	if (offsets_get_movement_ticks(offsets, a, b))
 		return PAIR_CONTRADICTS;
 	if (!offset_excludes_zero(offset))
 		return PAIR_AGREE;
@@ -46,31 +41,31 @@ classify_pair(const struct report *report, size_t a, size_t b)
 static void
 put_legend(struct text *out, const struct report *report)
 {
-	text_put_coloured(out, INK_HEADING, report->skew.last_shown ? "\nPairs of cores" : "\nPairs of cores:");
+	text_put_coloured(out, INK_HEADING, report->skew.shown ? "\nPairs of cores" : "\nPairs of cores:");
 	table_put_time_of_last_pass(out, report, " ", ":\n");
-	text_put(out, report->skew.last_shown ? "" : " ");
+	text_put(out, report->skew.shown ? "" : " ");
 	text_put(out, "\".\" no difference proven, \"<\" row's core behind column's,\n"
 		      "\">\" row's core ahead, \"?\" not known");
-	text_put(out, report_get_shown_summary(report)->contradictions ? ", \"!\" contradicts the others\n\n" : "\n\n");
+	text_put(out, report_get_shown_pass(report)->summary.contradictions ? ", \"!\" contradicts the others\n\n" : "\n\n");
 }
 
 /* Writes the APIC id of each column's core, with its digits from top to bottom. */
 static void
 put_apic_ids_of_columns(struct text *out, const struct report *report)
 {
-	size_t cores = report->skew.first.offsets.cores;
+	size_t cores = report->skew.passes[0].offsets.cores;
 	uint32_t highest = 0;
 	uint64_t power = 1;
 
 	for (size_t i = 0; i < cores; i++)
-		if (get_nth_compared_core(report, i)->apic_id > highest)
-			highest = get_nth_compared_core(report, i)->apic_id;
+		if (report_get_core_of_rank(report, i)->apic_id > highest)
+			highest = report_get_core_of_rank(report, i)->apic_id;
 	while (highest / power >= 10)
 		power *= 10;
 	for (; power; power /= 10) {
 		text_printf(out, "%*s", TABLE_CORE_COLUMNS + 2, "");
 		for (size_t i = 0; i < cores; i++) {
-			uint64_t digits = get_nth_compared_core(report, i)->apic_id / power;
+			uint64_t digits = report_get_core_of_rank(report, i)->apic_id / power;
 
 			text_put_char(out, digits || power == 1 ? (char)('0' + digits % 10) : ' ');
 		}
@@ -92,15 +87,15 @@ put_pair_symbol(struct text *out, enum pair pair)
 static void
 put_map_of_all_pairs(struct text *out, const struct report *report)
 {
-	size_t cores = report->skew.first.offsets.cores;
+	size_t cores = report->skew.passes[0].offsets.cores;
 	/* In a star schedule each core was compared with the boot core only, so the map has one row. */
-	size_t rows = report->skew.kind == PAIR_SCHEDULE_STAR ? 1 : cores;
+	size_t rows = report->skew.passes[0].offsets.kind == PAIR_SCHEDULE_STAR ? 1 : cores;
 
 	put_legend(out, report);
 	put_apic_ids_of_columns(out, report);
 	for (size_t a = 0; a < rows; a++) {
-		table_put_core_label(out, get_nth_compared_core(report, a),
-				     get_nth_compared_core(report, a)->boot ? "*" : "");
+		table_put_core_label(out, report_get_core_of_rank(report, a),
+				     report_get_core_of_rank(report, a)->boot ? "*" : "");
 		text_put_char(out, ' ');
 		for (size_t b = 0; b < cores; b++)
 			put_pair_symbol(out, a == b ? PAIR_SELF : classify_pair(report, a, b));
@@ -150,7 +145,7 @@ insert_worst_pair(struct worst worst[WORST_PAIRS], size_t count, struct worst pa
 static void
 put_worst_pairs(struct text *out, const struct report *report)
 {
-	const struct offsets *offsets = report_get_shown_pass(report);
+	const struct offsets *offsets = &report_get_shown_pass(report)->offsets;
 	struct worst worst[WORST_PAIRS];
 	struct scale scale = report_get_tsc_scale(report);
 	size_t count = 0;
@@ -172,8 +167,8 @@ put_worst_pairs(struct text *out, const struct report *report)
 	text_printf(out, "%*s %*s %*s\n", ID_COLUMNS, "core", ID_COLUMNS, "core", 2 * OFFSET_COLUMNS + 4,
 		    "offset, ns");
 	for (size_t i = 0; i < count; i++) {
-		text_printf(out, "%*u %*u ", ID_COLUMNS, get_nth_compared_core(report, worst[i].a)->apic_id, ID_COLUMNS,
-			    get_nth_compared_core(report, worst[i].b)->apic_id);
+		text_printf(out, "%*u %*u ", ID_COLUMNS, report_get_core_of_rank(report, worst[i].a)->apic_id, ID_COLUMNS,
+			    report_get_core_of_rank(report, worst[i].b)->apic_id);
 		table_put_offset(out, &scale, worst[i].offset, OFFSET_COLUMNS);
 		text_put_char(out, '\n');
 	}
@@ -218,15 +213,15 @@ put_pair_counts_of_groups(struct text *out, const struct report *report)
 {
 	struct table_groups groups = table_group_cores(report);
 	struct counts inside[TABLE_GROUPS_MAX] = { { 0 } }, across[TABLE_GROUPS_MAX] = { { 0 } };
-	size_t cores = report->skew.first.offsets.cores;
+	size_t cores = report->skew.passes[0].offsets.cores;
 	char label[2 * GROUP_COLUMNS];
 	struct text text;
 
 	for (size_t a = 0; a < cores; a++) {
-		size_t group_a = table_find_group_of_core(&groups, get_nth_compared_core(report, a));
+		size_t group_a = table_find_group_of_core(&groups, report_get_core_of_rank(report, a));
 
 		for (size_t b = a + 1; b < cores; b++) {
-			size_t group_b = table_find_group_of_core(&groups, get_nth_compared_core(report, b));
+			size_t group_b = table_find_group_of_core(&groups, report_get_core_of_rank(report, b));
 			enum pair pair = classify_pair(report, a, b);
 
 			count_pair(group_a == group_b ? &inside[group_a] : &across[group_a], pair);
@@ -249,7 +244,7 @@ put_pair_counts_of_groups(struct text *out, const struct report *report)
 size_t
 table_count_pair_map_columns(const struct report *report)
 {
-	return report->skew.first.offsets.cores + MAP_MARGIN;
+	return report->skew.passes[0].offsets.cores + MAP_MARGIN;
 }
 
 void
@@ -260,6 +255,6 @@ table_put_pair_map(struct text *out, const struct report *report)
 		return;
 	}
 	put_worst_pairs(out, report);
-	if (report->skew.kind == PAIR_SCHEDULE_ALL)
+	if (report->skew.passes[0].offsets.kind == PAIR_SCHEDULE_ALL)
 		put_pair_counts_of_groups(out, report);
 }

@@ -34,26 +34,26 @@ collect_drifts(const struct report *report)
 
 	for (size_t i = 0; i < report->core_count; i++) {
 		const struct report_core *core = &report->cores[i];
-		struct offset from_most = { core->from_most.low, core->from_most.high };
+		struct offset drift = report_get_core_drift(report, core);
 
 		if (!core->started || (core->boot && !core->drifts))
 			continue;
 		drifts.from_most |= core->boot;
 		drifts.others += !core->boot;
-		if (!report_drift_is_known(report, core))
+		if (!offset_is_known(drift))
 			continue;
 		drifts.known++;
-		if (core->drift_ppb.low < drifts.within.low)
-			drifts.within.low = core->drift_ppb.low;
-		if (core->drift_ppb.high > drifts.within.high)
-			drifts.within.high = core->drift_ppb.high;
+		if (drift.low < drifts.within.low)
+			drifts.within.low = drift.low;
+		if (drift.high > drifts.within.high)
+			drifts.within.high = drift.high;
 		if (!core->drifts)
 			continue;
 		drifts.drifting++;
-		if (drifts.most && offset_min_abs(from_most) <= offset_min_abs(drifts.most_ppb))
+		if (drifts.most && offset_min_abs(core->from_most) <= offset_min_abs(drifts.most_ppb))
 			continue;
 		drifts.most = core;
-		drifts.most_ppb = from_most;
+		drifts.most_ppb = core->from_most;
 	}
 	return drifts;
 }
@@ -65,7 +65,7 @@ put_drifts(struct text *out, const struct report *report)
 	struct table_sentence sentence;
 	struct text *text = table_begin_sentence(&sentence);
 
-	if (!report->skew.first.measured)
+	if (!report->skew.pass_count)
 		return;
 	text_printf(text, "Drift against %s", drifts.from_most ? "most cores' TSCs" : "the boot core's TSC");
 	if (drifts.known)

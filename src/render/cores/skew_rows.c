@@ -93,13 +93,15 @@ is_off_majority_or_drifting(const struct report_core *core)
 static struct figures
 collect_figures_of_core(const struct report *report, const struct report_core *core)
 {
+	struct offset offset = report_get_core_offset(report_get_shown_pass(report), core);
+	struct offset drift = report_get_core_drift(report, core);
+
 	return (struct figures){
-		.has_offset = !core->boot && report->skew.first.measured &&
-			      offset_is_known(report_get_shown_offset(report, core)),
-		.has_drift = !core->boot && report_drift_is_known(report, core),
+		.has_offset = !core->boot && offset_is_known(offset),
+		.has_drift = !core->boot && offset_is_known(drift),
 		.has_adjust = core->facts_known && core->facts.has_tsc_adjust,
-		.offset = report_get_shown_offset(report, core),
-		.drift_ppb = core->drift_ppb,
+		.offset = offset,
+		.drift_ppb = drift,
 		.adjust_ticks = core->facts.tsc_adjust,
 	};
 }
@@ -218,10 +220,10 @@ put_rows_of_group(struct text *out, const struct report *report, const struct sc
 void
 table_put_time_of_last_pass(struct text *out, const struct report *report, const char *before, const char *after)
 {
-	if (!report->skew.last_shown)
+	if (!report->skew.shown)
 		return;
 	text_printf(out, "%sin the last pass, at ", before);
-	report_put_tsc_time(out, report, report->skew.last.offsets.end_tsc);
+	report_put_tsc_time(out, report, report_get_shown_pass(report)->offsets.end_tsc);
 	text_put(out, after);
 }
 

@@ -1,44 +1,17 @@
 /* Sentences on the synchronisation of the cores' TSCs. See table_cores.h. */
 #include "render/cores/table_cores.h"
 
-#include "base/scale.h"
-
-static size_t
-count_drifting_cores(const struct report *report)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < report->core_count; i++)
-		count += report->cores[i].drifts;
-	return count;
-}
-
-static int64_t
-ticks_to_ns_floor(const struct report *report, uint64_t ticks)
-{
-	struct scale scale = report_get_tsc_scale(report);
-
-	return scale_ticks_to_ns_down(&scale, (int64_t)ticks);
-}
-
-static int64_t
-ticks_to_ns_ceil(const struct report *report, uint64_t ticks)
-{
-	struct scale scale = report_get_tsc_scale(report);
-
-	return scale_ticks_to_ns_up(&scale, (int64_t)ticks);
-}
-
 static void
 put_number_of_pairs(struct text *text, const struct report *report)
 {
 	const struct report_skew *skew = &report->skew;
-	size_t cores = skew->first.offsets.cores, all = pair_schedule_count_pairs(skew->kind, cores);
-	size_t pairs = report_get_shown_summary(report)->pairs;
+	enum pair_schedule kind = skew->passes[0].offsets.kind;
+	size_t cores = skew->passes[0].offsets.cores, all = pair_schedule_count_pairs(kind, cores);
+	size_t pairs = report_get_shown_pass(report)->summary.pairs;
 
 	if (pairs < all)
 		text_printf(text, "%zu of %zu pairs of %zu cores", pairs, all, cores);
-	else if (skew->kind == PAIR_SCHEDULE_ALL)
+	else if (kind == PAIR_SCHEDULE_ALL)
 		text_printf(text, cores == 2 ? "both cores" : "all pairs of %zu cores", cores);
 	else
 		text_printf(text, "the boot core with %zu other%s", cores - 1, table_plural_ending(cores - 1));
@@ -48,11 +21,11 @@ put_number_of_pairs(struct text *text, const struct report *report)
 static void
 put_compared_cores(struct text *text, const struct report *report)
 {
-	const struct report_skew *skew = &report->skew;
-	size_t cores = skew->first.offsets.cores;
+	const struct report_pass *shown = report_get_shown_pass(report);
+	size_t cores = shown->offsets.cores;
 
-	if (cores > 2 && skew->kind == PAIR_SCHEDULE_ALL &&
-	    report_get_shown_summary(report)->pairs == pair_schedule_count_pairs(skew->kind, cores))
+	if (cores > 2 && shown->offsets.kind == PAIR_SCHEDULE_ALL &&
+	    shown->summary.pairs == pair_schedule_count_pairs(PAIR_SCHEDULE_ALL, cores))
 		text_printf(text, "all %zu cores", cores);
 	else
 		put_number_of_pairs(text, report);
@@ -66,13 +39,13 @@ put_compared_cores(struct text *text, const struct report *report)
 static void
 put_time_of_pass(struct text *text, const struct report *report)
 {
-	uint64_t bound_ticks = report_get_shown_summary(report)->bound_ticks;
+	const struct report_pass *shown = report_get_shown_pass(report);
+	uint64_t bound_ns = (uint64_t)report_ticks_to_ns(report, shown->summary.bound_ticks).high;
 
-	if (!report->skew.last.measured || !report->skew.within_known || bound_ticks == UINT64_MAX ||
-	    (uint64_t)ticks_to_ns_ceil(report, bound_ticks) >= report->skew.within_ns)
+	if (report->skew.pass_count < 2 || !report->skew.within_known || bound_ns >= report->skew.within_ns)
 		return;
 	text_put(text, " At ");
-	report_put_tsc_time(text, report, report_get_shown_pass(report)->end_tsc);
+	report_put_tsc_time(text, report, shown->offsets.end_tsc);
 	text_put_char(text, ':');
 }
 
@@ -83,29 +56,27 @@ put_time_of_pass(struct text *text, const struct report *report)
 static void
 put_worst_pair_and_offset_bound(struct text *text, const struct report *report)
 {
-	const struct offsets_summary *summary = report_get_shown_summary(report);
+	const struct offsets_summary *summary = &report_get_shown_pass(report)->summary;
+	struct offset worst_ns = report_offset_to_ns(report, summary->worst);
+	uint64_t contradiction_ns = (uint64_t)report_ticks_to_ns(report, summary->contradiction_ticks).high;
+	uint32_t a = report_get_apic_id_of_rank(report, summary->contradiction_a);
+	uint32_t b = report_get_apic_id_of_rank(report, summary->contradiction_b);
+	uint32_t c = report_get_apic_id_of_rank(report, summary->contradiction_c);
 
-	if (offset_is_known(summary->worst))
-		text_printf(text, " Cores %u and %u differed by %ld to %ld ns.",
+	if (offset_is_known(worst_ns))
+		text_printf(text, " Cores %u and %u differed by %lu to %lu ns.",
 			    report_get_apic_id_of_rank(report, summary->worst_a),
-			    report_get_apic_id_of_rank(report, summary->worst_b),
-			    ticks_to_ns_floor(report, offset_min_abs(summary->worst)),
-			    ticks_to_ns_ceil(report, offset_max_abs(summary->worst)));
-	if (summary->contradictions && summary->contradiction_c == summary->contradiction_b)
-		text_printf(text, " The offset of cores %u and %u contradicts other pairs or an earlier measurement by %ld ns, "
-			    "the most of all.",
-			    report_get_apic_id_of_rank(report, summary->contradiction_a),
-			    report_get_apic_id_of_rank(report, summary->contradiction_b),
-			    ticks_to_ns_ceil(report, summary->contradiction_ticks));
+			    report_get_apic_id_of_rank(report, summary->worst_b), offset_min_abs(worst_ns),
+			    offset_max_abs(worst_ns));
+	if (summary->contradictions && b == c)
+		text_printf(text, " The offset of cores %u and %u contradicts other pairs or an earlier measurement by %lu ns, "
+			    "the most of all.", a, b, contradiction_ns);
 	else if (summary->contradictions)
-		text_printf(text, " The offsets of cores %u, %u and %u from each other contradict by %ld ns, the most of all.",
-			    report_get_apic_id_of_rank(report, summary->contradiction_c),
-			    report_get_apic_id_of_rank(report, summary->contradiction_a),
-			    report_get_apic_id_of_rank(report, summary->contradiction_b),
-			    ticks_to_ns_ceil(report, summary->contradiction_ticks));
+		text_printf(text, " The offsets of cores %u, %u and %u from each other contradict by %lu ns, the most of all.",
+			    c, a, b, contradiction_ns);
 	if (summary->bound_ticks != UINT64_MAX)
 		text_printf(text, " No two cores' TSCs differed by more than %ld ns.",
-			    ticks_to_ns_ceil(report, summary->bound_ticks));
+			    report_ticks_to_ns(report, summary->bound_ticks).high);
 }
 
 /*
@@ -115,38 +86,37 @@ put_worst_pair_and_offset_bound(struct text *text, const struct report *report)
 static void
 put_offset_bound_of_each_pass(struct text *text, const struct report *report)
 {
-	const struct report_skew *skew = &report->skew;
-
 	text_printf(text, " Each pass has its own bound: %ld ns in the first (its offsets are below), "
 		    "%ld ns in the last. The larger counts.",
-		    ticks_to_ns_ceil(report, skew->first.summary.bound_ticks),
-		    ticks_to_ns_ceil(report, skew->last.summary.bound_ticks));
+		    report_ticks_to_ns(report, report->skew.passes[0].summary.bound_ticks).high,
+		    report_ticks_to_ns(report, report_get_last_pass(report)->summary.bound_ticks).high);
 }
 
 static void
 put_synchrony_sentences(struct text *out, const struct report *report)
 {
 	const struct report_skew *skew = &report->skew;
+	const struct report_pass *first = skew->passes;
 	struct table_sentence sentence;
 	struct text *text = table_begin_sentence(&sentence);
 
 	text_put(text, skew->text);
-	if (skew->first.measured) {
+	if (skew->pass_count) {
 		text_put(text, ": ping-pongs of ");
 		put_number_of_pairs(text, report);
-		text_printf(text, " (%lu in %zu round%s", skew->pingpongs, skew->rounds, table_plural_ending(skew->rounds));
-		if (skew->again)
-			text_printf(text, ", %lu repeated", skew->again);
-		text_printf(text, ", %zu at a time), best round trip %lu ns", skew->concurrency, skew->best_trip_ns);
+		text_printf(text, " (%lu in %zu round%s", first->pingpongs, first->rounds, table_plural_ending(first->rounds));
+		if (first->again)
+			text_printf(text, ", %lu repeated", first->again);
+		text_printf(text, ", %zu at a time), best round trip %lu ns", first->concurrency, skew->best_trip_ns);
 	}
 	text_put_char(text, '.');
-	if (skew->first.measured && !skew->proven) {
+	if (skew->pass_count && !skew->proven) {
 		put_time_of_pass(text, report);
 		put_worst_pair_and_offset_bound(text, report);
 	}
 	if (skew->proven)
 		put_offset_bound_of_each_pass(text, report);
-	if (skew->first.measured && skew->kind_reason[0])
+	if (skew->pass_count && skew->kind_reason[0])
 		text_printf(text, " %s", skew->kind_reason);
 	table_end_sentence(out, &sentence);
 }
@@ -165,14 +135,14 @@ table_put_skew_section(struct text *out, const struct report *report)
 	table_put_synchrony(out, report);
 	if (report->core_count > 1)
 		table_put_skew_rows(out, report);
-	if (report->skew.first.measured)
+	if (report->skew.pass_count)
 		table_put_pair_map(out, report);
 }
 
 void
 table_put_skew_in_short(struct text *out, const struct report *report)
 {
-	size_t count = count_drifting_cores(report);
+	size_t count = report_count_core_faults(report).drifting;
 
 	text_put(out, report->skew.text);
 	if (report->skew.proven) {

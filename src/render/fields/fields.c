@@ -83,16 +83,48 @@ figures_without_interrupted_reads(const struct report *report, const struct late
 	return latency_without_interrupted_reads(latency, report->options.gap_ns);
 }
 
+/* Returns the middle of an interval, rounded down. */
+static int64_t
+middle_of_offset(struct offset offset)
+{
+	return (int64_t)(((__int128)offset.low + offset.high) >> 1);
+}
+
+static struct interval_ns
+offset_in_ns(const struct report *report, struct offset offset)
+{
+	struct offset ns = report_offset_to_ns(report, offset);
+
+	return (struct interval_ns){ offset_is_known(ns), middle_of_offset(ns), ns.low, ns.high };
+}
+
 static struct interval_ns
 worst_offset_ns(const struct report *report)
 {
-	return report_offset_to_ns(report, report_get_shown_summary(report)->worst);
+	return offset_in_ns(report, report_get_shown_pass(report)->summary.worst);
+}
+
+static struct interval_ppb
+core_drift_ppb(const struct report *report, const struct report_core *core)
+{
+	struct offset drift = report_get_core_drift(report, core);
+
+	return (struct interval_ppb){ offset_is_known(drift), middle_of_offset(drift), drift.low, drift.high };
+}
+
+/* Returns the offset of the core in the first pass, in ticks. */
+static struct offset
+first_offset_of_core(const struct report *report, const struct report_core *core)
+{
+	return report_get_core_offset(report->skew.passes, core);
 }
 
 static struct interval_ns
 last_offset_of_core_ns(const struct report *report, const struct report_core *core)
 {
-	return report_offset_to_ns(report, report->skew.last.measured ? core->last_offset : OFFSET_UNKNOWN);
+	if (report->skew.pass_count < 2)
+		return (struct interval_ns){ .known = false };
+	return offset_in_ns(report, report_get_core_offset(report_get_last_pass(report), core));
 }
 
 static struct interval_ns

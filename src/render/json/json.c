@@ -85,22 +85,12 @@ put_counts_of_durations(struct walk *walk, const char *key, const struct field *
 	json_close(&walk->json, ']');
 }
 
-/*
- * Returns true if the core with index CORE in the report has rank RANK. The rank is the core's number, from 0, among
- * the cores whose TSCs were compared, in the order of the report.
- */
-static bool
-is_nth_compared_core(const struct report_skew *skew, size_t rank, size_t core)
-{
-	return rank < skew->first.offsets.cores && skew->core_of[rank] == core;
-}
-
 static void
 put_offset(struct walk *walk, const struct field *field, struct offset offset)
 {
-	struct interval_ns ns = report_offset_to_ns(walk->report, offset);
+	struct offset ns = report_offset_to_ns(walk->report, offset);
 
-	if (ns.known)
+	if (offset_is_known(ns))
 		put_pair_of_numbers(walk, NULL, field, (uint64_t)ns.low, (uint64_t)ns.high);
 	else
 		json_put_null(&walk->json, NULL);
@@ -113,21 +103,23 @@ put_offset(struct walk *walk, const struct field *field, struct offset offset)
 static void
 put_matrix_of_offsets(struct walk *walk, const char *key, const struct field *field, const struct offsets *offsets)
 {
-	const struct report_skew *skew = &walk->report->skew;
-	size_t cores = walk->report->core_count;
+	const struct report_core *cores = walk->report->cores;
+	size_t count = walk->report->core_count;
 
 	if (walk->short_cores || walk->without_bars ||
-	    (walk->json.dense && offsets != report_get_shown_pass(walk->report))) {
+	    (walk->json.dense && offsets != &report_get_shown_pass(walk->report)->offsets)) {
 		json_put_null(&walk->json, key);
 		return;
 	}
 	json_open(&walk->json, key, '[', false);
-	for (size_t row = 0, a = 0; row < cores; a += is_nth_compared_core(skew, a, row), row++) {
+	for (size_t row = 0; row < count; row++) {
 		json_open(&walk->json, NULL, '[', true);
-		for (size_t column = 0, b = 0; column < cores; b += is_nth_compared_core(skew, b, column), column++)
-			put_offset(walk, field,
-				   is_nth_compared_core(skew, a, row) && is_nth_compared_core(skew, b, column) ?
-				   offsets_get_offset(offsets, a, b) : OFFSET_UNKNOWN);
+		for (size_t column = 0; column < count; column++) {
+			size_t a = cores[row].rank, b = cores[column].rank;
+			bool compared = a < offsets->cores && b < offsets->cores;
+
+			put_offset(walk, field, compared ? offsets_get_offset(offsets, a, b) : OFFSET_UNKNOWN);
+		}
 		json_close(&walk->json, ']');
 	}
 	json_close(&walk->json, ']');

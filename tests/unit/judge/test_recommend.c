@@ -243,7 +243,7 @@ TEST(the_answer_names_the_clock_its_cost_linuxs_choice_failed_clocks_and_cores)
 		      "The cores' TSCs agree within 29 ns.");
 	/* if only some clocks were measured, it is unknown which clock Linux uses */
 	report->options.clocks.count = 1;
-	report->skew.first.measured = false;
+	report->skew.pass_count = 0;
 	assert_answer(report, "Use tsc: 28.7ns a read. No clock failed. The cores' TSCs were not compared.");
 	report->cores_started = 1;
 	report->incomplete = true;
@@ -256,14 +256,14 @@ TEST(the_answer_says_why_it_is_not_determined_whether_the_cores_agree)
 
 	cost(report, "tsc", 28700);
 	cost(report, "hpet", 999000);
-	report->skew.last.summary.bound_ticks = 100000000;
+	report->skew.passes[1].summary.bound_ticks = 100000000;
 	assert_answer(report, "Use tsc: 28.7ns a read. Linux takes it, too. No clock failed. Whether the cores' TSCs agree is "
 		      "not determined: only within 50.0ms. Run again on an idle machine.");
 	assert_false(report->answer.within_known);
-	report->skew.last.summary.bound_ticks = UINT64_MAX;
+	report->skew.passes[1].summary.bound_ticks = UINT64_MAX;
 	assert_answer(report, "Use tsc: 28.7ns a read. Linux takes it, too. No clock failed. Whether the cores' TSCs agree is "
 		      "not determined: see their synchronisation. Run again on an idle machine.");
-	report->skew.last.measured = false;
+	literal_remove_last_pass(report);
 	assert_answer(report, "Use tsc: 28.7ns a read. Linux takes it, too. No clock failed. Whether the cores' TSCs agree is "
 		      "not determined: they were compared only once. See their synchronisation.");
 	report->incomplete = true;

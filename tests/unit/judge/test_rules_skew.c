@@ -46,8 +46,6 @@ set_limit(struct report *report, const char *rule, uint64_t value)
 static struct report *
 judge(struct report *report)
 {
-	if (report->skew.drifts)
-		literal_calculate_drifts(report);
 	judge_report(report);
 	return report;
 }
@@ -463,9 +461,9 @@ machine_with_one_proven_pair(size_t a, size_t b)
 
 	for (size_t first = 0; first < 4; first++)
 		for (size_t second = first + 1; second < 4; second++)
-			literal_set_offset(&report->skew.first.offsets, first, second,
+			literal_set_offset(&report->skew.passes[0].offsets, first, second,
 					   (struct offset){ -9000000, 9000000 });
-	literal_set_offset(&report->skew.first.offsets, a, b, (struct offset){ 999000, 1001000 });
+	literal_set_offset(&report->skew.passes[0].offsets, a, b, (struct offset){ 999000, 1001000 });
 	literal_calculate_cores(report);
 	return report;
 }
@@ -538,7 +536,7 @@ TEST(pair_with_a_core_that_drifts_is_explained_by_the_drift)
 {
 	struct report *report = machine_with_one_proven_pair(1, 2);
 
-	report->cores[2].drift_ppb = (struct offset){ 500, 600 };
+	literal_set_drift(report, 2, (struct offset){ 500, 600 });
 	judge(report);
 	assert_int_equal(report->finding_count, 1);
 	assert_string_equal(report->findings[0].rule, "tsc-drift");
@@ -562,7 +560,7 @@ TEST(a_core_that_drifts_is_named_with_the_proven_drift)
 {
 	struct report *report = machine(4, 4, NULL);
 
-	report->cores[3].drift_ppb = (struct offset){ 49996, 50004 };
+	literal_set_drift(report, 3, (struct offset){ 49996, 50004 });
 	judge(report);
 	assert_figure(assert_only_finding(report, "tsc-drift", 6,
 					  "Core 6's TSC ran 49993 to 50007 ppb faster than most between 3.1 s and 21.1 s, "
@@ -573,8 +571,8 @@ TEST(a_core_that_drifts_is_named_with_the_proven_drift)
 	assert_false(report->skew.within_known);
 
 	report = machine(4, 4, NULL);
-	report->cores[3].drift_ppb = (struct offset){ 49996, 50004 };
-	report->skew.last.measured = false;
+	literal_set_drift(report, 3, (struct offset){ 49996, 50004 });
+	literal_remove_last_pass(report);
 	assert_clean(report);
 }
 
@@ -585,7 +583,7 @@ TEST(a_drift_that_may_be_0_or_is_unknown_is_no_finding)
 	for (size_t i = 0; i < 3; i++) {
 		struct report *report = machine(4, 4, NULL);
 
-		report->cores[2].drift_ppb = drifts[i];
+		literal_set_drift(report, 2, drifts[i]);
 		assert_clean(report);
 	}
 }
@@ -595,7 +593,7 @@ TEST(drift_is_allowed_up_to_its_limit)
 	for (uint64_t limit = 99; limit <= 100; limit++) {
 		struct report *report = machine(4, 4, NULL);
 
-		report->cores[1].drift_ppb = (struct offset){ -110, -100 };
+		literal_set_drift(report, 1, (struct offset){ -110, -100 });
 		set_limit(report, "tsc-drift", limit);
 		judge(report);
 		assert_int_equal(report->finding_count, limit == 99);
@@ -607,7 +605,7 @@ TEST(boot_core_that_drifts_alone_is_named_itself)
 	struct report *report = machine(4, 4, NULL);
 
 	for (size_t i = 1; i < 4; i++)
-		report->cores[i].drift_ppb = (struct offset){ -1000 - (int64_t)i, -990 + (int64_t)i };
+		literal_set_drift(report, i, (struct offset){ -1000 - (int64_t)i, -990 + (int64_t)i });
 	judge(report);
 	assert_only_finding(report, "tsc-drift", 0,
 			    "Core 0's TSC ran 987 to 1003 ppb faster than most between 3.1 s and 21.1 s, steadily or by "
@@ -623,8 +621,8 @@ TEST(a_core_that_drifts_is_named_although_the_drift_of_another_core_is_unknown)
 	for (int sign = -1; sign <= 1; sign += 2) {
 		struct report *report = machine(4, 4, NULL);
 
-		report->cores[2].drift_ppb = (struct offset){ sign * 50000 - 4, sign * 50000 + 4 };
-		report->cores[3].drift_ppb = OFFSET_UNKNOWN;
+		literal_set_drift(report, 2, (struct offset){ sign * 50000 - 4, sign * 50000 + 4 });
+		literal_set_drift(report, 3, OFFSET_UNKNOWN);
 		judge(report);
 		assert_figure(assert_only_finding(report, "tsc-drift", 4, sign > 0 ?
 						  "Core 4's TSC ran 49993 to 50007 ppb faster than most between 3.1 s and 21.1 s, "
@@ -644,7 +642,7 @@ TEST(a_core_that_drifts_is_named_although_the_drift_of_another_core_is_unknown)
 TEST(a_core_between_a_faster_and_a_slower_core_is_not_named)
 {
 	struct report *report = machine(3, 3, NULL);
-	struct offset *drifts = (struct offset *)report->skew.drifts;
+	struct offset *drifts = report->skew.drifts.pairs;
 
 	drifts[pair_schedule_index_of_pair(PAIR_SCHEDULE_ALL, 3, 0, 1)] = (struct offset){ 1, 101 };
 	drifts[pair_schedule_index_of_pair(PAIR_SCHEDULE_ALL, 3, 1, 2)] = (struct offset){ 1, 101 };
@@ -667,22 +665,21 @@ TEST(a_step_is_named_only_if_more_than_half_of_the_cores_show_it)
 		struct report_skew *skew = &report->skew;
 		struct offset moved[6];
 
-		memcpy(moved, skew->first.offsets.pairs, sizeof(moved));
-		skew->last.offsets.pairs = moved;
+		memcpy(moved, skew->passes[0].offsets.pairs, sizeof(moved));
+		skew->passes[1].offsets.pairs = moved;
 		for (size_t i = 0; i < 4; i++)
 			if (i != 1)
-				literal_set_offset(&skew->last.offsets, i, 1, (struct offset){ 4940, 5060 });
-		skew->middle.offsets = skew->last.offsets;
-		skew->middle.offsets.begin_tsc = 20000001000;
-		skew->middle.offsets.end_tsc = 20002000000;
-		skew->middle.measured = true;
-		report->cores[1].drift_ppb = (struct offset){ 130, 150 };
+				literal_set_offset(&skew->passes[1].offsets, i, 1, (struct offset){ 4940, 5060 });
+		literal_insert_middle_pass(report, skew->passes[1].offsets);
+		skew->passes[1].offsets.begin_tsc = 20000001000;
+		skew->passes[1].offsets.end_tsc = 20002000000;
+		literal_set_drift(report, 1, (struct offset){ 130, 150 });
 		struct offset pairs[6];
 
 		memcpy(pairs, moved, sizeof(pairs));
-		skew->middle.offsets.pairs = pairs;
+		skew->passes[1].offsets.pairs = pairs;
 		if (!known)
-			literal_set_offset(&skew->middle.offsets, 1, 3, OFFSET_UNKNOWN);
+			literal_set_offset(&skew->passes[1].offsets, 1, 3, OFFSET_UNKNOWN);
 		judge(report);
 		assert_string_equal(report->findings[0].rule, "tsc-drift");
 		assert_int_equal(report->findings[0].core, 2);
@@ -695,7 +692,7 @@ TEST(if_two_cores_drift_apart_neither_is_called_off)
 {
 	struct report *report = machine(2, 2, NULL);
 
-	report->cores[1].drift_ppb = (struct offset){ 10, 20 };
+	literal_set_drift(report, 1, (struct offset){ 10, 20 });
 	judge(report);
 	assert_only_finding(report, "tsc-drift", REPORT_NO_CORE,
 			    "Core 2's TSC ran 10 to 20 ppb faster than core 0's between 3.1 s and 21.1 s, and nothing "
@@ -715,11 +712,11 @@ TEST(a_time_that_the_tsc_showed_twice_is_printed_with_both_values)
 	uint8_t hpet = (uint8_t)(literal_find_clock(report, "hpet") - report->clocks);
 	size_t drifts = 0;
 
-	report->cores[1].drift_ppb = (struct offset){ 4000, 5000 };
+	literal_set_drift(report, 1, (struct offset){ 4000, 5000 });
 	report->discontinuity_count = 1;
 	report->discontinuities[0] = (struct report_discontinuity){
-		.from_tsc = report->skew.last.offsets.end_tsc,
-		.at_tsc = report->skew.last.offsets.end_tsc - LITERAL_TSC_HZ / 5,
+		.from_tsc = report->skew.passes[1].offsets.end_tsc,
+		.at_tsc = report->skew.passes[1].offsets.end_tsc - LITERAL_TSC_HZ / 5,
 		.group_count = 2,
 		.groups = { { .clocks = UINT32_C(1) << tsc, .clock_count = 1, .members = { tsc },
 			      .elapsed = { true, -200000000, -200000000, -200000000 } },
@@ -741,8 +738,9 @@ TEST(a_drift_that_may_be_the_boot_cores_names_neither_core)
 {
 	struct report *report = machine(4, 4, NULL);
 
-	report->cores[1].drift_ppb = report->cores[3].drift_ppb = (struct offset){ -900, 900 };
-	report->cores[2].drift_ppb = (struct offset){ 10, 20 };
+	literal_set_drift(report, 1, (struct offset){ -900, 900 });
+	literal_set_drift(report, 3, (struct offset){ -900, 900 });
+	literal_set_drift(report, 2, (struct offset){ 10, 20 });
 	judge(report);
 	assert_only_finding(report, "tsc-drift", REPORT_NO_CORE,
 			    "Core 4's TSC ran 10 to 20 ppb faster than core 0's between 3.1 s and 21.1 s, and nothing "
@@ -754,7 +752,7 @@ TEST(if_five_cores_drift_four_are_named_and_one_is_counted)
 	struct report *report = machine(16, 16, NULL);
 
 	for (size_t i = 1; i <= 5; i++)
-		report->cores[i].drift_ppb = (struct offset){ 100, 200 };
+		literal_set_drift(report, i, (struct offset){ 100, 200 });
 	judge(report);
 	assert_int_equal(report->finding_count, 4);
 	assert_non_null(strstr(report->findings[3].text, " 1 more core: the same."));
@@ -764,12 +762,12 @@ TEST(core_that_drifts_has_no_other_finding)
 {
 	struct report *report = machine_with_skewed_core(6, 2, 20000);
 
-	report->cores[2].drift_ppb = (struct offset){ 500, 600 };
-	report->skew.first.summary.contradictions = 7;
+	literal_set_drift(report, 2, (struct offset){ 500, 600 });
+	report->skew.passes[0].summary.contradictions = 7;
 	report->skew.locked.warps = 3;
 	report->skew.locked.worst_a = 4;
 	report->skew.locked.worst_b = 0;
-	assert_true(report->skew.first.outlier[2]);
+	assert_true(report->skew.passes[0].outlier[2]);
 	judge(report);
 	assert_int_equal(report->finding_count, 1);
 	assert_string_equal(report->findings[0].rule, "tsc-drift");
@@ -785,13 +783,13 @@ TEST(a_core_that_is_off_by_an_indirect_path_only_is_not_accused)
 	for (unsigned drifting = 0; drifting < 2; drifting++) {
 		struct report *report = machine(4, 4, NULL);
 
-		report->cores[1].offset = (struct offset){ 4, 40 };
+		report->skew.passes[0].core_offsets[1] = (struct offset){ 4, 40 };
 		literal_set_outlier(report, 1);
 		for (size_t i = 0; i < 4; i++)
 			if (i != 1)
-				literal_set_offset(&report->skew.first.offsets, i, 1, (struct offset){ -3, 90 });
+				literal_set_offset(&report->skew.passes[0].offsets, i, 1, (struct offset){ -3, 90 });
 		if (drifting)
-			report->cores[2].drift_ppb = (struct offset){ 70, 80 };
+			literal_set_drift(report, 2, (struct offset){ 70, 80 });
 		judge(report);
 		assert_int_equal(report->finding_count, drifting);
 		assert_false(report->cores[1].off_majority);
@@ -805,7 +803,7 @@ machine_with_contradiction(void)
 {
 	struct report *report = machine(6, 6, NULL);
 
-	literal_set_offset(&report->skew.first.offsets, 2, 4, (struct offset){ 5000, 5100 });
+	literal_set_offset(&report->skew.passes[0].offsets, 2, 4, (struct offset){ 5000, 5100 });
 	literal_calculate_cores(report);
 	return report;
 }
@@ -813,7 +811,7 @@ machine_with_contradiction(void)
 TEST(pair_that_contradicts_the_others_warns_and_is_named)
 {
 	struct report *report = machine_with_contradiction();
-	uint64_t ns = report->skew.first.summary.contradiction_ticks / 2;
+	uint64_t ns = report->skew.passes[0].summary.contradiction_ticks / 2;
 	char text[REPORT_SENTENCE];
 	struct text expected;
 
@@ -836,9 +834,9 @@ TEST(three_pairs_that_contradict_each_other_are_all_named)
 {
 	struct report *report = machine(3, 3, NULL);
 
-	literal_set_offset(&report->skew.first.offsets, 0, 1, (struct offset){ -40, 4000 });
-	literal_set_offset(&report->skew.first.offsets, 0, 2, (struct offset){ -4000, 40 });
-	literal_set_offset(&report->skew.first.offsets, 1, 2, (struct offset){ 1000, 5000 });
+	literal_set_offset(&report->skew.passes[0].offsets, 0, 1, (struct offset){ -40, 4000 });
+	literal_set_offset(&report->skew.passes[0].offsets, 0, 2, (struct offset){ -4000, 40 });
+	literal_set_offset(&report->skew.passes[0].offsets, 1, 2, (struct offset){ 1000, 5000 });
 	literal_calculate_cores(report);
 	judge(report);
 	assert_only_finding(report, "tsc-contradiction", REPORT_NO_CORE,
@@ -974,14 +972,8 @@ assert_whole_sentence(const struct finding *finding)
 TEST(a_core_that_is_off_in_the_last_pass_only_is_named_with_the_time)
 {
 	struct report *report = machine_with_skewed_core(4, 2, 20000), *last = machine(4, 4, NULL);
-	struct report_skew *skew = &last->skew;
-	struct offsets latest = report->skew.first.offsets;
 
-	latest.begin_tsc = skew->last.offsets.begin_tsc;
-	latest.end_tsc = skew->last.offsets.end_tsc;
-	skew->last.offsets = latest;
-	skew->last.outlier = report->skew.first.outlier;
-	skew->last.summary = report->skew.first.summary;
+	literal_replace_last_pass(last, report);
 	judge(last);
 	assert_int_equal(last->finding_count, 1);
 	assert_string_equal(last->findings[0].rule, "tsc-offset");
@@ -1002,9 +994,9 @@ TEST(a_majority_whose_cores_may_drift_apart_names_no_core)
 	for (int apart = 0; apart < 2; apart++) {
 		struct report *report = machine(3, 3, truth_ticks);
 
-		report->cores[2].drift_ppb = (struct offset){ -900, 900 };
+		literal_set_drift(report, 2, (struct offset){ -900, 900 });
 		if (apart)
-			report->cores[1].drift_ppb = (struct offset){ 10, 20 };
+			literal_set_drift(report, 1, (struct offset){ 10, 20 });
 		judge(report);
 		assert_int_equal(report->finding_count, 1 + apart);
 		assert_string_equal(report->findings[0].rule, "tsc-offset");
@@ -1027,14 +1019,14 @@ TEST(a_group_of_most_cores_names_a_core_although_another_core_drifts)
 		struct report *report = machine(5, 5, truth_ticks);
 
 		for (size_t i = 2; i < 5; i++)
-			report->cores[i].drift_ppb = (struct offset){ -900, 900 };
-		report->cores[1].drift_ppb = (struct offset){ 8, 62 };
+			literal_set_drift(report, i, (struct offset){ -900, 900 });
+		literal_set_drift(report, 1, (struct offset){ 8, 62 });
 		for (size_t a = 0; a < 5; a++)
 			for (size_t b = a + 1; b < 5; b++) {
 				int64_t ahead = truth_ticks[b] - truth_ticks[a];
 				int64_t error = a == 1 && b == 2 ? 90000 : wide && !ahead ? 2000 : 800;
 
-				literal_set_offset(&report->skew.first.offsets, a, b,
+				literal_set_offset(&report->skew.passes[0].offsets, a, b,
 						   (struct offset){ ahead - error, ahead + error });
 			}
 		literal_calculate_cores(report);
@@ -1057,21 +1049,21 @@ TEST(a_group_of_half_of_the_cores_names_no_core_if_others_drift)
 		struct report *report = machine(6, 6, truth_ticks);
 
 		for (size_t i = 2; i < 6; i++)
-			report->cores[i].drift_ppb = (struct offset){ -900, 900 };
-		report->cores[1].drift_ppb = (struct offset){ 8, 62 };
+			literal_set_drift(report, i, (struct offset){ -900, 900 });
+		literal_set_drift(report, 1, (struct offset){ 8, 62 });
 		for (size_t a = 0; a < 6; a++)
 			for (size_t b = a + 1; b < 6; b++) {
 				int64_t ahead = truth_ticks[b] - truth_ticks[a];
 				int64_t error = a == 1 && b == 2 ? 90000 : !exact && b == 5 && !ahead ? 2000 : 800;
 
-				literal_set_offset(&report->skew.first.offsets, a, b,
+				literal_set_offset(&report->skew.passes[0].offsets, a, b,
 						   (struct offset){ ahead - error, ahead + error });
 			}
 		literal_calculate_cores(report);
 		judge(report);
 		for (size_t i = 0; i < 6; i++)
 			assert_int_equal(report->cores[i].off_majority, i == 3 && exact);
-		assert_true(report->skew.first.outlier[3]);
+		assert_true(report->skew.passes[0].outlier[3]);
 	}
 }
 
@@ -1085,9 +1077,9 @@ TEST(a_pair_without_a_result_in_the_last_pass_leaves_synchronisation_undetermine
 		struct report *report = machine(4, 4, NULL);
 
 		if (lacks)
-			report->skew.last.summary.bound_ticks = UINT64_MAX;
+			report->skew.passes[1].summary.bound_ticks = UINT64_MAX;
 		judge(report);
-		assert_int_equal(report->skew.last_shown, lacks);
+		assert_int_equal(report->skew.shown, lacks);
 		assert_string_equal(report->skew.text, lacks ?
 				    "synchronisation not determined at 21.1 s, as not every core's offset is known" :
 				    "synchronised within 29 ns at 3.1 s and 21.1 s");
@@ -1103,8 +1095,9 @@ TEST(cores_with_a_wide_bound_are_not_called_synchronised)
 	for (int again = 0; again < 2; again++) {
 		struct report *report = machine(4, 4, NULL);
 
-		report->skew.first.summary.bound_ticks = report->skew.last.summary.bound_ticks = 3000;
-		report->skew.last.measured = again;
+		report->skew.passes[0].summary.bound_ticks = report->skew.passes[1].summary.bound_ticks = 3000;
+		if (!again)
+			literal_remove_last_pass(report);
 		judge(report);
 		assert_string_equal(report->skew.text, again ?
 				    "synchronisation not determined: only within 1500 ns at 3.1 s and 21.1 s" :
@@ -1141,7 +1134,7 @@ TEST(a_star_schedule_in_which_a_core_moved_names_no_core)
 	report->hypervisor[0] = '\0';
 	literal_fill_cores(report, 8);
 	literal_fill_pass(report, PAIR_SCHEDULE_STAR, truth_ticks);
-	report->cores[1].drift_ppb = (struct offset){ 90, 100 };
+	literal_set_drift(report, 1, (struct offset){ 90, 100 });
 	judge(report);
 	assert_int_not_equal(report->finding_count, 0);
 	for (size_t i = 0; i < report->finding_count; i++)
@@ -1162,7 +1155,6 @@ TEST(a_star_schedule_that_the_next_pass_does_not_confirm_names_no_core)
 	/* results of the next pass: different, equal, missing, and too wide to decide */
 	for (int way = 0; way < 4; way++) {
 		struct report *report = literal_make_clean_report(), *last = literal_make_clean_report();
-		struct report_skew *skew = &report->skew;
 		bool confirmed = way == 1;
 
 		literal_fill_cores(report, 8);
@@ -1170,10 +1162,11 @@ TEST(a_star_schedule_that_the_next_pass_does_not_confirm_names_no_core)
 		literal_fill_cores(last, 8);
 		literal_fill_pass(last, PAIR_SCHEDULE_STAR, truth_ticks[way == 1 || way == 3 ? 0 : 1]);
 		for (size_t i = 1; i < 8 && way == 3; i++)
-			literal_set_offset(&last->skew.first.offsets, 0, i, (struct offset){ -30000, 30000 });
-		skew->middle.offsets = last->skew.first.offsets;
-		skew->middle.measured = way != 2;
-		skew->last.measured &= way != 2;
+			literal_set_offset(&last->skew.passes[0].offsets, 0, i, (struct offset){ -30000, 30000 });
+		if (way == 2)
+			literal_remove_last_pass(report);
+		else
+			literal_insert_middle_pass(report, last->skew.passes[0].offsets);
 		judge(report);
 		for (size_t i = 6; i < 8; i++)
 			assert_int_equal(report->cores[i].off_majority, confirmed);
@@ -1195,10 +1188,10 @@ TEST(a_core_is_not_named_by_cores_that_may_differ_as_much_from_each_other)
 				int64_t way = b == 2 ? 1 : -1;
 
 				if (sick)
-					literal_set_offset(&report->skew.first.offsets, a, b,
+					literal_set_offset(&report->skew.passes[0].offsets, a, b,
 						    way > 0 ? (struct offset){ 100, 39900 } : (struct offset){ -39900, -100 });
 				else
-					literal_set_offset(&report->skew.first.offsets, a, b,
+					literal_set_offset(&report->skew.passes[0].offsets, a, b,
 						    known ? (struct offset){ -50, 50 } : (struct offset){ -30000, 30000 });
 			}
 		literal_calculate_cores(report);
@@ -1221,27 +1214,26 @@ TEST(the_longest_sentence_about_a_step_fits)
 
 	LITERAL_COPY(report->hypervisor, "KVMKVMKVM");
 	report->tsc = (struct rate){ 0, 0 };
-	skew->middle.offsets = skew->last.offsets;
-	skew->middle.offsets.pairs = skew->last.offsets.pairs = pairs;
-	skew->middle.measured = true;
+	skew->passes[1].offsets.pairs = pairs;
+	literal_insert_middle_pass(report, skew->passes[1].offsets);
 	for (size_t i = 0; i < 16 * 15 / 2; i++)
 		still_pairs[i] = pairs[i] = (struct offset){ 0, 0 };
 	for (size_t i = 1; i < 15; i += 2)
 		for (size_t other = 0; other < 16; other++)
 			if (other % 2 == 0 || other == 15)
-				literal_set_offset(&skew->middle.offsets, other, i, (struct offset){ far, far });
-	memcpy(skew->first.offsets.pairs, still_pairs, sizeof(still_pairs));
+				literal_set_offset(&skew->passes[1].offsets, other, i, (struct offset){ far, far });
+	memcpy(skew->passes[0].offsets.pairs, still_pairs, sizeof(still_pairs));
 	for (size_t i = 0; i < 16; i++) {
 		report->cores[i].apic_id = UINT32_MAX - (uint32_t)i;
-		report->cores[i].drift_ppb = i % 2 && i < 15 ? (struct offset){ far, far + 1 } : still;
+		literal_set_drift(report, i, i % 2 && i < 15 ? (struct offset){ far, far + 1 } : still);
 	}
-	skew->first.offsets.begin_tsc = UINT64_MAX - 9000000000;
-	skew->first.offsets.end_tsc = UINT64_MAX - 8000000000;
-	skew->middle.offsets.begin_tsc = UINT64_MAX - 7000000000;
-	skew->middle.offsets.end_tsc = UINT64_MAX - 6000000000;
-	skew->last.offsets.begin_tsc = UINT64_MAX - 5000000000;
-	skew->last.offsets.end_tsc = UINT64_MAX - 4000000000;
-	skew->last.summary = (struct offsets_summary){ .bound_ticks = 0 };
+	skew->passes[0].offsets.begin_tsc = UINT64_MAX - 9000000000;
+	skew->passes[0].offsets.end_tsc = UINT64_MAX - 8000000000;
+	skew->passes[1].offsets.begin_tsc = UINT64_MAX - 7000000000;
+	skew->passes[1].offsets.end_tsc = UINT64_MAX - 6000000000;
+	skew->passes[2].offsets.begin_tsc = UINT64_MAX - 5000000000;
+	skew->passes[2].offsets.end_tsc = UINT64_MAX - 4000000000;
+	skew->passes[2].summary = (struct offsets_summary){ .bound_ticks = 0 };
 	judge(report);
 	assert_int_equal(report->finding_count, 4);
 	for (size_t i = 0; i < 4; i++)
@@ -1268,22 +1260,22 @@ TEST(the_longest_figures_fit_their_sentences)
 				continue;
 			if (!drifting)
 				literal_set_outlier(report, i);
-			core->offset = (struct offset){ far, far + 1 };
-			core->drift_ppb = drifting ? (struct offset){ far, far + 1 } : still;
+			report->skew.passes[0].core_offsets[i] = (struct offset){ far, far + 1 };
+			literal_set_drift(report, i, drifting ? (struct offset){ far, far + 1 } : still);
 			core->facts.tsc_adjust = INT64_MIN + (int64_t)i;
 		}
 		for (size_t a = 0; a < 16; a++)
 			for (size_t b = a + 1; b < 16; b++)
-				literal_set_offset(&report->skew.first.offsets, a, b,
+				literal_set_offset(&report->skew.passes[0].offsets, a, b,
 					    !drifting && a % 2 == 0 && b % 2 && b != 15 ?
 						    (struct offset){ far, far + 1 } : OFFSET_UNKNOWN);
 		report->skew.locked.warps = report->skew.locked.iterations = UINT64_MAX;
 		report->skew.locked.worst_ticks = report->skew.locked.worst_ns = UINT64_MAX;
 		report->skew.locked.worst_a = report->skew.locked.worst_b = UINT32_MAX;
 		report->skew.lock_free = report->skew.locked;
-		report->skew.first.summary.contradictions = SIZE_MAX;
-		report->skew.first.summary.contradiction_ticks = UINT64_MAX;
-		report->skew.first.summary.contradiction_c = 1;
+		report->skew.passes[0].summary.contradictions = SIZE_MAX;
+		report->skew.passes[0].summary.contradiction_ticks = UINT64_MAX;
+		report->skew.passes[0].summary.contradiction_c = 1;
 		judge(report);
 		assert_int_equal(report->finding_count, drifting ? 6 : 7);
 		assert_int_equal(report->findings[0].measured, INT64_MAX);

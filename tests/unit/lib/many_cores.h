@@ -13,6 +13,7 @@
 static struct latency no_reads;
 static struct report_core many_cores[CORES];
 static uint32_t core_of[CORES];
+static struct offset many_core_offsets[CORES];
 static struct offset many_pairs[CORES * (CORES - 1) / 2];
 static uint64_t moved_ticks[CORES * (CORES - 1) / 2];
 
@@ -35,7 +36,7 @@ fill_core(struct report_core *core, size_t i)
 {
 	*core = (struct report_core){
 		.apic_id = (uint32_t)i, .boot = i == 0, .started = true, .pingpongs = CORES - 1,
-		.offset = draw_offset(), .last_offset = draw_offset(), .drift_ppb = draw_offset(),
+		.rank = i,
 		.observed_ns = 80000000 + draw_below(9999999), .gaps = draw_below(30), .worst_gap_ns = draw_below(99999),
 	};
 	for (size_t k = 0; k < CLOCKS; k++)
@@ -62,19 +63,21 @@ make_report(size_t count)
 	for (size_t i = 0; i < count; i++) {
 		fill_core(&many_cores[i], i);
 		core_of[i] = (uint32_t)i;
+		many_core_offsets[i] = draw_offset();
 	}
 	for (size_t i = 0; i < sizeof(many_pairs) / sizeof(many_pairs[0]); i++)
 		many_pairs[i] = draw_offset();
 	report->cores = many_cores;
 	report->core_count = report->cores_listed = report->cores_started = (uint32_t)count;
-	report->skew.first.measured = report->skew.last.measured = true;
-	report->skew.kind = PAIR_SCHEDULE_ALL;
+	report->skew.pass_count = 2;
 	report->skew.kind_reason = "";
 	report->skew.core_of = core_of;
-	report->skew.first.offsets = (struct offsets){
+	report->skew.passes[0].offsets = (struct offsets){
 		.kind = PAIR_SCHEDULE_ALL, .cores = count, .pairs = many_pairs, .moved_ticks = moved_ticks, .end_tsc = 1,
 	};
-	report->skew.last.offsets = report->skew.first.offsets;
+	report->skew.passes[0].core_offsets = many_core_offsets;
+	report->skew.passes[1] = report->skew.passes[0];
+	report->skew.drifts = report->skew.passes[0].offsets;
 	return report;
 }
 

@@ -156,18 +156,21 @@ literal_copy_string(char *out, size_t size, const char *string)
 static inline void
 literal_remove_pass(struct report *report)
 {
-	free(report->skew.first.offsets.pairs);
-	free(report->skew.first.offsets.moved_ticks);
-	free((uint32_t *)report->skew.core_of);
-	free((bool *)report->skew.first.outlier);
-	free((struct offset *)report->skew.drifts);
-	free(report->skew.moved);
-	free(report->skew.disputed);
-	report->skew = (struct report_skew){ .locked = report->skew.locked, .lock_free = report->skew.lock_free };
+	struct report_skew *skew = &report->skew;
+
+	free(skew->passes[0].offsets.pairs);
+	free(skew->passes[0].offsets.moved_ticks);
+	free(skew->passes[0].core_offsets);
+	free(skew->passes[0].outlier);
+	for (size_t i = 0; i < REPORT_PASSES; i++)
+		free(skew->passes[i].off);
+	free(skew->core_of);
+	free(skew->drifts.pairs);
+	free(skew->moved);
+	free(skew->disputed);
+	*skew = (struct report_skew){ .locked = skew->locked, .lock_free = skew->lock_free };
 	for (size_t i = 0; i < report->core_count; i++) {
 		report->cores[i].pingpongs = 0;
-		report->cores[i].offset = report->cores[i].last_offset = OFFSET_UNKNOWN;
-		report->cores[i].drift_ppb = (struct offset){ INT64_MIN, INT64_MAX };
 		report->cores[i].off_majority = report->cores[i].drifts = false;
 	}
 }
@@ -212,101 +215,122 @@ literal_fill_cores(struct report *report, size_t count)
 	};
 }
 
-/* Calculates the results for each core from the pairs' offsets in report->skew.first.offsets. */
+/* Calculates the results of the first pass from its pairs' offsets. The last pass has the same results. */
 static inline void
 literal_calculate_cores(struct report *report)
 {
-	struct report_skew *skew = &report->skew;
-	struct offset *solved = calloc(skew->first.offsets.cores, sizeof(*solved));
-	bool *outlier = calloc(skew->first.offsets.cores, sizeof(*outlier));
-	bool *disputed = calloc(skew->first.offsets.cores, sizeof(*disputed));
+	struct report_pass *first = &report->skew.passes[0], *last = &report->skew.passes[1];
 
-	skew->first.summary = offsets_calculate_core_offsets(&skew->first.offsets, solved, outlier, disputed);
-	free(disputed);
-	for (size_t rank = 0; rank < skew->first.offsets.cores; rank++)
-		report->cores[skew->core_of[rank]].offset = report->cores[skew->core_of[rank]].last_offset = solved[rank];
-	free(solved);
-	free((bool *)skew->first.outlier);
-	skew->first.outlier = outlier;
-	skew->last.summary = skew->first.summary; /* the last measurement pass has the same results as the first */
-	skew->last.offsets.kind = skew->first.offsets.kind;
-	skew->last.offsets.cores = skew->first.offsets.cores;
-	skew->last.offsets.pairs = skew->first.offsets.pairs;
-	skew->last.offsets.moved_ticks = skew->first.offsets.moved_ticks;
-	skew->last.outlier = skew->first.outlier;
+	first->summary = offsets_calculate_core_offsets(&first->offsets, first->core_offsets, first->outlier,
+							report->skew.disputed);
+	last->summary = first->summary;
+	last->core_offsets = first->core_offsets;
+	last->outlier = first->outlier;
+	last->offsets.kind = first->offsets.kind;
+	last->offsets.cores = first->offsets.cores;
+	last->offsets.pairs = first->offsets.pairs;
+	last->offsets.moved_ticks = first->offsets.moved_ticks;
 }
 
-/* Calculates the drift of each pair again, after the drifts of the cores were changed. */
+/* Sets the drift of core number CORE against the boot core, and its drift against each other core. */
 static inline void
-literal_calculate_drifts(struct report *report)
+literal_set_drift(struct report *report, size_t core, struct offset drift)
 {
-	struct report_skew *skew = &report->skew;
-	struct offset *drifts = (struct offset *)skew->drifts;
+	struct offsets *drifts = &report->skew.drifts;
+	size_t rank = report->cores[core].rank;
 
-	for (size_t i = 0; i < pair_schedule_count_pairs(skew->kind, skew->first.offsets.cores); i++) {
-		size_t a, b;
+	if (rank)
+		literal_set_offset(drifts, 0, rank, drift);
+	for (size_t other = 1; other < drifts->cores && rank && drifts->kind == PAIR_SCHEDULE_ALL; other++)
+		if (other != rank)
+			literal_set_offset(drifts, other, rank,
+					   offset_add(drift, offset_negate(offsets_get_offset(drifts, 0, other))));
+}
 
-		pair_schedule_pair_at_index(skew->kind, i, &a, &b);
-		struct offset of_a = report->cores[skew->core_of[a]].drift_ppb, of_b = report->cores[skew->core_of[b]].drift_ppb;
-		struct offset moved = offset_add((struct offset){ of_b.low, of_b.high },
-						 offset_negate((struct offset){ of_a.low, of_a.high }));
-		drifts[i] = (struct offset){ moved.low, moved.high };
-	}
+/* Inserts a pass with OFFSETS between the first and the last pass. */
+static inline void
+literal_insert_middle_pass(struct report *report, struct offsets offsets)
+{
+	report->skew.passes[2] = report->skew.passes[1];
+	report->skew.passes[1] = (struct report_pass){ .offsets = offsets };
+	report->skew.pass_count = 3;
+}
+
+/* Replaces the results of the last pass by the results of the first pass of OTHER, but not its time. */
+static inline void
+literal_replace_last_pass(struct report *report, const struct report *other)
+{
+	struct report_pass *last = &report->skew.passes[1], old = *last;
+
+	*last = other->skew.passes[0];
+	last->off = old.off;
+	last->offsets.begin_tsc = old.offsets.begin_tsc;
+	last->offsets.end_tsc = old.offsets.end_tsc;
+}
+
+static inline void
+literal_remove_last_pass(struct report *report)
+{
+	report->skew.pass_count = 1;
+	report->skew.drifts.cores = 0;
 }
 
 /* Marks core number RANK as different from the majority, as if its pairs had proven it. */
 static inline void
 literal_set_outlier(struct report *report, size_t rank)
 {
-	((bool *)report->skew.first.outlier)[rank] = true;
+	((bool *)report->skew.passes[0].outlier)[rank] = true;
 }
 
 /*
- * Fills in a measurement pass over the pairs of started cores, with schedule KIND. Each pair's interval extends by 40
- * to 59 ticks to each side of the true offset. TRUTH_TICKS has each core's true lead over the boot core, or is NULL if
- * all TSCs agree.
+ * Fills in two measurement passes over the pairs of started cores, with schedule KIND. Each pair's interval extends by
+ * 40 to 59 ticks to each side of the true offset. TRUTH_TICKS has each core's true lead over the boot core, or is NULL
+ * if all TSCs agree.
  */
 static inline void
 literal_fill_pass(struct report *report, enum pair_schedule kind, const int64_t *truth_ticks)
 {
 	struct report_skew *skew = &report->skew;
+	struct report_pass *first = &skew->passes[0], *last = &skew->passes[1];
 	uint32_t *cores = calloc(report->core_count, sizeof(*cores));
-	size_t count = 0;
+	size_t count = 0, pairs;
 
 	literal_remove_pass(report);
-	for (uint32_t i = 0; i < report->core_count; i++)
+	for (uint32_t i = 0; i < report->core_count; i++) {
+		report->cores[i].rank = report->cores[i].started ? count : REPORT_NO_RANK;
 		if (report->cores[i].started)
 			cores[count++] = i;
-	skew->first.measured = count > 1;
-	skew->kind = kind;
+	}
+	skew->pass_count = count > 1 ? 2 : 0;
 	skew->kind_reason = kind == PAIR_SCHEDULE_ALL ? "" :
 		"Measuring all pairs would take longer than this profile allows.";
 	skew->core_of = cores;
-	skew->concurrency = kind == PAIR_SCHEDULE_ALL ? count / 2 : 1;
-	skew->rounds = pair_schedule_count_rounds(kind, count);
-	skew->pingpongs = pair_schedule_count_pairs(kind, count);
-	skew->elapsed_ns = 1000000 * skew->rounds;
+	first->concurrency = kind == PAIR_SCHEDULE_ALL ? count / 2 : 1;
+	first->rounds = pair_schedule_count_rounds(kind, count);
+	first->pingpongs = pair_schedule_count_pairs(kind, count);
+	first->elapsed_ns = 1000000 * first->rounds;
 	skew->best_trip_ns = 41;
 	skew->median_trip_ns = 58;
-	skew->first.offsets = (struct offsets){ .kind = kind, .cores = count, .begin_tsc = 1000, .end_tsc = 2000000 };
-	skew->first.offsets.pairs = calloc(skew->pingpongs ? skew->pingpongs : 1, sizeof(*skew->first.offsets.pairs));
-	skew->first.offsets.moved_ticks = calloc(skew->pingpongs ? skew->pingpongs : 1,
-						 sizeof(*skew->first.offsets.moved_ticks));
-	skew->last.measured = count > 1;
-	skew->drifts = calloc(skew->pingpongs ? skew->pingpongs : 1, sizeof(*skew->drifts));
+	pairs = first->pingpongs + 1; /* no array is empty */
+	first->offsets = (struct offsets){ .kind = kind, .cores = count, .pairs = calloc(pairs, sizeof(struct offset)),
+					   .moved_ticks = calloc(pairs, sizeof(uint64_t)),
+					   .begin_tsc = 6200001000, .end_tsc = 6202000000 };
+	first->core_offsets = calloc(count + 1, sizeof(*first->core_offsets));
+	first->outlier = calloc(count + 1, sizeof(*first->outlier));
+	first->off = calloc(count + 1, sizeof(*first->off));
+	last->off = calloc(count + 1, sizeof(*last->off));
+	last->offsets = (struct offsets){ .begin_tsc = 42340000000, .end_tsc = 42342000000 };
+	skew->drifts = (struct offsets){ .kind = kind, .cores = count > 1 ? count : 0,
+					 .pairs = calloc(pairs, sizeof(struct offset)) };
 	skew->moved = calloc(count + 1, sizeof(*skew->moved));
 	skew->disputed = calloc(count + 1, sizeof(*skew->disputed));
 	skew->drift_span_ns = 18071000000;
 	report->start_tsc = 1000;
-	skew->first.offsets.begin_tsc += 6200000000;
-	skew->first.offsets.end_tsc += 6200000000;
-	skew->last.offsets.begin_tsc = 42340000000;
-	skew->last.offsets.end_tsc = 42342000000;
 	for (size_t a = 0; a < count; a++) {
 		for (size_t b = a + 1; b < count && (!a || kind == PAIR_SCHEDULE_ALL); b++) {
 			int64_t truth = truth_ticks ? truth_ticks[cores[b]] - truth_ticks[cores[a]] : 0;
 
-			literal_set_offset(&skew->first.offsets, a, b,
+			literal_set_offset(&first->offsets, a, b,
 				    (struct offset){ truth - 40 - (int64_t)((7 * a + 3 * b) % 20),
 						     truth + 40 + (int64_t)((3 * a + 7 * b) % 20) });
 			report->cores[cores[a]].pingpongs++;
@@ -314,9 +338,8 @@ literal_fill_pass(struct report *report, enum pair_schedule kind, const int64_t 
 		}
 	}
 	literal_calculate_cores(report);
-	for (size_t rank = 0; rank < count; rank++)
-		report->cores[cores[rank]].drift_ppb = rank ? (struct offset){ -3, 3 } : (struct offset){ 0, 0 };
-	literal_calculate_drifts(report);
+	for (size_t rank = 1; rank < count; rank++)
+		literal_set_drift(report, cores[rank], (struct offset){ -3, 3 });
 }
 
 /* Fills in a search for gaps, which took one second on each started core and found none. */
@@ -591,9 +614,8 @@ literal_make_faulty_report(void)
 	report->skew.worst_warp_ns = 499976;
 	report->skew.worst_warp_a = 0;
 	report->skew.worst_warp_b = 8;
-	report->cores[3].drift_ppb = (struct offset){ INT64_MIN, INT64_MAX };
-	report->cores[5].drift_ppb = (struct offset){ 49996, 50004 };
-	literal_calculate_drifts(report);
+	literal_set_drift(report, 3, (struct offset){ INT64_MIN, INT64_MAX });
+	literal_set_drift(report, 5, (struct offset){ 49996, 50004 });
 	report->cores[4].facts.tsc_adjust = -1000000;
 	literal_fill_gap_search(report);
 	literal_add_stolen_time(report, 1, 12034, 9876543);

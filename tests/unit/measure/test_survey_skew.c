@@ -195,6 +195,19 @@ run_pass(void (*pass)(struct survey *survey))
 	assert_int_equal(bench.survey.record.dropped, 0);
 }
 
+/* Returns the offset of CORE against the boot core in the first pass. */
+static struct offset
+offset_of(size_t core)
+{
+	return report_get_core_offset(&bench.report.skew.passes[0], &bench.report.cores[core]);
+}
+
+static struct offset
+drift_of(size_t core)
+{
+	return report_get_core_drift(&bench.report, &bench.report.cores[core]);
+}
+
 /*
  * Asserts that the interval in the report contains CORE's true offset from the boot core. The boot core's TSC is the
  * simulated time.
@@ -202,10 +215,10 @@ run_pass(void (*pass)(struct survey *survey))
 static void
 assert_offset_holds(size_t core, int64_t truth)
 {
-	const struct offset *offset = &bench.report.cores[core].offset;
+	struct offset offset = offset_of(core);
 
-	assert_true(offset_is_known(*offset));
-	assert_true(offset->low <= truth && truth <= offset->high);
+	assert_true(offset_is_known(offset));
+	assert_true(offset.low <= truth && truth <= offset.high);
 }
 
 static void
@@ -215,24 +228,24 @@ all_pairs_of(void (*start)(size_t cores), size_t cores)
 
 	open_bench_of(start, cores, PAIR_SCHEDULE_ALL, GHZ);
 	run_pass(survey_measure_offsets);
-	assert_true(skew->first.measured);
-	assert_int_equal(skew->kind, PAIR_SCHEDULE_ALL);
+	assert_true(skew->pass_count > 0);
+	assert_int_equal(skew->passes[0].offsets.kind, PAIR_SCHEDULE_ALL);
 	assert_string_equal(skew->kind_reason, "");
-	assert_int_equal(skew->rounds, cores % 2 ? cores : cores - 1);
-	assert_int_equal(skew->pingpongs, cores * (cores - 1) / 2);
-	assert_int_equal(skew->first.summary.pairs, cores * (cores - 1) / 2);
-	assert_int_equal(skew->first.summary.contradictions, 0);
-	assert_int_equal(skew->first.summary.outliers, 0);
-	assert_true(skew->first.summary.bound_ticks < UINT64_MAX);
+	assert_int_equal(skew->passes[0].rounds, cores % 2 ? cores : cores - 1);
+	assert_int_equal(skew->passes[0].pingpongs, cores * (cores - 1) / 2);
+	assert_int_equal(skew->passes[0].summary.pairs, cores * (cores - 1) / 2);
+	assert_int_equal(skew->passes[0].summary.contradictions, 0);
+	assert_int_equal(skew->passes[0].summary.outliers, 0);
+	assert_true(skew->passes[0].summary.bound_ticks < UINT64_MAX);
 	assert_int_equal(skew->warps, 0);
-	assert_in_range(skew->concurrency, 1, cores / 2);
+	assert_in_range(skew->passes[0].concurrency, 1, cores / 2);
 	assert_true(skew->best_trip_ns > 0 && skew->best_trip_ns <= skew->median_trip_ns);
-	assert_in_range(skew->first.offsets.begin_tsc, THREADS_WORLD_0, skew->first.offsets.end_tsc - 1);
-	assert_in_range(skew->first.offsets.end_tsc, skew->first.offsets.begin_tsc + 1, threads_get_time_ticks());
+	assert_in_range(skew->passes[0].offsets.begin_tsc, THREADS_WORLD_0, skew->passes[0].offsets.end_tsc - 1);
+	assert_in_range(skew->passes[0].offsets.end_tsc, skew->passes[0].offsets.begin_tsc + 1, threads_get_time_ticks());
 	for (size_t i = 0; i < cores; i++) {
 		assert_int_equal(bench.report.cores[i].pingpongs, cores - 1);
 		assert_int_equal(skew->core_of[i], i);
-		assert_false(skew->first.outlier[i]);
+		assert_false(skew->passes[0].outlier[i]);
 		assert_offset_holds(i, 0);
 	}
 	assert_false(bench.report.incomplete);
@@ -245,7 +258,7 @@ TEST(one_core_has_no_pair)
 	run_pass(survey_measure_offsets);
 	survey_measure_contended_latencies(&bench.survey);
 	survey_check_for_warps(&bench.survey);
-	assert_false(bench.report.skew.first.measured);
+	assert_false(bench.report.skew.pass_count > 0);
 	assert_false(bench.report.skew.locked.measured);
 	assert_false(bench.report.skew.lock_free.measured);
 	assert_int_equal(threads_count_batches(), 0);
@@ -277,10 +290,10 @@ assert_whole_star(size_t cores)
 {
 	const struct report_skew *skew = &bench.report.skew;
 
-	assert_int_equal(skew->kind, PAIR_SCHEDULE_STAR);
-	assert_int_equal(skew->rounds, cores - 1);
-	assert_int_equal(skew->pingpongs, cores - 1);
-	assert_int_equal(skew->concurrency, 1);
+	assert_int_equal(skew->passes[0].offsets.kind, PAIR_SCHEDULE_STAR);
+	assert_int_equal(skew->passes[0].rounds, cores - 1);
+	assert_int_equal(skew->passes[0].pingpongs, cores - 1);
+	assert_int_equal(skew->passes[0].concurrency, 1);
 	assert_int_equal(bench.report.cores[0].pingpongs, cores - 1);
 	for (size_t i = 1; i < cores; i++) {
 		assert_int_equal(bench.report.cores[i].pingpongs, 1);
@@ -302,8 +315,8 @@ TEST(a_quick_run_of_255_slow_cores_measures_a_star_schedule_and_says_so)
 	assert_whole_star(255);
 	assert_non_null(strstr(bench.report.skew.kind_reason, "longer than this profile allows"));
 	run_pass(survey_measure_offsets);
-	assert_true(bench.report.skew.last.measured);
-	assert_int_equal(bench.report.skew.last.offsets.kind, PAIR_SCHEDULE_STAR);
+	assert_true(bench.report.skew.pass_count > 1);
+	assert_int_equal(bench.report.skew.passes[1].offsets.kind, PAIR_SCHEDULE_STAR);
 }
 
 /* The 15 pairs take 5 to 15 batches of one second. A quick run does not allow so much time, but a standard run does. */
@@ -312,14 +325,14 @@ TEST(six_very_slow_cores_have_a_star_schedule_in_a_quick_run_only)
 	open_bench(6, PAIR_SCHEDULE_ALL, GHZ);
 	bench.batch_ticks = 1000 * TICKS_PER_MS;
 	run_pass(survey_measure_offsets);
-	assert_int_equal(bench.report.skew.kind, PAIR_SCHEDULE_STAR);
+	assert_int_equal(bench.report.skew.passes[0].offsets.kind, PAIR_SCHEDULE_STAR);
 	close_bench(state);
 	open_bench(6, PAIR_SCHEDULE_ALL, GHZ);
 	bench.batch_ticks = 1000 * TICKS_PER_MS;
 	bench.report.options.profile = PROFILE_STANDARD;
 	run_pass(survey_measure_offsets);
-	assert_int_equal(bench.report.skew.kind, PAIR_SCHEDULE_ALL);
-	assert_int_equal(bench.report.skew.pingpongs, 15);
+	assert_int_equal(bench.report.skew.passes[0].offsets.kind, PAIR_SCHEDULE_ALL);
+	assert_int_equal(bench.report.skew.passes[0].pingpongs, 15);
 }
 
 TEST(without_memory_for_all_pairs_1024_cores_have_a_star_schedule)
@@ -347,8 +360,8 @@ TEST(one_delayed_batch_of_the_rehearsal_does_not_cause_a_star_schedule)
 		bench.held_up_batches = 1;
 		bench.held_up_ticks = 2000 * TICKS_PER_MS;
 		run_pass(survey_measure_offsets);
-		assert_int_equal(bench.report.skew.kind, PAIR_SCHEDULE_ALL);
-		assert_int_equal(bench.report.skew.pingpongs, 120);
+		assert_int_equal(bench.report.skew.passes[0].offsets.kind, PAIR_SCHEDULE_ALL);
+		assert_int_equal(bench.report.skew.passes[0].pingpongs, 120);
 		close_bench(state);
 	}
 	open_bench(16, PAIR_SCHEDULE_ALL, GHZ);
@@ -365,8 +378,8 @@ TEST(few_pairs_that_were_all_rehearsed_in_time_do_not_cause_a_star_schedule)
 	bench.held_up_batches = 2;
 	bench.held_up_ticks = 1200 * TICKS_PER_MS;
 	run_pass(survey_measure_offsets);
-	assert_int_equal(bench.report.skew.kind, PAIR_SCHEDULE_ALL);
-	assert_int_equal(bench.report.skew.pingpongs, 3);
+	assert_int_equal(bench.report.skew.passes[0].offsets.kind, PAIR_SCHEDULE_ALL);
+	assert_int_equal(bench.report.skew.passes[0].pingpongs, 3);
 }
 
 /* 12 batches of half a second take 6 s, which is twice the time limit of a quick run. */
@@ -375,11 +388,11 @@ TEST(a_pass_that_takes_twice_its_time_limit_keeps_its_results)
 	open_bench(16, PAIR_SCHEDULE_ALL, GHZ);
 	bench.batch_ticks = 500 * TICKS_PER_MS;
 	run_pass(survey_measure_offsets);
-	assert_int_equal(bench.report.skew.kind, PAIR_SCHEDULE_STAR);
-	assert_int_equal(bench.report.skew.pingpongs, 12);
-	assert_int_equal(bench.report.skew.rounds, 12);
-	assert_true(offset_is_known(bench.report.cores[12].offset));
-	assert_false(offset_is_known(bench.report.cores[13].offset));
+	assert_int_equal(bench.report.skew.passes[0].offsets.kind, PAIR_SCHEDULE_STAR);
+	assert_int_equal(bench.report.skew.passes[0].pingpongs, 12);
+	assert_int_equal(bench.report.skew.passes[0].rounds, 12);
+	assert_true(offset_is_known(offset_of(12)));
+	assert_false(offset_is_known(offset_of(13)));
 	assert_int_equal(bench.report.note_count, 1);
 	assert_non_null(strstr(bench.report.notes[0], "stopped after 6 s, with 12 of 15 rounds"));
 	assert_false(bench.report.incomplete);
@@ -392,7 +405,7 @@ TEST(a_pass_that_ends_with_its_last_batch_was_not_cut_short)
 		open_bench(cores, PAIR_SCHEDULE_STAR, GHZ);
 		bench.batch_ticks = 500 * TICKS_PER_MS;
 		run_pass(survey_measure_offsets);
-		assert_int_equal(bench.report.skew.pingpongs, 12);
+		assert_int_equal(bench.report.skew.passes[0].pingpongs, 12);
 		assert_int_equal(bench.report.note_count, cores - 13);
 		if (cores == 13)
 			close_bench(state);
@@ -409,17 +422,17 @@ TEST(the_deadline_keeps_the_results_of_a_pass)
 	bench.expires_pingpongs = 3;
 	run_pass(survey_measure_offsets);
 	assert_true(bench.report.incomplete);
-	assert_true(skew->first.measured);
+	assert_true(skew->pass_count > 0);
 	/* core 1 has seven of the 28 pairs, and the deadline passes after its third ping-pong */
-	assert_in_range(skew->pingpongs, 5, 19);
+	assert_in_range(skew->passes[0].pingpongs, 5, 19);
 	assert_int_equal(bench.report.cores[1].pingpongs, 3);
 	for (size_t a = 0; a < 8; a++)
 		for (size_t b = a + 1; b < 8; b++)
-			count += offset_is_known(offsets_get_offset(&skew->first.offsets, a, b));
-	assert_int_equal(count, skew->pingpongs);
+			count += offset_is_known(offsets_get_offset(&skew->passes[0].offsets, a, b));
+	assert_int_equal(count, skew->passes[0].pingpongs);
 	run_pass(survey_measure_offsets);
 	survey_check_for_warps(&bench.survey);
-	assert_false(skew->last.measured);
+	assert_false(skew->pass_count > 1);
 	assert_false(skew->locked.measured);
 }
 
@@ -430,9 +443,9 @@ TEST(a_core_a_billion_ticks_ahead_is_the_outlier)
 	open_bench(5, PAIR_SCHEDULE_ALL, GHZ);
 	threads_cores[3].offset_ticks = 1000000000;
 	run_pass(survey_measure_offsets);
-	assert_int_equal(skew->first.summary.outliers, 1);
+	assert_int_equal(skew->passes[0].summary.outliers, 1);
 	for (size_t i = 0; i < 5; i++) {
-		assert_int_equal(skew->first.outlier[i], i == 3);
+		assert_int_equal(skew->passes[0].outlier[i], i == 3);
 		assert_offset_holds(i, i == 3 ? 1000000000 : 0);
 	}
 	assert_true(skew->warps > 0);
@@ -498,8 +511,8 @@ TEST(a_rehearsal_is_recorded_outside_of_a_pass_and_its_warps_count)
 	assert_int_equal(count_outside(false, &last), 1);
 	assert_int_equal(last.trips, 200);
 	assert_int_equal(count_outside(true, &last), 0);
-	assert_int_equal(bench.report.skew.pingpongs, 1);
-	assert_int_equal(bench.report.skew.again, 0);
+	assert_int_equal(bench.report.skew.passes[0].pingpongs, 1);
+	assert_int_equal(bench.report.skew.passes[0].again, 0);
 	assert_int_equal(last.warps, 200);
 	assert_int_equal(bench.report.skew.warps, 400);
 }
@@ -555,7 +568,7 @@ open_bench_with_spoilt_pair(uint64_t pingpongs)
 static uint64_t
 width_of_spoilt_pair(void)
 {
-	struct offset offset = offsets_get_offset(&bench.report.skew.first.offsets, 1, 3);
+	struct offset offset = offsets_get_offset(&bench.report.skew.passes[0].offsets, 1, 3);
 
 	assert_true(offset_is_known(offset));
 	return (uint64_t)(offset.high - offset.low);
@@ -568,14 +581,14 @@ TEST(a_pair_whose_first_pingpong_was_disturbed_is_narrow_after_a_second)
 	open_bench_with_spoilt_pair(1);
 	threads_cores[3].offset_ticks = 2000;
 	run_pass(survey_measure_offsets);
-	assert_true(skew->again > 0);
+	assert_true(skew->passes[0].again > 0);
 	assert_true(bench.spoilt.count > 1);
 	assert_in_range(width_of_spoilt_pair(), 1, LATE_TICKS - 1);
 	assert_offset_holds(3, 2000);
-	/* one ping-pong for each pair; second ping-pongs are counted in skew->again */
-	assert_int_equal(skew->pingpongs, 6);
+	/* one ping-pong for each pair; second ping-pongs are counted in skew->passes[0].again */
+	assert_int_equal(skew->passes[0].pingpongs, 6);
 	assert_int_equal(bench.report.cores[3].pingpongs, 3);
-	assert_int_equal(skew->first.summary.contradictions, 0);
+	assert_int_equal(skew->passes[0].summary.contradictions, 0);
 	assert_int_equal(bench.report.note_count, 0);
 }
 
@@ -585,8 +598,8 @@ TEST(a_pair_that_is_always_disturbed_has_one_more_pingpong)
 	run_pass(survey_measure_offsets);
 	assert_true(width_of_spoilt_pair() >= LATE_TICKS);
 	assert_in_range(bench.spoilt.count, 2, 1 + 3 * 6);
-	assert_in_range(bench.report.skew.again, 1, 3 * 6);
-	assert_int_equal(bench.report.skew.pingpongs, 6);
+	assert_in_range(bench.report.skew.passes[0].again, 1, 3 * 6);
+	assert_int_equal(bench.report.skew.passes[0].pingpongs, 6);
 	assert_offset_holds(3, 0);
 }
 
@@ -597,8 +610,8 @@ TEST(a_pair_without_a_first_pingpong_has_another)
 	run_pass(survey_measure_offsets);
 	assert_true(bench.spoilt.count > 2);
 	assert_in_range(width_of_spoilt_pair(), 1, LATE_TICKS - 1);
-	assert_int_equal(bench.report.skew.pingpongs, 6);
-	assert_int_equal(bench.report.skew.first.summary.pairs, 6);
+	assert_int_equal(bench.report.skew.passes[0].pingpongs, 6);
+	assert_int_equal(bench.report.skew.passes[0].summary.pairs, 6);
 }
 
 /*
@@ -614,9 +627,9 @@ TEST(pairs_have_another_pingpong_only_while_the_budget_lasts_and_for_10_s_at_mos
 		bench.spoilt.missed = true;
 		bench.batch_ticks = (quick ? 600 : 2500) * TICKS_PER_MS;
 		run_pass(survey_measure_offsets);
-		assert_int_equal(bench.report.skew.kind, PAIR_SCHEDULE_ALL);
+		assert_int_equal(bench.survey.passes.kind, PAIR_SCHEDULE_ALL);
 		assert_int_equal(bench.spoilt.count, quick ? 5 : 7);
-		assert_false(bench.report.skew.first.measured);
+		assert_false(bench.report.skew.pass_count > 0);
 		if (!quick)
 			close_bench(state);
 	}
@@ -632,7 +645,7 @@ pair_that_moves(int64_t moved_ticks)
 	open_bench_with_spoilt_pair(1);
 	bench.spoilt.moves_ticks = moved_ticks;
 	run_pass(survey_measure_offsets);
-	return offsets_get_offset(&bench.report.skew.first.offsets, 1, 3);
+	return offsets_get_offset(&bench.report.skew.passes[0].offsets, 1, 3);
 }
 
 /*
@@ -663,7 +676,7 @@ TEST(the_interval_of_a_pair_that_moved_contains_one_of_its_offsets)
  */
 TEST(a_tsc_that_moves_before_the_second_pingpong_is_reported_as_contradiction)
 {
-	const struct offsets_summary *summary = &bench.report.skew.first.summary;
+	const struct offsets_summary *summary = &bench.report.skew.passes[0].summary;
 
 	open_bench_with_spoilt_pair(1);
 	bench.spoilt.moves_ticks = 1000000000;
@@ -698,15 +711,15 @@ TEST(whenever_a_tsc_steps_each_interval_contains_the_old_or_the_new_offset)
 
 		step(ticks, 5000 + 16 * i);
 		for (size_t a = 0; a < 3; a++) {
-			struct offset pair = offsets_get_offset(&skew->first.offsets, a, 3);
+			struct offset pair = offsets_get_offset(&skew->passes[0].offsets, a, 3);
 
 			assert_true(holds(pair, 0) || holds(pair, ticks));
-			in_pingpongs += offsets_get_movement_ticks(&skew->first.offsets, a, 3) > 0;
+			in_pingpongs += offsets_get_movement_ticks(&skew->passes[0].offsets, a, 3) > 0;
 		}
-		/* one ping-pong for each pair; second ping-pongs are counted in skew->again */
-		assert_int_equal(skew->pingpongs, 6);
+		/* one ping-pong for each pair; second ping-pongs are counted in skew->passes[0].again */
+		assert_int_equal(skew->passes[0].pingpongs, 6);
 		assert_int_equal(bench.report.cores[3].pingpongs, 3);
-		assert_in_range(skew->first.summary.contradictions, 0, 3); /* at most core 3's three pairs can contradict */
+		assert_in_range(skew->passes[0].summary.contradictions, 0, 3); /* at most core 3's three pairs can contradict */
 		if (i < 299)
 			close_bench(state);
 	}
@@ -723,21 +736,21 @@ TEST(a_core_that_runs_50_ppm_fast_drifts_and_the_others_do_not)
 	open_bench(4, PAIR_SCHEDULE_ALL, GHZ);
 	threads_cores[2].drift_ppb = 50000;
 	run_pass(survey_measure_offsets);
-	assert_false(skew->last.measured);
-	assert_int_equal(bench.report.cores[2].drift_ppb.low, INT64_MIN);
+	assert_false(skew->pass_count > 1);
+	assert_int_equal(drift_of(2).low, INT64_MIN);
 	threads_advance_ticks(UINT64_C(1000000000000));
 	run_pass(survey_measure_offsets);
-	assert_true(skew->last.measured);
+	assert_true(skew->pass_count > 1);
 	assert_true(skew->drift_span_ns > UINT64_C(1000000000000));
 	for (size_t i = 0; i < 4; i++) {
-		const struct offset *drift = &bench.report.cores[i].drift_ppb;
+		struct offset drift = drift_of(i);
 		int64_t truth = i == 2 ? 50000 : 0;
 
-		assert_true(drift->low <= truth && truth <= drift->high);
-		assert_true(drift->high - drift->low < 50000);
+		assert_true(drift.low <= truth && truth <= drift.high);
+		assert_true(drift.high - drift.low < 50000);
 	}
-	assert_true(bench.report.cores[2].drift_ppb.low > 0);
-	assert_int_equal(skew->pingpongs, 6); /* the ping-pongs of the first pass only */
+	assert_true(drift_of(2).low > 0);
+	assert_int_equal(skew->passes[0].pingpongs, 6); /* the ping-pongs of the first pass only */
 	assert_int_equal(bench.report.cores[2].pingpongs, 3);
 }
 
@@ -767,13 +780,12 @@ TEST(a_middle_pass_distinguishes_a_drift_from_a_step)
 		bench.survey.plan.total_ns = UINT64_MAX;
 		threads_cores[2].drift_ppb = cases[i].drifts ? 50000 : 0;
 		run_pass(survey_measure_offsets);
-		bench.report.start_tsc = bench.report.skew.first.offsets.begin_tsc;
+		bench.report.start_tsc = bench.report.skew.passes[0].offsets.begin_tsc;
 		threads_cores[2].offset_ticks += cases[i].early && !cases[i].drifts ? 50000000 : 0;
 		threads_advance_ticks(UINT64_C(1000000000000));
 		if (cases[i].middle)
 			run_pass(survey_run_middle_pair_pass);
-		assert_int_equal(bench.report.skew.middle.measured, cases[i].middle);
-		assert_false(bench.report.skew.last.measured);
+		assert_int_equal(bench.report.skew.pass_count, 1 + cases[i].middle);
 		threads_cores[2].offset_ticks += !cases[i].early && !cases[i].drifts ? 50000000 : 0;
 		threads_advance_ticks(UINT64_C(1000000000000));
 		run_pass(survey_measure_offsets);
@@ -792,18 +804,18 @@ TEST(a_middle_pass_is_done_only_if_a_pass_is_short)
 	for (unsigned fits = 0; fits < 2; fits++) {
 		open_bench(4, PAIR_SCHEDULE_ALL, GHZ);
 		run_pass(survey_run_middle_pair_pass);
-		assert_false(skew->middle.measured); /* there is no middle pass before the first pass */
+		assert_int_equal(skew->pass_count, 0); /* there is no middle pass before the first pass */
 		run_pass(survey_measure_offsets);
 		bench.survey.plan.done_ns = 0;
-		bench.survey.plan.total_ns = 20 * skew->elapsed_ns - !fits;
+		bench.survey.plan.total_ns = 20 * skew->passes[0].elapsed_ns - !fits;
 		run_pass(survey_run_middle_pair_pass);
-		assert_int_equal(skew->middle.measured, fits);
+		assert_int_equal(skew->pass_count, 1 + fits);
 		if (fits) {
-			assert_true(skew->middle.offsets.begin_tsc > skew->first.offsets.end_tsc);
-			assert_int_equal(skew->middle.offsets.cores, 4);
+			assert_true(skew->passes[1].offsets.begin_tsc > skew->passes[0].offsets.end_tsc);
+			assert_int_equal(skew->passes[1].offsets.cores, 4);
 			for (size_t a = 0; a < 4; a++)
 				for (size_t b = 0; b < 4; b++)
-					assert_true(offset_is_known(offsets_get_offset(&skew->middle.offsets, a, b)));
+					assert_true(offset_is_known(offsets_get_offset(&skew->passes[1].offsets, a, b)));
 			return;
 		}
 		threads_stop();
@@ -829,23 +841,23 @@ TEST(a_boot_core_that_alone_is_1_ppm_fast_is_named_once_and_no_other_drifts)
 	for (size_t i = 0; i < 8; i++) {
 		assert_int_equal(report->cores[i].drifts, i == 0);
 		assert_false(report->cores[i].off_majority);
-		assert_true(i == 0 || report->cores[i].drift_ppb.high < 0);
+		assert_true(i == 0 || drift_of(i).high < 0);
 	}
 }
 
 /* A constant offset is not a drift. */
 TEST(a_core_with_a_constant_offset_does_not_drift)
 {
-	const struct offset *drift;
+	struct offset drift;
 
 	open_bench(2, PAIR_SCHEDULE_ALL, GHZ);
 	threads_cores[1].offset_ticks = -1000000000;
 	run_pass(survey_measure_offsets);
 	threads_advance_ticks(UINT64_C(1000000000000));
 	run_pass(survey_measure_offsets);
-	drift = &bench.report.cores[1].drift_ppb;
-	assert_true(drift->low <= 0 && drift->high >= 0);
-	assert_true(drift->high - drift->low < 50000);
+	drift = drift_of(1);
+	assert_true(drift.low <= 0 && drift.high >= 0);
+	assert_true(drift.high - drift.low < 50000);
 }
 
 /* Each later pass is compared with the first. A step just before the third pass must show in the third. */
@@ -859,8 +871,8 @@ TEST(a_third_pass_is_compared_with_the_first)
 	threads_advance_ticks(UINT64_C(1000000000000));
 	run_pass(survey_measure_offsets);
 	assert_in_range(bench.report.skew.drift_span_ns, UINT64_C(2000000000000), UINT64_C(2100000000000));
-	assert_in_range(bench.report.cores[1].drift_ppb.low, 40000, 50000);
-	assert_in_range(bench.report.cores[1].drift_ppb.high, 50000, 60000);
+	assert_in_range(drift_of(1).low, 40000, 50000);
+	assert_in_range(drift_of(1).high, 50000, 60000);
 }
 
 /*
@@ -877,8 +889,8 @@ TEST(a_core_that_dies_in_its_second_pingpong_loses_only_its_own_pairs)
 	run_pass(survey_measure_offsets);
 	assert_false(bench.smp.alive(bench.smp.context, 3));
 	/* core 3 dies before three of its four ping-pongs, so three of 10 pairs are missing */
-	assert_int_equal(skew->pingpongs, 7);
-	assert_int_equal(skew->rounds, 5);
+	assert_int_equal(skew->passes[0].pingpongs, 7);
+	assert_int_equal(skew->passes[0].rounds, 5);
 	assert_int_equal(bench.report.cores[3].pingpongs, 1);
 	for (size_t i = 0; i < 5; i++) {
 		if (i != 3)
@@ -886,9 +898,9 @@ TEST(a_core_that_dies_in_its_second_pingpong_loses_only_its_own_pairs)
 		assert_in_range(bench.report.cores[i].pingpongs, 1, 4);
 	}
 	run_pass(survey_measure_offsets);
-	assert_true(skew->last.measured);
-	assert_int_equal(bench.report.cores[3].drift_ppb.high, INT64_MAX);
-	assert_true(bench.report.cores[4].drift_ppb.high < INT64_MAX);
+	assert_true(skew->pass_count > 1);
+	assert_int_equal(drift_of(3).high, INT64_MAX);
+	assert_true(drift_of(4).high < INT64_MAX);
 	survey_check_for_warps(&bench.survey);
 	assert_int_equal(skew->locked.cores, 4);
 	assert_int_equal(bench.survey.memory.warp->slots[3].turns, 0);
@@ -937,9 +949,9 @@ TEST(a_core_that_dies_at_once_has_no_pingpong)
 	open_bench(5, PAIR_SCHEDULE_ALL, 50 * TICKS_PER_MS);
 	threads_cores[4].dies_reading = 1;
 	run_pass(survey_measure_offsets);
-	assert_int_equal(bench.report.skew.pingpongs, 6);
+	assert_int_equal(bench.report.skew.passes[0].pingpongs, 6);
 	assert_int_equal(bench.report.cores[4].pingpongs, 0);
-	assert_false(offset_is_known(bench.report.cores[4].offset));
+	assert_false(offset_is_known(offset_of(4)));
 	assert_offset_holds(3, 0);
 }
 
@@ -1155,14 +1167,14 @@ assert_only_the_tsc_is_said_to_have_stopped(void)
 	assert_string_equal(report->findings[0].rule, "clock-stuck");
 	assert_true(report->incomplete);
 	assert_int_equal(report->skew.warps, 0);
-	assert_int_equal(report->skew.first.summary.contradictions, 0);
+	assert_int_equal(report->skew.passes[0].summary.contradictions, 0);
 	assert_false(report->skew.lock_free.measured && !report->skew.locked.measured);
 	for (size_t i = 0; i < 4; i++) {
 		const struct report_core *core = &report->cores[i];
 
 		assert_true(!core->latency[0].count || core->latency[0].min_ns > 0);
 		assert_true(!core->contended[0].count || core->contended[0].min_ns > 0);
-		assert_true(!offset_is_known(core->offset) || holds(core->offset, 0));
+		assert_true(!offset_is_known(offset_of(i)) || holds(offset_of(i), 0));
 	}
 }
 
@@ -1177,7 +1189,7 @@ TEST(whenever_the_boot_cores_tsc_stops_no_core_is_named)
 	open_bench_that_stops(0, false);
 	measure_together();
 	assert_int_equal(bench.report.finding_count, 0);
-	assert_true(bench.report.skew.last.measured && bench.report.skew.lock_free.measured);
+	assert_true(bench.report.skew.pass_count > 1 && bench.report.skew.lock_free.measured);
 	assert_true(bench.report.cores[3].latency[0].count && bench.report.cores[3].contended[0].count);
 	lasted_ticks = threads_get_time_ticks() - THREADS_WORLD_0;
 	for (unsigned all = 0; all < 2; all++)

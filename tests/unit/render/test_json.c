@@ -268,9 +268,8 @@ TEST(an_entry_of_the_matrix_is_the_columns_core_minus_the_rows_core)
 				       "    \"error_ns\": 23,\n    \"within_ns\": null,\n"));
 	report->cores[1].started = false;
 	literal_fill_pass(report, PAIR_SCHEDULE_ALL, truth_ticks);
-	report->skew.last.offsets.pairs = later;
-	report->skew.middle.offsets = report->skew.first.offsets;
-	report->skew.middle.measured = true;
+	report->skew.passes[1].offsets.pairs = later;
+	literal_insert_middle_pass(report, report->skew.passes[0].offsets);
 	render(report);
 	assert_non_null(strstr(buffer, "    \"later\": [\n"
 				       "      {\n"
@@ -278,10 +277,11 @@ TEST(an_entry_of_the_matrix_is_the_columns_core_minus_the_rows_core)
 				       "        \"end_ms\": 3100.999,\n"
 				       "        \"matrix\": [\n"
 				       "          [[0, 0], null, [-22, 24], [977, 1027]],\n"));
-	report->skew.middle.measured = false;
+	report->skew.passes[1] = report->skew.passes[2];
+	report->skew.pass_count = 2;
 	render(report);
 	assert_non_null(strstr(buffer, "\"shown\": \"first\","));
-	report->skew.last_shown = true;
+	report->skew.shown = 1;
 	render(report);
 	assert_non_null(strstr(buffer, "\"shown\": \"last\","));
 	assert_non_null(strstr(buffer, "      [null, null, null, null],\n"));

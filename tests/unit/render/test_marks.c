@@ -22,7 +22,6 @@ static char room[SCREEN_BUFFER_SIZE];
 static struct report *
 judged(struct report *report)
 {
-	literal_calculate_drifts(report);
 	judge_report(report);
 	recommend_clocks(report);
 	return report;
@@ -37,7 +36,7 @@ boot_core_off_by_1_ppm(void)
 	struct report *report = literal_make_report_of_cores(CORES, PAIR_SCHEDULE_ALL, NULL);
 
 	for (size_t i = 1; i < CORES; i++)
-		report->cores[i].drift_ppb = (struct offset){ -PPM - (int64_t)i, -PPM + (int64_t)i };
+		literal_set_drift(report, i, (struct offset){ -PPM - (int64_t)i, -PPM + (int64_t)i });
 	return report;
 }
 

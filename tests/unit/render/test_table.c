@@ -25,12 +25,9 @@ typedef void renderer(struct text *out, const struct report *report);
 static struct text
 render(renderer *put, struct report *report)
 {
-	struct pass_analysis first, last;
 	struct text text;
 
-	if (report->skew.drifts)
-		literal_calculate_drifts(report);
-	analyse_offsets(report, &first, &last); /* calculates which rows are marked */
+	analyse_offsets(report); /* calculates which rows are marked */
 	judge_summarize_synchrony(report);
 	text_init(&text, buffer, sizeof(buffer));
 	put(&text, report);
@@ -125,7 +122,8 @@ TEST(a_paragraph_with_the_longest_figures_is_complete)
 	report->elapsed_ms = report->interference.smi_count = report->interference.gaps = UINT64_MAX;
 	report->interference.total_ns = report->interference.worst_ns = report->interference.observed_ns = UINT64_MAX;
 	report->interference.worst_core = report->skew.worst_warp_a = report->skew.worst_warp_b = UINT32_MAX;
-	report->skew.pingpongs = report->skew.rounds = report->skew.concurrency = report->skew.again = UINT64_MAX;
+	report->skew.passes[0].pingpongs = report->skew.passes[0].rounds = UINT64_MAX;
+	report->skew.passes[0].concurrency = report->skew.passes[0].again = UINT64_MAX;
 	report->skew.warps = report->skew.worst_warp_ticks = report->skew.worst_warp_ns = UINT64_MAX;
 	report->skew.best_trip_ns = report->skew.drift_span_ns = UINT64_MAX;
 	report->skew.lock_free = report->skew.locked = (struct report_contended){
@@ -321,7 +319,7 @@ TEST(in_groups_up_to_8_cores_that_differ_drift_or_are_dead_have_their_own_rows)
 	}
 	literal_fill_pass(report, PAIR_SCHEDULE_ALL, truth_ticks);
 	for (size_t i = 100; i < 109; i++)
-		report->cores[i].drift_ppb = (struct offset){ -3000, -2000 };
+		literal_set_drift(report, i, (struct offset){ -3000, -2000 });
 	render(table_put_cores, report);
 	assert_int_equal(lines_below(buffer, headings[0]), 4 * 4 + 1 + 8 + 8 + 1 + 1 + 1);
 	assert_non_null(find_line(buffer, "      34  did not start: it did not check in\n     200  "));
@@ -403,8 +401,8 @@ TEST(the_map_shows_a_contradictory_pair_and_a_pair_without_a_result)
 {
 	struct report *report = literal_make_report_of_cores(6, PAIR_SCHEDULE_ALL, NULL);
 
-	literal_set_offset(&report->skew.first.offsets, 2, 4, (struct offset){ 960, 1040 });
-	literal_set_offset(&report->skew.first.offsets, 1, 5, OFFSET_UNKNOWN);
+	literal_set_offset(&report->skew.passes[0].offsets, 2, 4, (struct offset){ 960, 1040 });
+	literal_set_offset(&report->skew.passes[0].offsets, 1, 5, OFFSET_UNKNOWN);
 	literal_calculate_cores(report);
 	render(table_put_skew_section, report);
 	assert_non_null(strstr(buffer, "column's,\n\">\" row's core ahead, \"?\" not known, \"!\" contradicts the others\n"));
@@ -439,9 +437,9 @@ TEST(the_sentence_about_synchrony_says_what_the_pairs_prove)
 			    "(its offsets are below), 52 ns in the last. The larger counts. Measuring all pairs "
 			    "would take longer than this profile "
 			    "allows.\n");
-	report->skew.again = 2;
+	report->skew.passes[0].again = 2;
 	assert_says(report, " ping-pongs of the boot core with 3 others (3 in 3 rounds, 2 repeated, 1 at a time), ");
-	literal_set_offset(&report->skew.first.offsets, 0, 3, OFFSET_UNKNOWN);
+	literal_set_offset(&report->skew.passes[0].offsets, 0, 3, OFFSET_UNKNOWN);
 	literal_calculate_cores(report);
 	assert_says(report, "\nSynchronisation not determined at 3.1 s, as not every core's offset is known: "
 			    "ping-pongs of 2 of 3 pairs of 4 cores (");
@@ -454,8 +452,8 @@ TEST(the_sentence_about_synchrony_says_what_the_pairs_prove)
 	report = literal_make_report_of_cores(4, PAIR_SCHEDULE_ALL, NULL);
 	for (size_t a = 0; a < 4; a++)
 		for (size_t b = a + 1; b < 4; b++)
-			literal_set_offset(&report->skew.first.offsets, a, b, (struct offset){ -90000, 90000 });
-	literal_set_offset(&report->skew.first.offsets, 2, 3, (struct offset){ 10000, 10100 });
+			literal_set_offset(&report->skew.passes[0].offsets, a, b, (struct offset){ -90000, 90000 });
+	literal_set_offset(&report->skew.passes[0].offsets, 2, 3, (struct offset){ 10000, 10100 });
 	literal_calculate_cores(report);
 	assert_says(report,
 		    "\nNot synchronised at 3.1 s, and no majority of the 4 cores shows which are right: ping-pongs of "
@@ -467,20 +465,14 @@ TEST(the_sentence_about_synchrony_says_what_the_pairs_prove)
 	assert_non_null(strstr(buffer, " ..\\<\n"));
 	assert_non_null(strstr(buffer, " ..>\\\n"));
 	skewed = literal_make_report_of_cores(4, PAIR_SCHEDULE_ALL, (int64_t[]){ 0, 0, 0, 20000 });
-	skewed->skew.first.offsets.begin_tsc = report->skew.last.offsets.begin_tsc;
-	skewed->skew.first.offsets.end_tsc = report->skew.last.offsets.end_tsc;
 	/* the last pass bounds the offsets more tightly, so it shows which core differs from the majority */
-	report->skew.last.offsets = skewed->skew.first.offsets;
-	report->skew.last.outlier = skewed->skew.first.outlier;
-	report->skew.last.summary = skewed->skew.first.summary;
-	for (size_t i = 0; i < 4; i++)
-		report->cores[i].last_offset = skewed->cores[i].offset;
+	literal_replace_last_pass(report, skewed);
 	assert_says(
 		report,
 		"\nNot synchronised at 21.1 s, 1 of 4 cores differs from the majority: ping-pongs of all pairs of 4 "
 		"cores (");
 	/* the ping-pongs of the last pass were between 20.1 s and 21.1 s */
-	report->skew.last.offsets.begin_tsc = report->skew.last.offsets.end_tsc - 2000000000;
+	report->skew.passes[1].offsets.begin_tsc = report->skew.passes[1].offsets.end_tsc - 2000000000;
 	assert_says(report, "\nNot synchronised between 20.1 s and 21.1 s, 1 of 4 cores differs from the majority: ");
 	assert_says(report, " Cores 4 and 6 differed by 9978 to 10024 ns. No two cores' TSCs differed by more than "
 			"10024 ns.\n");
@@ -499,11 +491,7 @@ TEST(the_sentence_and_the_tables_show_the_same_pass)
 	assert_null(strstr(buffer, "last pass"));
 	assert_non_null(strstr(buffer, "\nPairs of cores: \".\" no difference proven,"));
 	assert_non_null(strstr(buffer, "       6  ...\\\n"));
-	last->skew.first.offsets.end_tsc = report->skew.last.offsets.end_tsc;
-	report->skew.last.offsets = last->skew.first.offsets;
-	report->skew.last.outlier = last->skew.first.outlier;
-	report->skew.last.summary = last->skew.first.summary;
-	report->cores[3].last_offset = last->cores[3].offset;
+	literal_replace_last_pass(report, last);
 	text = render(table_put_skew_section, report);
 	assert_lines_fit(&text);
 	assert_non_null(strstr(buffer, "thread in the core\nOffsets in the last pass, at 21.1 s\n\n    core "));
@@ -525,13 +513,13 @@ TEST(the_cores_are_called_synchronised_only_with_a_small_bound_up_to_the_end)
 {
 	struct report *report = literal_make_report_of_cores(4, PAIR_SCHEDULE_ALL, NULL);
 
-	report->skew.last.summary.bound_ticks = 1000000;
+	report->skew.passes[1].summary.bound_ticks = 1000000;
 	assert_says(report, "\nSynchronisation not determined: only within 500000 ns at 3.1 s and 21.1 s: ping-pongs of ");
 	/* the first pass has the smaller bound, so the time of the first pass is printed */
 	assert_says(report, ", best round trip 41 ns. At 3.1 s: ");
-	report->skew.last.summary.bound_ticks = 2000;
+	report->skew.passes[1].summary.bound_ticks = 2000;
 	assert_says(report, "\nSynchronised within 1000 ns at 3.1 s and 21.1 s: ");
-	report->skew.last.summary.bound_ticks = 2001;
+	report->skew.passes[1].summary.bound_ticks = 2001;
 	assert_says(report, "\nSynchronisation not determined: only within 1001 ns at ");
 	report->skew.best_trip_ns = 251;
 	assert_says(report, "\nSynchronised within 1001 ns at ");
@@ -540,20 +528,20 @@ TEST(the_cores_are_called_synchronised_only_with_a_small_bound_up_to_the_end)
 	 * 10,000 ns
 	 */
 	report->skew.best_trip_ns = UINT64_MAX;
-	report->skew.last.summary.bound_ticks = 20000;
+	report->skew.passes[1].summary.bound_ticks = 20000;
 	assert_says(report, "\nSynchronised within 10000 ns at ");
-	report->skew.last.summary.bound_ticks = 20001;
+	report->skew.passes[1].summary.bound_ticks = 20001;
 	assert_says(report, "\nSynchronisation not determined: only within 10001 ns at ");
-	report->skew.last.summary.bound_ticks = 2001;
+	report->skew.passes[1].summary.bound_ticks = 2001;
 	LITERAL_COPY(report->options.limits[0].rule, "tsc-sync");
 	report->options.limits[0].value = 900;
 	report->options.limit_count = 1;
 	assert_says(report, "\nSynchronisation not determined: only within 1001 ns at ");
 	report->options.limits[0].value = 2000;
-	report->cores[2].drift_ppb = (struct offset){ 10, 20 };
+	literal_set_drift(report, 2, (struct offset){ 10, 20 });
 	assert_says(report, "\nNot synchronised throughout the run: ");
-	report->cores[2].drift_ppb = (struct offset){ -3, 3 };
-	report->skew.last.measured = false;
+	literal_set_drift(report, 2, (struct offset){ -3, 3 });
+	literal_remove_last_pass(report);
 	assert_says(report, "\nSynchronisation not determined: only within 29 ns at 3.1 s, and not measured again: ");
 }
 
@@ -561,10 +549,10 @@ TEST(an_offset_of_10_ms_or_more_has_units_at_both_ends)
 {
 	struct report *report = literal_make_report_of_cores(2, PAIR_SCHEDULE_ALL, NULL);
 
-	literal_set_offset(&report->skew.first.offsets, 0, 1, (struct offset){ -31, 19999998 });
+	literal_set_offset(&report->skew.passes[0].offsets, 0, 1, (struct offset){ -31, 19999998 });
 	literal_calculate_cores(report);
 	assert_says(report, "\n       2  0.1.0         -16 .. +9999999  -0.003");
-	literal_set_offset(&report->skew.first.offsets, 0, 1, (struct offset){ -31, 19999999 });
+	literal_set_offset(&report->skew.passes[0].offsets, 0, 1, (struct offset){ -31, 19999999 });
 	literal_calculate_cores(report);
 	assert_says(report, "\n       2  0.1.0      -16 ns ..  +10.0ms  -0.003");
 }
@@ -576,19 +564,19 @@ TEST(the_sentence_about_drift_names_the_core_that_drifts_most)
 	assert_says(report, "\nDrift against the boot core's TSC over 18.1 s: no drift proven on 3 of 3 other "
 		    "cores; all within "
 			    "-0.003 .. +0.003 ppm.\n");
-	report->cores[1].drift_ppb = (struct offset){ INT64_MIN, INT64_MAX };
-	report->cores[2].drift_ppb = (struct offset){ 1, 90 };
-	report->cores[3].drift_ppb = (struct offset){ -80, -2 };
+	literal_set_drift(report, 1, (struct offset){ INT64_MIN, INT64_MAX });
+	literal_set_drift(report, 2, (struct offset){ 1, 90 });
+	literal_set_drift(report, 3, (struct offset){ -80, -2 });
 	assert_says(report, "over 18.1 s: drift is proven, but no majority shows which core drifts; all within -0.080 .. "
 		    "+0.090 ppm.\n");
 
 	report = literal_make_report_of_cores(6, PAIR_SCHEDULE_ALL, NULL);
-	report->cores[1].drift_ppb = (struct offset){ INT64_MIN, INT64_MAX };
-	report->cores[2].drift_ppb = (struct offset){ 10, 90 };
-	report->cores[3].drift_ppb = (struct offset){ -80, -20 };
+	literal_set_drift(report, 1, (struct offset){ INT64_MIN, INT64_MAX });
+	literal_set_drift(report, 2, (struct offset){ 10, 90 });
+	literal_set_drift(report, 3, (struct offset){ -80, -20 });
 	assert_says(report, "over 18.1 s: 2 of 4 cores drift, core 6 the most: -0.170 .. -0.017 ppm.\n");
 	assert_says(report, "\n       2  0.1.0         -22 ..      +24                  -                    0\n");
-	report->skew.last.measured = false;
+	literal_remove_last_pass(report);
 	assert_says(report, "\nDrift against the boot core's TSC: not measured.\n");
 }
 
@@ -627,11 +615,11 @@ TEST(the_longest_ids_and_figures_of_60_and_255_cores_fit_into_79_columns)
 			report->cores[i].apic_id = UINT32_MAX - (uint32_t)i;
 			facts->package = facts->core = facts->thread = UINT32_MAX;
 			facts->tsc_adjust = INT64_MIN + (int64_t)i;
-			report->cores[i].drift_ppb = (struct offset){ INT64_MIN + 1, INT64_MAX - 1 };
+			literal_set_drift(report, i, (struct offset){ INT64_MIN + 1, INT64_MAX - 1 });
 			report->cores[i].contended[0].p50_ns = UINT64_MAX / 1000;
 		}
-		report->skew.first.summary.contradictions = SIZE_MAX;
-		report->skew.first.summary.contradiction_ticks = INT64_MAX / 16;
+		report->skew.passes[0].summary.contradictions = SIZE_MAX;
+		report->skew.passes[0].summary.contradiction_ticks = INT64_MAX / 16;
 		judge_report(report);
 		text = render(table_render, report);
 		assert_lines_fit(&text);

@@ -52,7 +52,7 @@ TEST(an_offset_in_nanoseconds_includes_the_error_of_the_tscs_rate)
 {
 	const struct offset offset = { 10000000000, 10000000000 };
 
-	report.skew.first.measured = true;
+	report.skew.pass_count = 1;
 	report.tsc = (struct rate){ 2000000000000000, 1000000 };
 	assert_in_range(report_offset_to_ns(&report, offset).low, 4999999990, 5000000000);
 	report.tsc_within = (struct rate_interval){ true, 2000000000000000, 1999999800000000, 2000000200000000 };
@@ -81,9 +81,9 @@ TEST(the_error_budget_of_an_offset_is_its_whole_error, NULL, NULL)
 	static struct report own;
 	const struct offset offset = { 999000, 1001000 };
 	struct offset_budget budget;
-	struct interval_ns ns;
+	struct offset ns;
 
-	own.skew.first.measured = true;
+	own.skew.pass_count = 1;
 	own.tsc = (struct rate){ UINT64_C(3000000000), 1 };
 	own.tsc_within = (struct rate_interval){ true, UINT64_C(3000000000000000), UINT64_C(2999700000000000),
 						    UINT64_C(3000300000000000) };
@@ -94,6 +94,6 @@ TEST(the_error_budget_of_an_offset_is_its_whole_error, NULL, NULL)
 	assert_in_range(budget.conversion_ps, 0, 1000);
 	assert_in_range(budget.trip_ps + budget.tsc_rate_ps + budget.conversion_ps, (uint64_t)(ns.high - ns.low) * 500,
 			(uint64_t)(ns.high - ns.low) * 500 + 200);
-	own.skew.first.measured = false;
+	own.skew.pass_count = 0;
 	assert_int_equal(report_offset_error_budget(&own, offset).trip_ps, 0);
 }

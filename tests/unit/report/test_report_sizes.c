@@ -12,6 +12,7 @@
 static struct latency none;
 static struct report_core cores[CORES];
 static uint32_t core_of[CORES];
+static struct offset core_offsets[CORES];
 static struct offset pairs[CORES * (CORES - 1) / 2];
 static uint64_t moved_ticks[CORES * (CORES - 1) / 2];
 
@@ -21,8 +22,7 @@ fill_core(struct report_core *core)
 	*core = (struct report_core){
 		.apic_id = UINT32_MAX, .started = true, .facts_known = true,
 		.facts = { true, true, true, INT64_MIN, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX },
-		.pingpongs = UINT64_MAX, .offset = WORST,
-		.drift_ppb = { -FAR, FAR }, .off_majority = true,
+		.pingpongs = UINT64_MAX, .off_majority = true,
 		.observed_ns = UINT64_MAX, .gaps = UINT64_MAX, .worst_gap_ns = UINT64_MAX,
 	};
 	memset(core->reason, '<', sizeof(core->reason) - 1); /* each of these characters takes six bytes in JSON */
@@ -52,7 +52,9 @@ make_report(size_t count)
 	}
 	for (size_t i = 0; i < count; i++) {
 		fill_core(&cores[i]);
+		cores[i].rank = i;
 		core_of[i] = (uint32_t)i;
+		core_offsets[i] = WORST;
 	}
 	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
 		pairs[i] = WORST;
@@ -69,15 +71,15 @@ make_report(size_t count)
 	memset(report->identity.serial, '"', sizeof(report->identity.serial) - 1);
 	report->cores = cores;
 	report->core_count = report->cores_listed = report->cores_started = (uint32_t)count;
-	report->skew.first.measured = report->skew.last.measured = true;
-	report->skew.kind = PAIR_SCHEDULE_ALL;
+	report->skew.pass_count = REPORT_PASSES;
 	report->skew.kind_reason = "";
 	report->skew.core_of = core_of;
-	report->skew.first.offsets = (struct offsets){
+	report->skew.passes[0].offsets = (struct offsets){
 		.kind = PAIR_SCHEDULE_ALL, .cores = count, .pairs = pairs, .moved_ticks = moved_ticks, .end_tsc = 1,
 	};
-	report->skew.middle.offsets = report->skew.last.offsets = report->skew.first.offsets;
-	report->skew.middle.measured = true;
+	report->skew.passes[0].core_offsets = core_offsets;
+	report->skew.passes[1] = report->skew.passes[2] = report->skew.passes[0];
+	report->skew.drifts = report->skew.passes[0].offsets;
 	return report;
 }
 
