@@ -4,7 +4,7 @@ import pathlib
 import pytest
 
 from boots import IMAGE_BUILT, checked
-from harness import TCG
+from harness import BY_INSTRUCTIONS, TCG
 
 UBOOT = pathlib.Path("/usr/lib/u-boot/qemu-x86_64/u-boot.rom")
 
@@ -12,7 +12,7 @@ pytestmark = [IMAGE_BUILT, pytest.mark.skipif(not UBOOT.exists(), reason="there 
 
 
 def test_uboot_boots_the_stick_and_its_report_has_a_verdict(run):
-    done = run(*TCG, "--machine", "pc", "--boot", "disk", "--firmware", UBOOT, "--cpus", "2", "--", "profile=quick")
+    done = run(*TCG, *BY_INSTRUCTIONS, "--machine", "pc", "--boot", "disk", "--firmware", UBOOT, "--cpus", "2", "--", "profile=quick")
     report = checked(done, started=2)
     assert "U-Boot" in report["machine"]["firmware"]
     # U-Boot cannot rename files. It also lacks EFI_SERIAL_IO_PROTOCOL, so the runner reads the report from the stick.
