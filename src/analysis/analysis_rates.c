@@ -292,59 +292,35 @@ take_part_of_remaining_error(uint64_t *rest, uint64_t part)
 }
 
 /*
- * Returns the parts of the error of SPAN that come from the readings, each in parts per 10^12. The parts from the
- * brackets and the TSC's resolution are subtracted from half the width of SPAN's slope. The rest is due to the clock's
- * resolution.
+ * Sets the error budget of ENTRY's rate: the parts of half the width of its interval, in parts per 10^12. FROM is the
+ * clock whose readings in SPAN give this rate: the clock itself, or for the TSC the clock that sets its rate. The parts
+ * from the brackets and the TSC's resolution are subtracted from half the width of SPAN's slope, and the rest of it is
+ * due to the clock's resolution. The part from the conversion is the rest of the rate's error.
  */
-static struct rate_budget
-calculate_error_budget(const struct rates *rates, const struct report_clock *entry, const struct rate_span *span)
+static void
+set_error_budget(const struct rates *rates, const struct report_clock *from, const struct rate_span *span,
+		 struct report_clock *entry)
 {
+	const struct rate_interval *tsc = &rates->report->tsc_within;
 	const struct rate_slope *slope = &span->slope;
 	unsigned __int128 low = (unsigned __int128)slope->low_ticks * slope->high_time;
 	unsigned __int128 high = (unsigned __int128)slope->high_ticks * slope->low_time;
-	uint64_t rest = half_width_ppt(low, high);
-	struct rate_budget budget = { .known = low != 0 };
+	uint64_t rest = half_width_ppt(low, high), whole = half_width_ppt(entry->measured.low, entry->measured.high), sum;
+	struct rate_budget budget = { .known = low != 0 && entry->measured.low != 0 };
 
 	budget.tsc_resolution = take_part_of_remaining_error(&rest, scale_mul_div_wide(rates->tsc_resolution_ticks, PPT,
 										       slope->high_time, SCALE_UP));
-	budget.bracket = take_part_of_remaining_error(&rest, entry->clock.edges_only ? rest :
+	budget.bracket = take_part_of_remaining_error(&rest, from->clock.edges_only ? rest :
 						      scale_mul_div_wide(span->brackets, PPT / 2, slope->high_time,
 									 SCALE_UP));
 	budget.resolution = rest;
-	return budget;
-}
-
-/*
- * Completes the error budget of ENTRY's rate: adds the part from the TSC's rate, and the part from the conversion. The
- * part from the conversion is the rest of the rate's error (half the width of its interval).
- */
-static void
-complete_error_budget(const struct report *report, struct report_clock *entry)
-{
-	const struct rate_interval *tsc = &report->tsc_within;
-	struct rate_budget *budget = &entry->budget;
-	uint64_t whole = half_width_ppt(entry->measured.low, entry->measured.high), sum;
-
-	budget->known &= entry->measured.low != 0;
-	budget->tsc_rate = text_equal(entry->clock.id, "tsc") ? 0 : half_width_ppt(tsc->low, tsc->high);
-	sum = budget->bracket + budget->resolution + budget->tsc_resolution + budget->tsc_rate + budget->claim;
-	budget->conversion = whole > sum ? whole - sum : 0;
-}
-
-static void
-set_rate_and_budget(const struct rates *rates, const struct rate_span *span, struct report_clock *entry)
-{
-	struct report *report = rates->report;
-	struct report_clock *tsc = report_find_clock(report, "tsc");
-	struct rate_interval rate = rate_of_clock(&span->slope, &report->tsc_within);
-
-	entry->rate_fit = span->fit;
-	set_measured_rate(entry, &rate);
-	entry->budget = calculate_error_budget(rates, entry, span);
-	if (!tsc || !text_equal(entry->clock.id, report->relative_to))
-		return;
-	tsc->budget = entry->budget;
-	tsc->budget.claim = entry->clock.claimed_within_ppb * PPT_PER_PPB;
+	if (entry == from)
+		budget.tsc_rate = half_width_ppt(tsc->low, tsc->high);
+	else
+		budget.claim = from->clock.claimed_within_ppb * PPT_PER_PPB;
+	sum = budget.bracket + budget.resolution + budget.tsc_resolution + budget.tsc_rate + budget.claim;
+	budget.conversion = whole > sum ? whole - sum : 0;
+	entry->budget = budget;
 }
 
 static bool
@@ -396,15 +372,17 @@ calculate_rates(struct rates *rates, bool whole_run)
 		struct report_clock *entry = &report->clocks[i];
 
 		entry->uncounted = rates->clocks[i].is_uncounted;
-		if (!entry->implied.known)
-			continue;
-		set_rate_and_budget(rates, &spans[i], entry);
-		entry->rate_whole_run = whole_run && rates->clocks[i].has_final;
-	}
-	for (size_t i = 0; i < report->clock_count; i++) {
-		if (report->clocks[i].measured.known)
-			complete_error_budget(report, &report->clocks[i]);
-		set_rate_with_crystal_error(rates, &report->clocks[i]);
+		if (entry->implied.known) {
+			struct rate_interval rate = rate_of_clock(&spans[i].slope, &report->tsc_within);
+
+			entry->rate_fit = spans[i].fit;
+			entry->rate_whole_run = whole_run && rates->clocks[i].has_final;
+			set_measured_rate(entry, &rate);
+			set_error_budget(rates, entry, &spans[i], entry);
+			if (tsc && text_equal(entry->clock.id, report->relative_to))
+				set_error_budget(rates, entry, &spans[i], tsc);
+		}
+		set_rate_with_crystal_error(rates, entry);
 	}
 	if (tsc) {
 		struct rate_span *claimed = &spans[tsc - report->clocks];
