@@ -166,11 +166,7 @@ struct survey_job_times {
 /* The rate windows. */
 struct survey_windows {
 	uint16_t count; /* number of rate windows until now, see struct record_batch */
-	/*
-	 * Number of discontinuities before the latest reading of the window. No rate spans a later
-	 * discontinuity.
-	 */
-	unsigned cuts;
+	unsigned cuts;  /* number of discontinuities before the latest rate window; no rate spans a later discontinuity */
 	/* if an RTC of unknown rate does not tick for this many TSC ticks, it has stopped */
 	uint64_t edge_bound_ticks;
 	struct {

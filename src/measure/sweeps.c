@@ -70,23 +70,23 @@ static void
 wait_for_edge_of_clock(struct survey *survey, size_t i)
 {
 	const struct clock *clock = &survey->report->clocks[i].clock;
-	uint64_t bound = scale_ns_to_ticks(&survey->scale, EDGE_NS), start, begin, raw;
+	uint64_t bound = scale_ns_to_ticks(&survey->scale, EDGE_NS), start;
+	struct sample before;
 
 	survey_sample_batch(survey, clock, 1);
-	start = begin = survey->buffer.samples[0].begin;
-	raw = survey->buffer.samples[0].ticks;
-	for (unsigned turn = 0; turn < EDGE_TURNS && begin - start < bound && !survey_end_run_if_due(survey); turn++) {
+	before = survey->buffer.samples[0];
+	start = before.begin;
+	for (unsigned turn = 0; turn < EDGE_TURNS && before.begin - start < bound && !survey_end_run_if_due(survey); turn++) {
 		survey_sample_batch(survey, clock, EDGE_READS);
 		for (size_t k = 0; k < EDGE_READS; k++) {
-			const struct sample *sample = &survey->buffer.samples[k];
+			struct sample now = survey->buffer.samples[k];
 
-			if (sample->ticks != raw) {
-				const struct sample edge = { begin, sample->ticks, sample->end };
-
-				survey_store_reading(survey, i, &edge, true);
+			if (now.ticks != before.ticks) {
+				now.begin = before.begin;
+				survey_store_reading(survey, i, &now, true);
 				return;
 			}
-			begin = sample->begin;
+			before = now;
 		}
 	}
 }

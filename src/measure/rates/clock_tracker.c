@@ -10,6 +10,7 @@
 /* number of samples of an edge clock (an RTC, see clock.h) between two checks of the time */
 #define EDGE_SAMPLES      64
 #define WRAP_QUARTERS     4
+#define RISE_TSC_TICKS    (UINT64_C(1) << 32) /* unit of the argument RISE of rate_find_corners() */
 #define EDGES_KEPT        1000 /* maximum number of edges that are recorded in a rate window */
 /* maximum number of batches in a wait of 2.4 s; a batch takes at least a microsecond */
 #define EDGE_TURNS        2400000
@@ -73,16 +74,6 @@ survey_track_update(struct survey *survey, struct survey_track *track, const str
 	track->recorded = before.tightest;
 }
 
-/* Returns the expected ticks of the clock in 2^32 TSC ticks, by its nominal frequency times its pace (see wraps.h). */
-static uint64_t
-expected_clock_ticks_per_tsc_tick(const struct survey *survey, const struct survey_track *track)
-{
-	const struct rate *claimed = &track->entry->clock.claimed, *tsc = &survey->scale.hz;
-
-	return scale_mul_div_wide((unsigned __int128)claimed->num * tsc->den, track->count.pace << 32,
-				  (unsigned __int128)claimed->den * tsc->num, SCALE_NEAREST);
-}
-
 /* Returns the resolution of TRACK's counter, from the readings by all its read methods. */
 static struct resolution
 resolution_of_counter(const struct survey *survey, const struct survey_track *track)
@@ -107,8 +98,8 @@ copy_corners_to_record(const struct rate_corner *corners, size_t count, bool upp
 }
 
 void
-survey_record_batch_end(struct survey *survey, const struct survey_track *track, enum record_stage stage,
-			uint16_t flags, const struct survey_batch_end *end)
+survey_record_batch_end(struct survey *survey, struct survey_track *track, enum record_stage stage, uint16_t flags,
+			const struct survey_batch_end *end)
 {
 	struct resolution resolution = resolution_of_counter(survey, track);
 	const struct record_batch batch = {
@@ -123,10 +114,14 @@ survey_record_batch_end(struct survey *survey, const struct survey_track *track,
 
 	count += copy_corners_to_record(end->corners.upper, end->corners.upper_count, true, items + count);
 	record_put(&survey->record, RECORD_BATCH, &batch, items, count);
+	if (stage == RECORD_FIRST)
+		track->first = end->tightest;
+	if (stage == RECORD_LAST || flags & RECORD_JUMPED)
+		track->last = end->tightest;
 }
 
 void
-survey_record_edge(struct survey *survey, const struct survey_track *track, enum record_stage stage, uint16_t flags,
+survey_record_edge(struct survey *survey, struct survey_track *track, enum record_stage stage, uint16_t flags,
 		   const struct sample *sample)
 {
 	struct survey_batch_end end = { .tightest = *sample };
@@ -136,19 +131,25 @@ survey_record_edge(struct survey *survey, const struct survey_track *track, enum
 	survey_record_batch_end(survey, track, stage, flags, &end);
 }
 
-/*
- * Updates TRACK with the shortest of COUNT samples in the survey's buffer. Returns this sample, with the points of all
- * samples that limit the clock's rate (corners, see rate_fit.h).
- */
-static struct survey_batch_end
-update_track_to_shortest_sample(struct survey *survey, struct survey_track *track, size_t count)
+void
+survey_track_read(struct survey *survey, struct survey_track *track)
+{
+	survey_sample_batch(survey, &track->entry->clock, SURVEY_FOLLOW_SAMPLES);
+	survey_track_update(survey, track, &survey->buffer.samples[SURVEY_FOLLOW_SAMPLES - 1]);
+}
+
+struct survey_batch_end
+survey_track_take_batch(struct survey *survey, struct survey_track *track, size_t count)
 {
 	const struct clock *clock = &track->entry->clock;
-	struct survey_batch_end end = { .tightest = rate_shortest_sample(survey->buffer.samples, count) };
+	struct survey_batch_end end;
 
+	survey_sample_batch(survey, clock, count);
+	end.tightest = rate_shortest_sample(survey->buffer.samples, count);
 	end.unread_ticks = wraps_passed(&track->count, end.tightest.end);
 	end.corners = rate_find_corners(clock, survey_max_ticks_between_compared_reads(survey, clock),
-					expected_clock_ticks_per_tsc_tick(survey, track), survey->buffer.samples, count);
+					wraps_expected_ticks(&track->count, &survey->scale, RISE_TSC_TICKS),
+					survey->buffer.samples, count);
 	survey_track_update(survey, track, &end.tightest);
 	end.tightest.ticks = track->count.latest.ticks;
 	return end;
@@ -161,13 +162,11 @@ survey_take_batch_at_window_or_run_end(struct survey *survey, struct survey_trac
 	const struct sample *samples = survey->buffer.samples;
 	/* if the clock moves, its value changes within this time */
 	uint64_t enough = survey_tsc_ticks_in_clock_periods(survey, &entry->clock, SURVEY_STUCK_PERIODS);
-	struct survey_batch_end end;
+	struct survey_batch_end end = survey_track_take_batch(survey, track, SURVEY_END_SAMPLES);
 
-	survey_sample_batch(survey, &entry->clock, SURVEY_END_SAMPLES);
 	resolution_add_samples(&entry->resolution, &entry->clock,
 			       survey_max_ticks_between_compared_reads(survey, &entry->clock), samples,
 			       SURVEY_END_SAMPLES);
-	end = update_track_to_shortest_sample(survey, track, SURVEY_END_SAMPLES);
 	if (enough && !survey_any_differs(samples, SURVEY_END_SAMPLES) &&
 	    samples[SURVEY_END_SAMPLES - 1].begin - samples[0].end > enough)
 		survey_mark_clock_stuck(survey, entry,
@@ -254,6 +253,13 @@ look_for_jump_in_latest_readings(struct survey *survey)
 	}
 }
 
+/* Returns the TSC ticks in which TRACK's counter counts through a quarter of its range, or 0 if it does not wrap. */
+static uint64_t
+quarter_of_range_ticks(const struct survey *survey, const struct survey_track *track)
+{
+	return survey_max_ticks_between_compared_reads(survey, &track->entry->clock) / track->count.pace;
+}
+
 /*
  * Returns true if the wraps of a counter cannot be counted without the batch END. Batches are 10 ms apart, unless the
  * core was preempted. Consecutive batches in the record must be less than half of the counter's range apart.
@@ -262,27 +268,17 @@ static bool
 is_batch_needed_for_wraps(const struct survey *survey, const struct survey_track *track,
 			  const struct survey_batch_end *end)
 {
-	uint64_t quarter = survey_max_ticks_between_compared_reads(survey, &track->entry->clock) / track->count.pace;
+	uint64_t quarter = quarter_of_range_ticks(survey, track);
 	uint64_t every = 2 * quarter / scale_ns_to_ticks(&survey->scale, FOLLOW_NS);
 
 	return quarter && (end->unread_ticks > quarter || every == 0 || track->batch_count % every == 0);
 }
 
-/* Returns true if TRACK's counter may have wrapped more than once since the reading before END. */
-static bool
-may_wraps_be_miscounted(const struct survey *survey, const struct survey_track *track,
-			const struct survey_batch_end *end)
-{
-	uint64_t range = survey_max_ticks_between_compared_reads(survey, &track->entry->clock) *
-			 WRAP_QUARTERS / track->count.pace;
-
-	return range && end->unread_ticks > range;
-}
-
 /*
  * Records the batches in ENDS that the analysis needs. A batch that is only needed to count wraps is recorded without
- * the points that limit the rate (corners, see rate_fit.h). If a counter's wraps may be MISCOUNTED, the batches of all
- * clocks are recorded, because counters with a larger range show the error.
+ * the points that limit the rate (corners, see rate_fit.h). If a counter may have wrapped more than once since its
+ * previous reading (MISCOUNTED), the batches of all clocks are recorded, because counters with a larger range show the
+ * error.
  */
 static void
 record_batches_of_clocks(struct survey *survey, const struct survey_batch_end *ends, bool miscounted)
@@ -307,6 +303,7 @@ bool
 survey_follow_clocks_if_due(struct survey *survey, struct survey_window *window, uint64_t now_tsc)
 {
 	struct survey_batch_end ends[REPORT_CLOCKS_MAX] = { { .unread_ticks = 0 } };
+	uint64_t quarter;
 	bool miscounted = false;
 
 	if (now_tsc < window->next_tsc)
@@ -317,9 +314,9 @@ survey_follow_clocks_if_due(struct survey *survey, struct survey_window *window,
 
 		if (!track->entry || !survey_usable(track->entry) || track->entry->clock.edges_only)
 			continue;
-		survey_sample_batch(survey, &track->entry->clock, SURVEY_FOLLOW_SAMPLES);
-		ends[i] = update_track_to_shortest_sample(survey, track, SURVEY_FOLLOW_SAMPLES);
-		miscounted |= may_wraps_be_miscounted(survey, track, &ends[i]);
+		ends[i] = survey_track_take_batch(survey, track, SURVEY_FOLLOW_SAMPLES);
+		quarter = quarter_of_range_ticks(survey, track);
+		miscounted |= quarter && ends[i].unread_ticks > WRAP_QUARTERS * quarter;
 		survey_track_update(survey, track, &survey->buffer.samples[SURVEY_FOLLOW_SAMPLES - 1]);
 	}
 	record_batches_of_clocks(survey, ends, miscounted);
@@ -372,7 +369,7 @@ survey_wait_for_edge(struct survey *survey, struct survey_track *track, struct s
 			break;
 		if (window)
 			survey_follow_clocks_if_due(survey, window, track->count.latest.end);
-		if (window && survey_is_cut(survey, window))
+		if (window && survey_is_cut(survey))
 			return false;
 	}
 	if (survey_read_and_compare_clocks(survey) || survey->report->incomplete)

@@ -18,13 +18,13 @@ struct survey_window { /* the current rate window */
 	uint64_t start_tsc;
 	uint64_t middle_tsc; /* start of the window's second half */
 	bool middle_taken;
-	unsigned cuts; /* number of discontinuities before the window; another discontinuity ends the window */
 };
 
+/* Returns true if there was a discontinuity since the start of the latest rate window. It ends the window. */
 static inline bool
-survey_is_cut(const struct survey *survey, const struct survey_window *window)
+survey_is_cut(const struct survey *survey)
 {
-	return survey->steps.cuts != window->cuts;
+	return survey->steps.cuts != survey->rates.cuts;
 }
 
 static inline uint64_t
@@ -56,11 +56,20 @@ uint64_t survey_track_expected_ticks(const struct survey *survey, const struct s
  */
 void survey_track_update(struct survey *survey, struct survey_track *track, const struct sample *sample);
 
+/* Reads TRACK's clock, and updates TRACK with this reading. */
+void survey_track_read(struct survey *survey, struct survey_track *track);
+
 struct survey_batch_end { /* a batch of samples of a clock */
 	struct sample tightest; /* the sample with the shortest bracket; its ticks include all wraps */
 	uint64_t unread_ticks;  /* TSC ticks since the previous reading */
 	struct rate_corners corners;
 };
+
+/*
+ * Takes a batch of COUNT samples of a clock other than an edge clock, and updates TRACK with the shortest of them. The
+ * samples are in the survey's buffer.
+ */
+struct survey_batch_end survey_track_take_batch(struct survey *survey, struct survey_track *track, size_t count);
 
 /*
  * Takes a batch of samples of a clock other than an edge clock, at an end of the rate window or of the run. Marks the
@@ -69,15 +78,15 @@ struct survey_batch_end { /* a batch of samples of a clock */
 struct survey_batch_end survey_take_batch_at_window_or_run_end(struct survey *survey, struct survey_track *track);
 
 /*
- * Records END, the samples at an end of the rate window or of the run, as a batch. FLAGS are explained at struct
- * record_batch.
+ * Records END as a batch. FLAGS are explained at struct record_batch. If the batch is an end of the rate window, TRACK
+ * keeps its shortest sample.
  */
-void survey_record_batch_end(struct survey *survey, const struct survey_track *track, enum record_stage stage,
-			     uint16_t flags, const struct survey_batch_end *end);
+void survey_record_batch_end(struct survey *survey, struct survey_track *track, enum record_stage stage, uint16_t flags,
+			     const struct survey_batch_end *end);
 
 /* Records an edge, or another single reading. */
-void survey_record_edge(struct survey *survey, const struct survey_track *track, enum record_stage stage,
-			uint16_t flags, const struct sample *sample);
+void survey_record_edge(struct survey *survey, struct survey_track *track, enum record_stage stage, uint16_t flags,
+			const struct sample *sample);
 
 /*
  * Finds edges in COUNT samples of an edge clock (an RTC, see clock.h), which are in the survey's buffer. If WINDOW is

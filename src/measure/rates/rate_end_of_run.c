@@ -50,14 +50,12 @@ static void
 follow_edges_of_clock(struct survey *survey, struct survey_track *track)
 {
 	uint64_t enough_ticks = scale_ns_to_ticks(&survey->scale, survey_rate_window_ns(survey->report) - EDGES_SHORT_NS);
-	struct sample first = { 0, 0, 0 };
 	bool has_edge = survey_wait_for_edge(survey, track, NULL);
+	const struct sample first = has_edge ? track->edge : (struct sample){ 0, 0, 0 };
 
-	if (has_edge)
-		first = track->edge;
+	survey_record_edge(survey, track, RECORD_AGAIN, 0, &first);
 	for (unsigned edges = 0; has_edge && edges < EDGES_MAX && track->edge.end - first.end < enough_ticks; edges++)
 		has_edge = survey_wait_for_edge(survey, track, NULL);
-	survey_record_edge(survey, track, RECORD_AGAIN, 0, has_edge ? &first : &(struct sample){ 0, 0, 0 });
 	if (has_edge)
 		survey_record_edge(survey, track, RECORD_AGAIN, 0, &track->edge);
 }
@@ -112,7 +110,7 @@ static void
 record_final_readings(struct survey *survey, const struct survey_batch_end *ends)
 {
 	for (size_t i = 0; i < survey->report->clock_count; i++) {
-		const struct survey_track *track = &survey->tracks[i];
+		struct survey_track *track = &survey->tracks[i];
 
 		if (!ends[i].tightest.end || !survey_usable(track->entry))
 			continue;
@@ -142,24 +140,6 @@ compare_clocks_at_edges(struct survey *survey)
 	survey_compare_clocks_in_step(survey, false);
 }
 
-/*
- * Follows the edge clocks in UNSURE from a fresh reading, because the core may have been preempted for several edges
- * since the last reading.
- */
-static void
-follow_unsure_edge_clocks(struct survey *survey, uint32_t unsure)
-{
-	for (size_t i = 0; i < survey->report->clock_count; i++) {
-		struct survey_track *track = &survey->tracks[i];
-
-		if (!set_has(unsure, i) || !survey_can_clock_be_followed(track))
-			continue;
-		survey_sample_batch(survey, &track->entry->clock, SURVEY_FOLLOW_SAMPLES);
-		survey_track_update(survey, track, &survey->buffer.samples[SURVEY_FOLLOW_SAMPLES - 1]);
-		follow_edges_of_clock(survey, track);
-	}
-}
-
 void
 survey_measure_rates_at_end_of_run(struct survey *survey)
 {
@@ -169,8 +149,7 @@ survey_measure_rates_at_end_of_run(struct survey *survey)
 	survey_begin_part(survey, SURVEY_RATES_AGAIN);
 	survey_show_progress(survey, "rates", 0);
 	survey->rates.count++;
-	if (!survey_end_run_if_due(survey) && !survey_read_and_compare_clocks(survey) &&
-	    survey->steps.cuts == survey->rates.cuts)
+	if (!survey_end_run_if_due(survey) && !survey_read_and_compare_clocks(survey) && !survey_is_cut(survey))
 		take_final_readings(survey, ends);
 	compare_clocks_at_edges(survey);
 	/*
@@ -178,18 +157,24 @@ survey_measure_rates_at_end_of_run(struct survey *survey)
 	 */
 	if (survey_end_if_untimed(survey))
 		return;
-	if (survey->steps.cuts == survey->rates.cuts)
+	if (!survey_is_cut(survey))
 		record_final_readings(survey, ends);
 	outcome = survey_analyse_rates(survey);
-	if (survey->steps.cuts != survey->rates.cuts)
+	if (survey_is_cut(survey))
 		return;
-	for (size_t i = 0; i < survey->report->clock_count; i++)
+	for (size_t i = 0; i < survey->report->clock_count; i++) {
+		struct survey_track *track = &survey->tracks[i];
+
 		if (set_has(outcome.went_back, i))
-			count_step_back_since_window(survey, &survey->tracks[i]);
-	if (outcome.unsure) {
-		follow_unsure_edge_clocks(survey, outcome.unsure);
-		outcome = survey_analyse_rates(survey);
+			count_step_back_since_window(survey, track);
+		if (!set_has(outcome.unsure, i) || !survey_can_clock_be_followed(track))
+			continue;
+		/* follows an unsure clock from a fresh reading, because the core may have been preempted for several edges */
+		survey_track_read(survey, track);
+		follow_edges_of_clock(survey, track);
 	}
+	if (outcome.unsure)
+		outcome = survey_analyse_rates(survey);
 	if (outcome.whole_run)
 		survey_set_scale(survey, report_get_tsc_scale(survey->report), outcome.undecided);
 }

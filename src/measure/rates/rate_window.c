@@ -22,34 +22,26 @@
 
 /*
  * Takes and records a batch of samples of TRACK's clock at an end or in the middle of the window. Does not record it if
- * the clock failed. Returns the shortest sample.
+ * the clock failed.
  */
-static struct sample
+static void
 take_batch_of_window(struct survey *survey, struct survey_track *track, enum record_stage stage)
 {
 	struct survey_batch_end end = survey_take_batch_at_window_or_run_end(survey, track);
 
 	if (survey_usable(track->entry))
 		survey_record_batch_end(survey, track, stage, 0, &end);
-	return end.tightest;
 }
 
-/*
- * Calls take_batch_of_window() for all clocks except edge clocks (RTCs, see clock.h). At the end of the window,
- * stores the samples in the clocks' tracks.
- */
+/* Calls take_batch_of_window() for all clocks except edge clocks (RTCs, see clock.h). */
 static void
 take_batches_of_all_clocks(struct survey *survey, enum record_stage stage)
 {
 	for (size_t i = 0; i < survey->report->clock_count; i++) {
 		struct survey_track *track = &survey->tracks[i];
-		struct sample tightest;
 
-		if (!track->entry || !survey_usable(track->entry) || track->entry->clock.edges_only)
-			continue;
-		tightest = take_batch_of_window(survey, track, stage);
-		if (stage == RECORD_LAST)
-			track->last = tightest;
+		if (track->entry && survey_usable(track->entry) && !track->entry->clock.edges_only)
+			take_batch_of_window(survey, track, stage);
 	}
 }
 
@@ -189,7 +181,7 @@ follow_clocks_until(struct survey *survey, struct survey_window *window, struct 
 	uint64_t now = pacer->count.latest.end, begin = now;
 
 	for (uint64_t turn = 0; turn < turns && now < until_tsc; turn++) {
-		if (survey_is_cut(survey, window) || survey_end_run_if_due(survey))
+		if (survey_is_cut(survey) || survey_end_run_if_due(survey))
 			return false;
 		survey_sample_batch(survey, clock, PACE_SAMPLES);
 		now = survey->buffer.samples[PACE_SAMPLES - 1].end;
@@ -218,7 +210,7 @@ start_track_of_clock(struct survey *survey, struct survey_track *track, struct r
 	*track = (struct survey_track){ .entry = entry, .window = survey->rates.count,
 					.count = { &entry->clock, track->count.pace, *sample } };
 	if (!entry->clock.edges_only)
-		track->first = take_batch_of_window(survey, track, RECORD_FIRST);
+		take_batch_of_window(survey, track, RECORD_FIRST);
 }
 
 /*
@@ -242,7 +234,7 @@ static void
 follow_clocks_through_window(struct survey *survey, struct survey_track *edges)
 {
 	struct report *report = survey->report;
-	struct survey_window window = { .cuts = survey->steps.cuts };
+	struct survey_window window = { .middle_taken = false };
 	struct survey_track *pacer = edges;
 	uint64_t window_ns = survey_rate_window_ns(report);
 	bool closed;
@@ -266,15 +258,12 @@ follow_clocks_through_window(struct survey *survey, struct survey_track *edges)
 	window.middle_tsc = window.start_tsc + scale_ns_to_ticks(&survey->scale, time_to_middle_ns(window_ns));
 	closed = follow_clocks_until(survey, &window, pacer, window.start_tsc +
 				     scale_ns_to_ticks(&survey->scale, window_ns - (edges ? EDGE_QUIET_NS : 0)));
-	if (edges && !closed && !survey_is_cut(survey, &window))
+	if (edges && !closed && !survey_is_cut(survey))
 		survey_wait_for_edge(survey, edges, &window);
-	if (survey_is_cut(survey, &window))
+	if (survey_is_cut(survey))
 		return;
-	if (edges) {
-		edges->last = edges->edge;
-		if (survey_usable(edges->entry))
-			survey_record_edge(survey, edges, RECORD_LAST, 0, &edges->edge);
-	}
+	if (edges && survey_usable(edges->entry))
+		survey_record_edge(survey, edges, RECORD_LAST, 0, &edges->edge);
 	take_batches_of_all_clocks(survey, RECORD_LAST);
 	/*
 	 * Compares the clocks once more after the last samples. Otherwise a jump during the last samples would count as
@@ -298,7 +287,6 @@ wait_for_first_edge(struct survey *survey)
 		start_track_of_clock(survey, track, &report->clocks[i]);
 		if (!survey_wait_for_edge(survey, track, NULL))
 			continue;
-		track->first = track->edge;
 		survey_record_edge(survey, track, RECORD_FIRST, 0, &track->edge);
 		return track;
 	}
@@ -307,19 +295,16 @@ wait_for_first_edge(struct survey *survey)
 
 /*
  * Records the end of a window for the clocks that were tracked in it and have not failed. If a discontinuity ended the
- * window (CUT), each clock's last reading is the latest one at which all clocks agreed.
+ * window, each clock's last reading is the latest one at which all clocks agreed.
  */
 static void
-close_rate_window(struct survey *survey, bool cut)
+close_rate_window(struct survey *survey)
 {
 	for (size_t i = 0; i < survey->report->clock_count; i++) {
 		struct survey_track *track = &survey->tracks[i];
 
-		if (!track->entry || track->window != survey->rates.count || !survey_usable(track->entry))
-			continue;
-		if (cut)
-			track->last = track->fit;
-		survey_record_edge(survey, track, RECORD_CLOSE, cut ? RECORD_JUMPED : 0, &track->fit);
+		if (track->entry && track->window == survey->rates.count && survey_usable(track->entry))
+			survey_record_edge(survey, track, RECORD_CLOSE, survey_is_cut(survey) ? RECORD_JUMPED : 0, &track->fit);
 	}
 }
 
@@ -330,21 +315,19 @@ close_rate_window(struct survey *survey, bool cut)
 static bool
 measure_rate_window(struct survey *survey)
 {
-	unsigned cuts = survey->steps.cuts;
 	struct survey_track *edges = NULL;
-	bool cut;
 
 	survey->rates.count++;
+	survey->rates.cuts = survey->steps.cuts;
 	if (!survey_end_run_if_due(survey))
 		edges = wait_for_first_edge(survey);
-	if (!survey_end_run_if_due(survey) && survey->steps.cuts == cuts)
+	if (!survey_end_run_if_due(survey) && !survey_is_cut(survey))
 		follow_clocks_through_window(survey, edges);
-	if (survey->steps.cuts == cuts && survey_end_if_untimed(survey))
+	if (!survey_is_cut(survey) && survey_end_if_untimed(survey))
 		for (size_t i = 0; i < survey->report->clock_count; i++)
 			survey->tracks[i].entry = NULL;
-	cut = survey->steps.cuts != cuts;
-	close_rate_window(survey, cut);
-	return !cut;
+	close_rate_window(survey);
+	return !survey_is_cut(survey);
 }
 
 /* Uses the new rates for comparing clocks (see sweeps.c) if they are more exact than the earlier rates. */
@@ -396,8 +379,6 @@ survey_measure_rates(struct survey *survey)
 	survey_show_progress(survey, "rates", 0);
 	for (unsigned windows = 0; windows < WINDOWS_MAX && !whole && !report->incomplete; windows++)
 		whole = measure_rate_window(survey);
-	/* if a discontinuity ended the last window, it is not counted, because the rates end before it */
-	survey->rates.cuts = survey->steps.cuts - !whole;
 	is_doubtful = survey_analyse_rates(survey).undecided;
 	survey_set_scale(survey, report_get_tsc_scale(report), is_doubtful);
 	note_unconfirmed_rate(survey, is_doubtful);

@@ -14,38 +14,24 @@ is_clock_read_at_row_ends(const struct survey *survey, const struct survey_track
 	return survey_can_clock_be_followed(track) && !(track->entry->clock.edges_only && survey->report->hypervisor[0]);
 }
 
-static void
-count_wraps_of_clock(struct survey *survey, struct survey_track *track)
-{
-	survey_sample_batch(survey, &track->entry->clock, SURVEY_FOLLOW_SAMPLES);
-	survey_track_update(survey, track, &survey->buffer.samples[SURVEY_FOLLOW_SAMPLES - 1]);
-}
-
 void
 survey_soak_rows_count_wraps(struct survey *survey)
 {
 	for (size_t i = 0; i < survey->report->clock_count && !survey->tsc.is_stopped; i++)
 		if (is_clock_read_at_row_ends(survey, &survey->tracks[i]) && !survey->tracks[i].entry->clock.edges_only)
-			count_wraps_of_clock(survey, &survey->tracks[i]);
+			survey_track_read(survey, &survey->tracks[i]);
 }
 
 /* Returns a sample of TRACK's clock at the end of a row. Its END is 0 if there is none. */
 static struct sample
 take_reading_at_row_end(struct survey *survey, struct survey_track *track)
 {
-	struct sample end = { 0, 0, 0 };
-
 	if (!is_clock_read_at_row_ends(survey, track))
-		return end;
-	if (track->entry->clock.edges_only) {
-		count_wraps_of_clock(survey, track);
-		return survey_wait_for_edge(survey, track, NULL) ? track->edge : end;
-	}
-	survey_sample_batch(survey, &track->entry->clock, SURVEY_END_SAMPLES);
-	end = rate_shortest_sample(survey->buffer.samples, SURVEY_END_SAMPLES);
-	survey_track_update(survey, track, &end);
-	end.ticks = track->count.latest.ticks;
-	return end;
+		return (struct sample){ 0, 0, 0 };
+	if (!track->entry->clock.edges_only)
+		return survey_track_take_batch(survey, track, SURVEY_END_SAMPLES).tightest;
+	survey_track_read(survey, track);
+	return survey_wait_for_edge(survey, track, NULL) ? track->edge : (struct sample){ 0, 0, 0 };
 }
 
 /*
