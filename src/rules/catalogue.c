@@ -188,7 +188,8 @@ const struct rule rules[] = {
 		.sentence = "A read on one core was lower than an earlier read on another core.",
 		.cause = "Cores whose TSCs were not started together, or a virtual core that moved between "
 			 "sockets.",
-		.advice = "Do not use the TSC as the clocksource: tsc=unstable or clocksource=hpet on Linux.",
+		.advice = "Boot Linux with tsc=unstable, so that it does not use the TSC. To choose the other clock, too, "
+			  "add clocksource= with the best other clock of \"Clocks by preference\".",
 		.source = "Linux arch/x86/kernel/tsc_sync.c",
 	},
 	{
@@ -201,8 +202,9 @@ const struct rule rules[] = {
 		.sentence = "Time stamps of cores whose TSCs differ cannot be compared.",
 		.cause = "Firmware that wrote the TSC of some cores, a socket that was reset later, or a hypervisor "
 			 "that gives each core its own offset.",
-		.advice = "Update the firmware or, in a guest, the hypervisor. Until then do not let kernels use the "
-			  "TSC: clocksource=hpet or tsc=unstable on Linux.",
+		.advice = "Update the firmware or, in a guest, the hypervisor. Until then boot Linux with tsc=unstable, so "
+			  "that it does not use the TSC. To choose the other clock, too, add clocksource= with the best "
+			  "other clock of \"Clocks by preference\".",
 		.source = "Microsoft Windows-Time-Calibration-Tools; illumos tscc",
 	},
 	{
@@ -227,8 +229,9 @@ const struct rule rules[] = {
 		.severity = VERDICT_FAIL,
 		.sentence = "The cores' TSCs drift apart after boot, when kernels no longer compare them.",
 		.cause = "A core whose TSC has its own oscillator, or a hypervisor that scales the TSC of one core.",
-		.advice = "Update the firmware or, in a guest, the hypervisor. Until then do not let kernels use the "
-			  "TSC: clocksource=hpet or tsc=unstable on Linux.",
+		.advice = "Update the firmware or, in a guest, the hypervisor. Until then boot Linux with tsc=unstable, so "
+			  "that it does not use the TSC. To choose the other clock, too, add clocksource= with the best "
+			  "other clock of \"Clocks by preference\".",
 		.source = "FrameworkComputer/SoftwareFirmwareIssueTracker issue 107: AMD 7040",
 	},
 	{

@@ -44,16 +44,40 @@ have_cores_failed(const struct report *report)
 	       rules_find_finding(report, "tsc-drift", NULL);
 }
 
+/* Returns true if the recommended clock is the TSC, but it is not proven that the TSCs of several cores agree. */
+static bool
+is_clock_good_for_one_core_only(const struct report *report)
+{
+	const struct report_answer *answer = &report->answer;
+
+	return report->cores_started > 1 && answer->clock && text_equal(answer->clock, "tsc") && !answer->within_known;
+}
+
+/* Returns why Linux takes another clock than the recommended clock, as the end of a sentence. */
+static const char *
+explain_other_choice_of_linux(const struct report *report)
+{
+	const struct report_answer *answer = &report->answer;
+	const struct report_clock *taken = report_find_clock(report, answer->linux_takes);
+
+	if (taken && taken->verdict == VERDICT_FAIL)
+		return ", although it failed";
+	if (!text_equal(answer->clock, "tsc") || !recommend_explain_unstable_tsc(report).bytes[0])
+		return ", by its ratings";
+	return report->linux_distrusts_tsc ? ": CPUID reports no invariant TSC" : ": it marks the TSC unstable";
+}
+
 static void
 put_recommended_clock(struct text *text, const struct report *report)
 {
 	const struct report_answer *answer = &report->answer;
 	uint64_t linux_ps = answer->linux_takes ? recommend_get_read_cost_ps(report, answer->linux_takes) : 0;
+	bool one_core = is_clock_good_for_one_core_only(report);
 
 	if (!answer->clock) {
 		text_put(text, report->advice.count ? "No clock is fit for timing." : "No clock was measured.");
 	} else {
-		text_printf(text, "Use %s", answer->clock);
+		text_printf(text, "Use %s%s", answer->clock, one_core ? " within one core" : "");
 		if (answer->read_ps)
 			text_printf(text, ": %s a read", number_from_ps(answer->read_ps).text);
 		text_put_char(text, '.');
@@ -61,15 +85,14 @@ put_recommended_clock(struct text *text, const struct report *report)
 	if (!answer->linux_takes)
 		return;
 	if (answer->clock && text_equal(answer->clock, answer->linux_takes)) {
-		text_put(text, " Linux takes it, too.");
+		text_put(text, one_core ? " Linux takes it on all cores." : " Linux takes it, too.");
 		return;
 	}
 	text_printf(text, " Linux takes %s", answer->linux_takes);
 	if (linux_ps)
 		text_printf(text, " (%s)", number_from_ps(linux_ps).text);
 	if (answer->clock)
-		text_put(text, text_equal(answer->clock, "tsc") && recommend_explain_unstable_tsc(report).bytes[0] ?
-			 ": it marks the TSC unstable" : ", by its ratings");
+		text_put(text, explain_other_choice_of_linux(report));
 	text_put_char(text, '.');
 }
 
@@ -150,7 +173,8 @@ recommend_write_answer(struct report *report)
 	*answer = (struct report_answer){ .linux_takes = recommend_find_clock_of_linux(report) };
 	list_failed_clocks(report);
 	set_best_clock_of_answer(report);
-	if (!have_cores_failed(report) && report->skew.synchronised && report->skew.within_known) {
+	if (!have_cores_failed(report) && report->skew.pass_count && report->skew.synchronised &&
+	    report->skew.within_known) {
 		answer->within_known = true;
 		answer->within_ns = report->skew.within_ns;
 	}

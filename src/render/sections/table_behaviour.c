@@ -240,6 +240,9 @@ table_put_advice(struct text *out, const struct report *report)
 		text_printf(out, "    %s takes %s: ", taken->system, taken->clock);
 		table_put_wrapped(out, line_start, ADVICE_INDENT, taken->reason);
 	}
+	if (!report->taken_count && report->options.clocks.count)
+		table_put_sentence(out, "Which clock Linux, Windows or PostgreSQL takes is predicted only without the option "
+				   "clocks=, because each may take a clock that the option excludes.");
 	if (report->tick.reason[0]) {
 		size_t line_start = out->length;
 

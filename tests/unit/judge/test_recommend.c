@@ -239,12 +239,12 @@ TEST(the_answer_names_the_clock_its_cost_linuxs_choice_failed_clocks_and_cores)
 	assert_true(report->answer.within_known);
 	report->tsc_is_invariant = false;
 	report->linux_distrusts_tsc = true;
-	assert_answer(report, "Use tsc: 28.7ns a read. Linux takes hpet (999 ns): it marks the TSC unstable. No clock failed. "
-		      "The cores' TSCs agree within 29 ns.");
+	assert_answer(report, "Use tsc: 28.7ns a read. Linux takes hpet (999 ns): CPUID reports no invariant TSC. No clock "
+		      "failed. The cores' TSCs agree within 29 ns.");
 	/* if only some clocks were measured, it is unknown which clock Linux uses */
 	report->options.clocks.count = 1;
 	report->skew.pass_count = 0;
-	assert_answer(report, "Use tsc: 28.7ns a read. No clock failed. The cores' TSCs were not compared.");
+	assert_answer(report, "Use tsc within one core: 28.7ns a read. No clock failed. The cores' TSCs were not compared.");
 	report->cores_started = 1;
 	report->incomplete = true;
 	assert_answer(report, "Use tsc: 28.7ns a read. No clock failed, but not everything was measured.");
@@ -257,18 +257,31 @@ TEST(the_answer_says_why_it_is_not_determined_whether_the_cores_agree)
 	cost(report, "tsc", 28700);
 	cost(report, "hpet", 999000);
 	report->skew.passes[1].summary.bound_ticks = 100000000;
-	assert_answer(report, "Use tsc: 28.7ns a read. Linux takes it, too. No clock failed. Whether the cores' TSCs agree is "
-		      "not determined: only within 50.0ms. Run again on an idle machine.");
+	assert_answer(report, "Use tsc within one core: 28.7ns a read. Linux takes it on all cores. No clock failed. "
+		      "Whether the cores' TSCs agree is not determined: only within 50.0ms. Run again on an idle machine.");
 	assert_false(report->answer.within_known);
 	report->skew.passes[1].summary.bound_ticks = UINT64_MAX;
-	assert_answer(report, "Use tsc: 28.7ns a read. Linux takes it, too. No clock failed. Whether the cores' TSCs agree is "
-		      "not determined: see their synchronisation. Run again on an idle machine.");
+	assert_answer(report, "Use tsc within one core: 28.7ns a read. Linux takes it on all cores. No clock failed. "
+		      "Whether the cores' TSCs agree is not determined: see their synchronisation. Run again on an idle machine.");
 	literal_remove_last_pass(report);
-	assert_answer(report, "Use tsc: 28.7ns a read. Linux takes it, too. No clock failed. Whether the cores' TSCs agree is "
-		      "not determined: they were compared only once. See their synchronisation.");
+	assert_answer(report, "Use tsc within one core: 28.7ns a read. Linux takes it on all cores. No clock failed. "
+		      "Whether the cores' TSCs agree is not determined: they were compared only once. See their synchronisation.");
 	report->incomplete = true;
-	assert_answer(report, "Use tsc: 28.7ns a read. Linux takes it, too. No clock failed, but not everything was measured. "
-		      "Whether the cores' TSCs agree is not determined: they were compared only once. Let the run end.");
+	assert_answer(report, "Use tsc within one core: 28.7ns a read. Linux takes it on all cores. No clock failed, but not "
+		      "everything was measured. Whether the cores' TSCs agree is not determined: they were compared only "
+		      "once. Let the run end.");
+}
+
+/* Linux takes the TSC because its check of two cores finds no warp. The answer must not recommend the TSC. */
+TEST(the_answer_says_that_linux_takes_a_clock_that_failed)
+{
+	struct report *report = literal_make_clean_report();
+
+	cost(report, "hpet", 999000);
+	cost(report, "tsc", 28700);
+	rules_add_finding(report, "tsc-offset", "tsc", 3, "Core 3's TSC is off.");
+	assert_answer(report, "Use acpi_pm: 996 ns a read. Linux takes tsc (28.7ns), although it failed. Failed: tsc. The "
+		      "cores' TSCs do not agree.");
 }
 
 TEST(the_answer_mentions_warnings_if_no_clock_failed)

@@ -108,10 +108,10 @@ TEST(reads_hit_by_a_gap_are_counted_with_the_threshold_of_the_options)
 
 	literal_record_ns(latency, 11117, 20);
 	literal_record_ns(latency, 11500, 30);
-	assert_has(table_put_interference, report, "acpi_pm          10050        31 11.5us 11.1us 123 us 11.1us\n");
+	assert_has(table_put_interference, report, "acpi_pm          10050        31 11.5us 123 us 11.1us 11.1us\n");
 	report->options.gap_ns = 200000;
-	assert_has(table_put_interference, report, "\"hits\": reads 200 us slower than the median.");
-	assert_has(table_put_interference, report, "acpi_pm          10050         0 11.5us 11.5us 123 us 123 us\n");
+	assert_has(table_put_interference, report, "\"hits\": reads that took over 200 us longer than the median.");
+	assert_has(table_put_interference, report, "acpi_pm          10050         0 11.5us 123 us 11.5us 123 us\n");
 }
 
 TEST(checks_have_four_outcomes)
@@ -200,6 +200,22 @@ TEST(the_recommendation_numbers_the_clocks_and_names_clocks_to_avoid)
 			    "The ratings are in Linux's code. Each hundred is a class, such as 200 to 299.\n\n"
 			    "    1. tsc: for a reason.\n    2. hpet: for a reason.\n"
 			    "avoid  pit: for a reason.\n");
+}
+
+TEST(a_run_with_the_option_clocks_says_why_it_does_not_predict_linuxs_clock)
+{
+	static const char why[] = "Which clock Linux, Windows or PostgreSQL takes is predicted only without the";
+	struct report *report = literal_make_clean_report();
+
+	report->advice.count = 1;
+	report->advice.rows[0].clock = "tsc";
+	assert_null(strstr(render(table_put_advice, report), why));
+	report->options.clocks.count = 2;
+	assert_has(table_put_advice, report, why);
+	report->taken_count = 1;
+	report->taken[0].system = "Linux";
+	report->taken[0].clock = "tsc";
+	assert_null(strstr(render(table_put_advice, report), why));
 }
 
 TEST(the_longest_sentences_fit_into_79_columns)
