@@ -159,6 +159,14 @@ def test_clean_machine_is_drawn_without_an_error_or_a_request(show, dark):
     assert page.evaluate("document.querySelectorAll('#matrix td').length") == 16
 
 
+def test_a_run_with_the_option_clocks_says_why_it_does_not_predict_linuxs_clock(show):
+    report, why = golden("clean"), "predicted only without the option clocks="
+    text = "document.querySelector('#advice').textContent"
+    assert "Linux takes " in show(report).evaluate(text) and why not in show(report).evaluate(text)
+    report |= {"taken": [], "options": {**report["options"], "clocks": ["tsc", "hpet"]}}
+    assert why in show(report).evaluate(text)
+
+
 def soaked(rows, minutes=1):
     """Return the clean machine's report after a soak. The last core drifts, and one in ten rows has gaps."""
     report = golden("clean")
