@@ -47,6 +47,8 @@ class Guest:
         self._last_output_s = self._deadline = time.monotonic()
         self._selector = selectors.DefaultSelector()
         self._picture_answer = self._hang_check = self._say = None
+        self._is_keyboard = True
+        self._warned_of_deadline = False
         self._key_s = None         # time at which the key was sent that ends the measurements early, or None
 
     def run_until_end(self, command_of, deadline, keep=(), poll_state=False, check_hang=False, picture=None, ends_after_report=False,
@@ -64,6 +66,7 @@ class Guest:
             KEYBOARD           The application reads keys, so that a key can end its measurements early.
         """
         self._keep, self._deadline, self._say = keep, deadline, say
+        self._is_keyboard = keyboard
         self._key_s = None if keyboard else 0.0
         self._events = Events(events, self, say)
         try:
@@ -90,6 +93,7 @@ class Guest:
                     self._unregister_source(key.fileobj)
             now = time.monotonic()
             self._handle_signals(now)
+            self._warn_if_deadline_is_too_early(now)
             pause_s = ASK_S if self.transcript.has_started else TICK_S
             if poll_state and now - asked >= pause_s:
                 asked = now
@@ -117,6 +121,18 @@ class Guest:
                 self.ending = "complete"
             else:
                 self._events.run_due_event_step()
+
+    def _warn_if_deadline_is_too_early(self, now):
+        """Print one sentence if the run takes longer than until its time-out, by its own estimate. The user then need not wait
+        for the time-out, at which the results are lost.
+        """
+        left_s, self.transcript.left_s = self.transcript.left_s, None
+        if left_s is None or now + left_s <= self._deadline or self._warned_of_deadline or not self._say:
+            return
+        self._warned_of_deadline = True
+        help_text = "; Ctrl-C ends the measurements early, and gives a report" if self._is_keyboard else ""
+        self._say(f"the run still takes about {left_s} s, but --timeout ends it in {max(0, self._deadline - now):.0f} s, without its "
+                  f"results: give it a longer --timeout{help_text}")
 
     def _handle_signals(self, now):
         """At the first signal end the measurements early, or end the run if no measurements are running. At any later signal end

@@ -17,6 +17,7 @@ ESCAPE = re.compile(rb"\x1b(?:\[[0-9;?=]*[A-Za-z]|[()][0-9A-B]|[=>])")
 # The firmware may print its own text or a cursor sequence in front of the application's first line.
 FIRST = re.compile(rb"(?:^|\x00)(baretick .*)$", re.DOTALL)
 PHASE = re.compile(rb"^phase: ([a-z-]+)$")
+LEFT = re.compile(r"^progress: \d{1,3}% .*, (\d{1,9}) s left")
 BEGIN = re.compile(rb"^BARETICK ([A-Z]+) BEGIN$")
 END = re.compile(rb"^BARETICK ([A-Z]+) END sha256=([0-9a-f]{64})$")
 CUT = re.compile(rb"^BARETICK ([A-Z]+) CUT after (\d{1,9}) of (\d{1,9}) bytes$")
@@ -58,6 +59,7 @@ class Transcript:
         self.phase_starts = {}  # time of the first start of each phase, by time.monotonic(); "" is the application's start
         self.size = 0         # number of received bytes, including the output of the firmware
         self.last_line = ""   # last line that was meant for people, except lines of progress
+        self.left_s = None    # seconds that the run still takes, by its last line of progress, or None
         self.error = ""       # the sentence in which the application gives the reason why it did not run
         self.blocks = {}      # the bytes of each block whose SHA-256 is correct, by its name in BLOCKS
         self.report = None    # the parsed block REPORT, or None
@@ -177,7 +179,10 @@ class Transcript:
 
     def _show_line(self, line):
         line = make_printable(line)
-        if line.strip() and not line.startswith("progress: "):
+        if left := LEFT.match(line):
+            self.left_s = int(left[1])
+        # A line at the end of the output may be only the start of a line of progress.
+        if line.strip() and not (line.startswith("progress: ") or "progress: ".startswith(line)):
             self.last_line = line.strip()
         if line.startswith(ERROR):  # not shown here, because the runner prints it once, at the end
             self.error = line.removeprefix(ERROR).removeprefix(FROM_RUNNER)

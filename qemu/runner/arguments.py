@@ -201,7 +201,7 @@ def make_parser():
     option("--efi", metavar="PATH", help="The application (default: build/baretick.efi).")
     option("--image", metavar="PATH",
            help="The image of the stick or CD, or baretick.elf or baretick.bin (default: the one that `make` builds; for --boot bare the ELF).")
-    option("--timeout", type=parse_seconds, metavar="SECONDS", help="The run ends after this time (default: 300, or none with --display).")
+    option("--timeout", type=parse_seconds, metavar="SECONDS", help="Ends the run after this time, even if it has no results yet (default: 300, or none with --display).")
     option("--display", type=parse_display, nargs="?", const="auto", metavar="window|vnc",
            help="Shows the guest's screen, in a window on a desktop, otherwise on a VNC port of this machine. You choose the "
            "end at the screen (exit=ask), and the run ends with the machine.")

@@ -80,10 +80,36 @@ def test_an_error_is_status_2_and_its_sentence_is_the_reason(run, fake):
 
 def test_a_guest_that_hangs_is_status_124_and_its_last_line_is_named(run, fake):
     done = run("--timeout", "5", *fake(b"baretick 0.1.0\nprogress: 3% tsc\n", "time.sleep(600)"))
-    assert done.status == 124, done
+    assert done.status == 124, done.stderr
     assert "the run did not end within 5 s (--timeout); the last line was: baretick 0.1.0" in done.stderr
     assert done.report["verdict"] == "incomplete" and done.report["clocks"] == []
     assert b"the run did not end within 5 s" in done.file("report.txt")
+
+
+@pytest.mark.parametrize("rest", [b"pro", b"progress: 4% ts"])
+def test_the_start_of_a_line_of_progress_is_not_named_as_the_last_line(run, fake, rest):
+    done = run("--timeout", "3", *fake(b"baretick 0.1.0\n" + rest, "time.sleep(600)"))
+    assert done.status == 124, done.stderr
+    assert "the last line was: baretick 0.1.0\n" in done.stderr
+
+
+@pytest.mark.parametrize("boot, key", [("efi", True), ("bare", False)])
+def test_a_run_that_takes_longer_than_its_timeout_is_announced_once_by_its_own_estimate(run, fake, tmp_path, boot, key):
+    arguments = fake(b"baretick 0.1.0\nphase: rates\nprogress: 0% rates, 290 s left\nprogress: 1% rates, 289 s left\n", "time.sleep(600)",
+                     boots_efi=key)
+    if not key:
+        (tmp_path / "some.elf").write_bytes(b"\x7fELF")
+        at = arguments.index("--firmware")
+        arguments[at:at + 2] = ["--boot", "bare", "--image", tmp_path / "some.elf"]
+    done = run("--timeout", "4", *arguments)
+    assert done.status == 124, done.stderr
+    said = [line for line in done.stderr.splitlines() if "--timeout ends it in" in line]
+    assert len(said) == 1 and "the run still takes about 2" in said[0] and ("Ctrl-C" in said[0]) == key, done.stderr
+
+
+def test_a_run_that_ends_before_its_timeout_by_its_own_estimate_is_not_announced(run, fake):
+    done = run("--timeout", "90", *fake(spoken().replace(b"baretick 0.1.0\r\n", b"baretick 0.1.0\r\nphase: rates\r\nprogress: 0% rates, 30 s left\r\n")))
+    assert done.status == 0 and "--timeout" not in done.stderr, done.stderr
 
 
 def test_without_firmware_it_is_said_where_it_was_looked_for_and_who_has_it(run, fake, tmp_path):
