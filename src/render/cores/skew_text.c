@@ -58,7 +58,7 @@ put_worst_pair_and_offset_bound(struct text *text, const struct report *report)
 {
 	const struct offsets_summary *summary = &report_get_shown_pass(report)->summary;
 	struct offset worst_ns = report_offset_to_ns(report, summary->worst);
-	uint64_t contradiction_ns = (uint64_t)report_ticks_to_ns(report, summary->contradiction_ticks).high;
+	uint64_t contradiction_ns = (uint64_t)report_ticks_to_ns(report, summary->contradiction_ticks).low;
 	uint32_t a = report_get_apic_id_of_rank(report, summary->contradiction_a);
 	uint32_t b = report_get_apic_id_of_rank(report, summary->contradiction_b);
 	uint32_t c = report_get_apic_id_of_rank(report, summary->contradiction_c);

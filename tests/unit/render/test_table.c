@@ -411,7 +411,11 @@ TEST(the_map_shows_a_contradictory_pair_and_a_pair_without_a_result)
 	assert_says(report, "\nSynchronisation not determined at 3.1 s, as 1 pair contradicts the other pairs: "
 		    "ping-pongs of "
 			    "14 of 15 pairs of 6 cores (");
-	assert_says(report, " The offset of cores 4 and 8 contradicts other pairs or an earlier measurement by ");
+	assert_says(report, " The offset of cores 4 and 8 contradicts other pairs or an earlier measurement by 433 ns, ");
+	/* a lower bound of 867 ticks, or 433.5 ns, is rounded down */
+	literal_set_offset(&report->skew.passes[0].offsets, 2, 4, (struct offset){ 961, 1040 });
+	literal_calculate_cores(report);
+	assert_says(report, " contradicts other pairs or an earlier measurement by 433 ns, ");
 }
 
 /* The interval of each pair extends by up to 59 ticks to each side of the true offset. A tick is half a nanosecond. */
