@@ -40,6 +40,14 @@ offset_intersect(struct offset a, struct offset b)
 	return (struct offset){ a.low > b.low ? a.low : b.low, a.high < b.high ? a.high : b.high };
 }
 
+struct offset
+offset_hull(struct offset a, struct offset b)
+{
+	if (!offset_is_known(a) || !offset_is_known(b))
+		return offset_is_known(a) ? a : b;
+	return (struct offset){ a.low < b.low ? a.low : b.low, a.high > b.high ? a.high : b.high };
+}
+
 uint64_t
 offset_gap_between(struct offset a, struct offset b)
 {
@@ -77,8 +85,19 @@ offset_min_abs(struct offset offset)
 uint64_t
 offset_max_abs(struct offset offset)
 {
-	uint64_t low = offset.low < 0 ? -(uint64_t)offset.low : (uint64_t)offset.low;
-	uint64_t high = offset.high < 0 ? -(uint64_t)offset.high : (uint64_t)offset.high;
+	uint64_t low = offset_abs(offset.low), high = offset_abs(offset.high);
 
 	return low > high ? low : high;
+}
+
+bool
+offset_is_worse(struct offset offset, struct offset than)
+{
+	uint64_t nearest = offset_min_abs(offset), than_nearest = offset_min_abs(than);
+
+	if (!offset_is_known(than))
+		return true;
+	if (nearest != than_nearest)
+		return nearest > than_nearest;
+	return offset_max_abs(offset) > offset_max_abs(than);
 }

@@ -22,6 +22,8 @@ struct offset offset_negate(struct offset offset);
 struct offset offset_add(struct offset a, struct offset b);
 /* the result has low > high if the intervals do not overlap */
 struct offset offset_intersect(struct offset a, struct offset b);
+/* returns the smallest interval that contains A and B; returns the other one if a bound of A or B is unknown */
+struct offset offset_hull(struct offset a, struct offset b);
 /* returns the distance between the intervals; 0 if they overlap */
 uint64_t offset_gap_between(struct offset a, struct offset b);
 bool offset_is_known(struct offset offset); /* returns true if both bounds are known */
@@ -29,5 +31,18 @@ uint64_t offset_width(struct offset offset); /* returns high - low; UINT64_MAX i
 bool offset_excludes_zero(struct offset offset);
 uint64_t offset_min_abs(struct offset offset);  /* returns the smallest absolute value in the interval */
 uint64_t offset_max_abs(struct offset offset); /* returns the largest absolute value in the interval */
+
+/*
+ * Returns true if OFFSET is worse than THAN: its smallest absolute value is larger or, if these are equal, its largest
+ * absolute value. Any offset is worse than an unknown one.
+ */
+bool offset_is_worse(struct offset offset, struct offset than);
+
+/* Returns the absolute value of a bound. */
+static inline uint64_t
+offset_abs(int64_t bound)
+{
+	return bound < 0 ? -(uint64_t)bound : (uint64_t)bound;
+}
 
 #endif

@@ -48,18 +48,28 @@ phrase_list_separator(size_t i, size_t count)
 static struct phrase
 phrase_run_time(uint64_t ns)
 {
-	struct phrase phrase = { "" };
-	struct text text;
+	uint64_t ms = ns / NS_PER_MS;
 
-	text_init(&text, phrase.bytes, sizeof(phrase.bytes));
-	report_put_run_time(&text, ns);
-	return phrase;
+	if (ms < 1000)
+		return phrase("%lu ms", ms);
+	return phrase("%lu.%lu s", ms / 1000, ms / 100 % 10);
 }
 
 struct phrase
 phrase_tsc_time(const struct report *report, uint64_t tsc)
 {
 	return phrase_run_time(report_run_time_ns(report, tsc));
+}
+
+struct phrase
+phrase_pass_times(const struct report *report)
+{
+	struct phrase first = phrase_tsc_time(report, report->skew.passes[0].offsets.end_tsc);
+
+	if (report->skew.pass_count < 2)
+		return phrase("at %s", first.bytes);
+	return phrase("at %s and %s", first.bytes,
+		      phrase_tsc_time(report, report_get_last_pass(report)->offsets.end_tsc).bytes);
 }
 
 /*

@@ -25,6 +25,11 @@ const char *phrase_list_separator(size_t i, size_t count);
  */
 struct phrase phrase_tsc_time(const struct report *report, uint64_t tsc);
 
+/*
+ * Returns the times of the first and the last measurement pass, as "at 3.1 s and 9.8 s", or the time of the only pass.
+ */
+struct phrase phrase_pass_times(const struct report *report);
+
 /* Returns the time interval MOMENT as "at 3.1 s", or as "between 3.1 s and 3.4 s" if it lasts 100 ms or more. */
 struct phrase phrase_at_or_between(const struct report *report, struct moment moment);
 

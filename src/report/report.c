@@ -204,6 +204,32 @@ report_count_core_faults(const struct report *report)
 	return faults;
 }
 
+struct tsc_adjusts
+report_collect_tsc_adjusts(const struct report *report)
+{
+	struct tsc_adjusts adjusts = { .known = 0 };
+
+	for (size_t i = 0; i < report->core_count; i++) {
+		const struct report_core *core = &report->cores[i];
+
+		adjusts.known += core->facts_known;
+		if (!core->facts_known || !core->facts.has_tsc_adjust)
+			continue;
+		if (!adjusts.cores || core->facts.tsc_adjust < adjusts.least->facts.tsc_adjust) {
+			adjusts.least = core;
+			adjusts.least_count = 0;
+		}
+		if (!adjusts.cores || core->facts.tsc_adjust > adjusts.most->facts.tsc_adjust) {
+			adjusts.most = core;
+			adjusts.most_count = 0;
+		}
+		adjusts.least_count += core->facts.tsc_adjust == adjusts.least->facts.tsc_adjust;
+		adjusts.most_count += core->facts.tsc_adjust == adjusts.most->facts.tsc_adjust;
+		adjusts.cores++;
+	}
+	return adjusts;
+}
+
 struct scale
 report_get_tsc_scale(const struct report *report)
 {
@@ -235,12 +261,6 @@ report_ticks_to_ns(const struct report *report, uint64_t ticks)
 }
 
 static uint64_t
-absolute_ticks(int64_t ticks)
-{
-	return ticks < 0 ? 0 - (uint64_t)ticks : (uint64_t)ticks;
-}
-
-static uint64_t
 ticks_to_ps(const struct scale *scale, uint64_t ticks)
 {
 	return scale_mul_div_wide((unsigned __int128)ticks * scale->hz.den, PS_PER_S, scale->hz.num, SCALE_UP);
@@ -261,7 +281,7 @@ report_offset_error_budget(const struct report *report, struct offset offset)
 	budget.trip_ps = ticks_to_ps(&scale, (uint64_t)(offset.high - offset.low)) / 2;
 	if (tsc->known)
 		budget.tsc_rate_ps = scale_mul_div_up(ticks_to_ps(&scale,
-								  absolute_ticks(offset.low) / 2 + absolute_ticks(offset.high) / 2),
+								  offset_abs(offset.low) / 2 + offset_abs(offset.high) / 2),
 						      (tsc->high - tsc->low) / 2, tsc->low);
 	if (whole_ps > budget.trip_ps + budget.tsc_rate_ps)
 		budget.conversion_ps = whole_ps - budget.trip_ps - budget.tsc_rate_ps;
@@ -313,34 +333,6 @@ report_max_run_time_ns(const struct report *report, uint64_t tsc)
 			most_ns += from_ns - at_ns + counted_ns;
 	}
 	return most_ns;
-}
-
-void
-report_put_tsc_time(struct text *out, const struct report *report, uint64_t tsc)
-{
-	report_put_run_time(out, report_run_time_ns(report, tsc));
-}
-
-void
-report_put_run_time(struct text *out, uint64_t ns)
-{
-	uint64_t ms = ns / 1000000;
-
-	if (ms < 1000)
-		text_printf(out, "%lu ms", ms);
-	else
-		text_printf(out, "%lu.%lu s", ms / 1000, ms / 100 % 10);
-}
-
-void
-report_put_pass_times(struct text *out, const struct report *report)
-{
-	text_put(out, "at ");
-	report_put_tsc_time(out, report, report->skew.passes[0].offsets.end_tsc);
-	if (report->skew.pass_count < 2)
-		return;
-	text_put(out, " and ");
-	report_put_tsc_time(out, report, report_get_last_pass(report)->offsets.end_tsc);
 }
 
 struct report_pass *

@@ -180,8 +180,6 @@ struct core_latency { /* latency of one clock on one core; count is 0 if it was 
 	uint64_t mean_ps, mean_low_ps, mean_high_ps;
 };
 
-struct text;
-
 struct report_core {
 	uint32_t apic_id;
 	bool started; /* true if the core was started; always true for the boot core */
@@ -703,6 +701,16 @@ struct core_faults {
 
 struct core_faults report_count_core_faults(const struct report *report);
 
+/* Summary of the cores' TSC_ADJUST. */
+struct tsc_adjusts {
+	size_t known; /* number of cores whose CPUID was read */
+	size_t cores; /* number of cores that have the register TSC_ADJUST */
+	const struct report_core *least, *most; /* the first cores with the smallest and with the largest value */
+	size_t least_count, most_count;         /* numbers of cores with the same value as LEAST and as MOST */
+};
+
+struct tsc_adjusts report_collect_tsc_adjusts(const struct report *report);
+
 /* Returns the scale that converts TSC ticks to ns, with the bounds of the TSC's rate. */
 struct scale report_get_tsc_scale(const struct report *report);
 
@@ -742,19 +750,6 @@ uint64_t report_run_time_ns(const struct report *report, uint64_t tsc);
  * If the TSC stepped back, it had some values a second time.
  */
 uint64_t report_max_run_time_ns(const struct report *report, uint64_t tsc);
-
-/* Prints NS, a time since the start of the run, as "3.1 s" or "312 ms". */
-void report_put_run_time(struct text *out, uint64_t ns);
-
-/*
- * Prints the time since the start of the run at which the boot core's TSC had the value TSC, as "3.1 s" or "312 ms".
- */
-void report_put_tsc_time(struct text *out, const struct report *report, uint64_t tsc);
-
-/*
- * Prints the times of the first and the last measurement pass, as "at 3.1 s and 9.8 s", or the time of the only pass.
- */
-void report_put_pass_times(struct text *out, const struct report *report);
 
 /*
  * Returns the latest pass. Returns the first pass if it is the only one, and a pass without cores if there is none.

@@ -210,18 +210,6 @@ choose_contradicting_cores(struct offsets_summary *summary, const struct offsets
 		summary->contradiction_c = 0;
 }
 
-static bool
-is_offset_worse(struct offset offset, struct offset than)
-{
-	uint64_t nearest = offset_min_abs(offset), than_nearest = offset_min_abs(than);
-
-	if (!offset_is_known(than))
-		return true;
-	if (nearest != than_nearest)
-		return nearest > than_nearest;
-	return offset_max_abs(offset) > offset_max_abs(than);
-}
-
 static void
 record_bound_of_offset(struct offsets_summary *summary, struct offset offset)
 {
@@ -246,7 +234,7 @@ record_pair_in_summary(struct offsets_summary *summary, struct offsets *offsets,
 	record_bound_of_offset(summary, settled);
 	if (offset_is_known(own))
 		record_bound_of_offset(summary, own);
-	if (!offset_is_known(settled) || !is_offset_worse(settled, summary->worst))
+	if (!offset_is_known(settled) || !offset_is_worse(settled, summary->worst))
 		return;
 	summary->worst_a = a;
 	summary->worst_b = b;

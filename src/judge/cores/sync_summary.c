@@ -34,8 +34,7 @@ choose_shown_pass(const struct report *report)
 static void
 put_bound_of_offsets(struct text *text, const struct report *report, const char *before, const char *after)
 {
-	text_printf(text, "%swithin %lu ns%s ", before, report->skew.within_ns, after);
-	report_put_pass_times(text, report);
+	text_printf(text, "%swithin %lu ns%s %s", before, report->skew.within_ns, after, phrase_pass_times(report).bytes);
 }
 
 /*

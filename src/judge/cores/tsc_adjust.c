@@ -2,49 +2,10 @@
 #include "judge/cores/judge_cores.h"
 #include "rules/rules.h"
 
-struct extremes {
-	size_t asked; /* number of cores whose registers were read */
-	size_t cores; /* number of cores that have TSC_ADJUST */
-	const struct report_core *least, *most;
-	size_t least_count, most_count; /* numbers of cores with the same value as LEAST and as MOST */
-};
-
-static struct extremes
-find_extreme_tsc_adjusts(const struct report *report)
-{
-	struct extremes extremes = { .asked = 0 };
-
-	for (size_t i = 0; i < report->core_count; i++) {
-		const struct report_core *core = &report->cores[i];
-
-		extremes.asked += core->facts_known;
-		if (!core->facts_known || !core->facts.has_tsc_adjust)
-			continue;
-		if (!extremes.cores || core->facts.tsc_adjust < extremes.least->facts.tsc_adjust) {
-			extremes.least = core;
-			extremes.least_count = 0;
-		}
-		if (!extremes.cores || core->facts.tsc_adjust > extremes.most->facts.tsc_adjust) {
-			extremes.most = core;
-			extremes.most_count = 0;
-		}
-		extremes.least_count += core->facts.tsc_adjust == extremes.least->facts.tsc_adjust;
-		extremes.most_count += core->facts.tsc_adjust == extremes.most->facts.tsc_adjust;
-		extremes.cores++;
-	}
-	return extremes;
-}
-
 static uint64_t
-largest_tsc_adjust_difference(const struct extremes *extremes)
+largest_tsc_adjust_difference(const struct tsc_adjusts *adjusts)
 {
-	return (uint64_t)extremes->most->facts.tsc_adjust - (uint64_t)extremes->least->facts.tsc_adjust;
-}
-
-static uint64_t
-absolute_ticks(int64_t ticks)
-{
-	return ticks < 0 ? -(uint64_t)ticks : (uint64_t)ticks;
+	return (uint64_t)adjusts->most->facts.tsc_adjust - (uint64_t)adjusts->least->facts.tsc_adjust;
 }
 
 /*
@@ -53,28 +14,28 @@ absolute_ticks(int64_t ticks)
  * of only a few cores.)
  */
 static uint32_t
-find_core_with_differing_adjust(const struct report *report, const struct extremes *extremes)
+find_core_with_differing_adjust(const struct report *report, const struct tsc_adjusts *adjusts)
 {
-	if (extremes->cores < 3 || extremes->cores - 1 <= report->cores_started / 2 ||
-	    extremes->least_count + extremes->most_count != extremes->cores)
+	if (adjusts->cores < 3 || adjusts->cores - 1 <= report->cores_started / 2 ||
+	    adjusts->least_count + adjusts->most_count != adjusts->cores)
 		return REPORT_NO_CORE;
-	if (extremes->most_count == 1)
-		return extremes->most->apic_id;
-	return extremes->least_count == 1 ? extremes->least->apic_id : REPORT_NO_CORE;
+	if (adjusts->most_count == 1)
+		return adjusts->most->apic_id;
+	return adjusts->least_count == 1 ? adjusts->least->apic_id : REPORT_NO_CORE;
 }
 
 /* Adds a finding on LARGER and SMALLER, the two extreme values. WRITER is the program that may have written them. */
 static void
-add_unequal_adjust_finding(struct report *report, const struct extremes *extremes, const struct report_core *larger,
+add_unequal_adjust_finding(struct report *report, const struct tsc_adjusts *adjusts, const struct report_core *larger,
 			   const struct report_core *smaller, const char *writer)
 {
-	uint32_t odd = find_core_with_differing_adjust(report, extremes);
+	uint32_t odd = find_core_with_differing_adjust(report, adjusts);
 	struct finding *finding = rules_add_finding(report, "tsc-adjust-unequal", "tsc", odd,
 						    "TSC_ADJUST is %ld ticks on core %u and %ld on core %u: %s wrote their "
 						    "TSCs differently.", larger->facts.tsc_adjust, larger->apic_id,
 						    smaller->facts.tsc_adjust, smaller->apic_id, writer);
 
-	rules_set_count(finding, largest_tsc_adjust_difference(extremes));
+	rules_set_count(finding, largest_tsc_adjust_difference(adjusts));
 	if (odd == REPORT_NO_CORE)
 		rules_set_pair_of_cores(finding, larger->apic_id, smaller->apic_id);
 }
@@ -86,22 +47,22 @@ add_unequal_adjust_finding(struct report *report, const struct extremes *extreme
 void
 judge_tsc_adjust(struct report *report)
 {
-	struct extremes extremes = find_extreme_tsc_adjusts(report);
-	const struct report_core *larger = extremes.most, *smaller = extremes.least;
+	struct tsc_adjusts adjusts = report_collect_tsc_adjusts(report);
+	const struct report_core *larger = adjusts.most, *smaller = adjusts.least;
 	const char *writer = report->hypervisor[0] ? "the firmware or the hypervisor" : "the firmware";
 
-	if (!extremes.cores)
+	if (!adjusts.cores)
 		return;
-	if (absolute_ticks(smaller->facts.tsc_adjust) > absolute_ticks(larger->facts.tsc_adjust)) {
-		larger = extremes.least;
-		smaller = extremes.most;
+	if (offset_abs(smaller->facts.tsc_adjust) > offset_abs(larger->facts.tsc_adjust)) {
+		larger = adjusts.least;
+		smaller = adjusts.most;
 	}
-	if (largest_tsc_adjust_difference(&extremes) > rules_get_limit_by_id(report, "tsc-adjust-unequal"))
-		add_unequal_adjust_finding(report, &extremes, larger, smaller, writer);
-	else if (absolute_ticks(larger->facts.tsc_adjust) > rules_get_limit_by_id(report, "tsc-adjust"))
+	if (largest_tsc_adjust_difference(&adjusts) > rules_get_limit_by_id(report, "tsc-adjust-unequal"))
+		add_unequal_adjust_finding(report, &adjusts, larger, smaller, writer);
+	else if (offset_abs(larger->facts.tsc_adjust) > rules_get_limit_by_id(report, "tsc-adjust"))
 		rules_set_count(rules_add_finding(report, "tsc-adjust", "tsc", REPORT_NO_CORE,
 						  "TSC_ADJUST is %s%ld ticks on %s%zu cores: %s wrote the TSC after reset.",
-						  largest_tsc_adjust_difference(&extremes) ? "up to " : "", larger->facts.tsc_adjust,
-						  extremes.asked < report->cores_started ? "" : "all ", extremes.cores, writer),
-				absolute_ticks(larger->facts.tsc_adjust));
+						  largest_tsc_adjust_difference(&adjusts) ? "up to " : "", larger->facts.tsc_adjust,
+						  adjusts.known < report->cores_started ? "" : "all ", adjusts.cores, writer),
+				offset_abs(larger->facts.tsc_adjust));
 }

@@ -91,9 +91,8 @@ put_tsc_properties(const struct report *report, struct text *reason)
 	const struct report_skew *skew = &report->skew;
 
 	if (report->cores_started > 1 && skew->synchronised) {
-		text_printf(reason, ", synchronised on %zu cores within %s ", skew->passes[0].offsets.cores,
-			    number_from_ns(skew->within_ns).text);
-		report_put_pass_times(reason, report);
+		text_printf(reason, ", synchronised on %zu cores within %s %s", skew->passes[0].offsets.cores,
+			    number_from_ns(skew->within_ns).text, phrase_pass_times(report).bytes);
 	} else if (report->cores_started > 1) {
 		text_put(reason, ", not proven synchronised on all cores");
 	}

@@ -4,8 +4,6 @@
  */
 #include "render/cores/table_cores.h"
 
-#include "base/scale.h"
-
 #define MAP_MARGIN      19 /* a line of 79 columns can show a map of up to 60 cores */
 #define WORST_PAIRS     8
 #define OFFSET_COLUMNS  8
@@ -109,20 +107,6 @@ struct worst {
 };
 
 /*
- * Returns true if OFFSET is worse than THAN: the lower bound of its absolute value is larger or, if the lower bounds
- * are equal, the upper bound.
- */
-static bool
-is_offset_worse(struct offset offset, struct offset than)
-{
-	uint64_t nearest = offset_min_abs(offset), than_nearest = offset_min_abs(than);
-
-	if (nearest != than_nearest)
-		return nearest > than_nearest;
-	return offset_max_abs(offset) > offset_max_abs(than);
-}
-
-/*
  * Inserts PAIR into the list of the COUNT worst pairs, sorted from the worst. If the list is full, drops its last
  * pair. Returns the new number of pairs.
  */
@@ -131,7 +115,7 @@ insert_worst_pair(struct worst worst[WORST_PAIRS], size_t count, struct worst pa
 {
 	size_t at = count;
 
-	while (at && is_offset_worse(pair.offset, worst[at - 1].offset))
+	while (at && offset_is_worse(pair.offset, worst[at - 1].offset))
 		at--;
 	if (at == WORST_PAIRS)
 		return count;
@@ -147,7 +131,6 @@ put_worst_pairs(struct text *out, const struct report *report)
 {
 	const struct offsets *offsets = &report_get_shown_pass(report)->offsets;
 	struct worst worst[WORST_PAIRS];
-	struct scale scale = report_get_tsc_scale(report);
 	size_t count = 0;
 
 	for (size_t a = 0; a < offsets->cores; a++) {
@@ -169,7 +152,7 @@ put_worst_pairs(struct text *out, const struct report *report)
 	for (size_t i = 0; i < count; i++) {
 		text_printf(out, "%*u %*u ", ID_COLUMNS, report_get_core_of_rank(report, worst[i].a)->apic_id, ID_COLUMNS,
 			    report_get_core_of_rank(report, worst[i].b)->apic_id);
-		table_put_offset(out, &scale, worst[i].offset, OFFSET_COLUMNS);
+		table_put_offset(out, report, worst[i].offset, OFFSET_COLUMNS);
 		text_put_char(out, '\n');
 	}
 }

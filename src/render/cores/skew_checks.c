@@ -30,7 +30,7 @@ struct drifts {
 static struct drifts
 collect_drifts(const struct report *report)
 {
-	struct drifts drifts = { .within = { INT64_MAX, INT64_MIN } };
+	struct drifts drifts = { .within = OFFSET_UNKNOWN };
 
 	for (size_t i = 0; i < report->core_count; i++) {
 		const struct report_core *core = &report->cores[i];
@@ -43,10 +43,7 @@ collect_drifts(const struct report *report)
 		if (!offset_is_known(drift))
 			continue;
 		drifts.known++;
-		if (drift.low < drifts.within.low)
-			drifts.within.low = drift.low;
-		if (drift.high > drifts.within.high)
-			drifts.within.high = drift.high;
+		drifts.within = offset_hull(drifts.within, drift);
 		if (!core->drifts)
 			continue;
 		drifts.drifting++;
@@ -90,49 +87,23 @@ put_drifts(struct text *out, const struct report *report)
 	table_end_sentence(out, &sentence);
 }
 
-/* Summary of the cores' TSC_ADJUST. */
-struct adjusts {
-	size_t known, have; /* number of cores whose CPUID was read, and number of cores with the register TSC_ADJUST */
-	const struct report_core *least, *greatest; /* the cores with the smallest and the largest TSC_ADJUST */
-};
-
-static struct adjusts
-collect_tsc_adjusts(const struct report *report)
-{
-	struct adjusts adjusts = { .known = 0 };
-
-	for (size_t i = 0; i < report->core_count; i++) {
-		const struct report_core *core = &report->cores[i];
-
-		adjusts.known += core->facts_known;
-		if (!core->facts_known || !core->facts.has_tsc_adjust)
-			continue;
-		adjusts.have++;
-		if (!adjusts.least || core->facts.tsc_adjust < adjusts.least->facts.tsc_adjust)
-			adjusts.least = core;
-		if (!adjusts.greatest || core->facts.tsc_adjust > adjusts.greatest->facts.tsc_adjust)
-			adjusts.greatest = core;
-	}
-	return adjusts;
-}
-
 static void
 put_tsc_adjusts(struct text *out, const struct report *report)
 {
-	struct adjusts adjusts = collect_tsc_adjusts(report);
+	struct tsc_adjusts adjusts = report_collect_tsc_adjusts(report);
 
 	if (!adjusts.known)
 		table_put_sentence(out, "TSC_ADJUST: not read.");
-	else if (!adjusts.have)
+	else if (!adjusts.cores)
 		table_put_sentence(out, "TSC_ADJUST: not supported, by CPUID.");
-	else if (adjusts.least->facts.tsc_adjust == adjusts.greatest->facts.tsc_adjust)
+	else if (adjusts.least->facts.tsc_adjust == adjusts.most->facts.tsc_adjust)
 		table_put_sentence(out, "TSC_ADJUST: %ld on %s%zu core%s.", adjusts.least->facts.tsc_adjust,
-				   adjusts.have > 1 && adjusts.known >= report->cores_started ? "all " : "", adjusts.have,
-				   table_plural_ending(adjusts.have));
+				   adjusts.cores > 1 && adjusts.known >= report->cores_started ? "all " : "", adjusts.cores,
+				   table_plural_ending(adjusts.cores));
 	else
 		table_put_sentence(out, "TSC_ADJUST: not equal on %zu cores, from %ld ticks on core %u to %ld on core %u.",
-				   adjusts.have, adjusts.least->facts.tsc_adjust, adjusts.least->apic_id,
-				   adjusts.greatest->facts.tsc_adjust, adjusts.greatest->apic_id);
+				   adjusts.cores, adjusts.least->facts.tsc_adjust, adjusts.least->apic_id,
+				   adjusts.most->facts.tsc_adjust, adjusts.most->apic_id);
 }
 
 static void

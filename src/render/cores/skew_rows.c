@@ -4,7 +4,7 @@
 #include "render/cores/table_cores.h"
 
 #include "base/number.h"
-#include "base/scale.h"
+#include "report/phrase.h"
 
 #define LABEL_COLUMNS    (TABLE_CORE_COLUMNS + 1) /* an APIC id and one character for a mark */
 #define TOPOLOGY_COLUMNS 8
@@ -21,17 +21,10 @@
 
 /* The figures of one core, or the ranges of several cores' figures. */
 struct figures {
-	bool has_offset, has_drift, has_adjust, adjusts_differ;
-	struct offset offset;
-	struct offset drift_ppb;
+	struct offset offset, drift_ppb; /* OFFSET_UNKNOWN if there is none, and for the boot core */
+	bool has_adjust, adjusts_differ;
 	int64_t adjust_ticks;
 };
-
-static uint64_t
-magnitude(int64_t value)
-{
-	return value < 0 ? -(uint64_t)value : (uint64_t)value;
-}
 
 /* Formats an offset in ns, as "+31" or "-500123". If IN_SHORT is true, with a unit, as "+31 ns" or "-500 us". */
 static struct number
@@ -43,9 +36,9 @@ format_signed_ns(int64_t ns, bool in_short)
 	text_init(&text, number.text, sizeof(number.text));
 	text_put_char(&text, ns < 0 ? '-' : '+');
 	if (in_short)
-		text_put(&text, number_from_ns(magnitude(ns)).text);
+		text_put(&text, number_from_ns(offset_abs(ns)).text);
 	else
-		text_printf(&text, "%lu", magnitude(ns));
+		text_printf(&text, "%lu", offset_abs(ns));
 	return number;
 }
 
@@ -54,27 +47,27 @@ static struct number
 format_signed_ppm(int64_t ppb)
 {
 	struct number number = { .text = "" };
-	uint64_t ppm = magnitude(ppb) / PPB_PER_PPM;
+	uint64_t ppm = offset_abs(ppb) / PPB_PER_PPM;
 	unsigned digits = ppm < 99 ? PPM_DIGITS : ppm < 999 ? 2 : ppm < 9999 ? 1 : 0;
 	struct text text;
 
 	text_init(&text, number.text, sizeof(number.text));
 	text_put_char(&text, ppb < 0 ? '-' : '+');
 	if (ppm < DRIFT_PPM_MAX)
-		text_put_decimal(&text, magnitude(ppb), PPM_DIGITS, digits);
+		text_put_decimal(&text, offset_abs(ppb), PPM_DIGITS, digits);
 	else
 		text_put(&text, ">1e6");
 	return number;
 }
 
 void
-table_put_offset(struct text *out, const struct scale *scale, struct offset offset, int width)
+table_put_offset(struct text *out, const struct report *report, struct offset offset, int width)
 {
-	int64_t low_ns = scale_ticks_to_ns_down(scale, offset.low), high_ns = scale_ticks_to_ns_up(scale, offset.high);
-	bool in_short = magnitude(low_ns) > OFFSET_NS_MAX || magnitude(high_ns) > OFFSET_NS_MAX;
+	struct offset ns = report_offset_to_ns(report, offset);
+	bool in_short = offset_max_abs(ns) > OFFSET_NS_MAX;
 
-	text_printf(out, "%*s .. %*s", width, format_signed_ns(low_ns, in_short).text, width,
-		    format_signed_ns(high_ns, in_short).text);
+	text_printf(out, "%*s .. %*s", width, format_signed_ns(ns.low, in_short).text, width,
+		    format_signed_ns(ns.high, in_short).text);
 }
 
 void
@@ -93,15 +86,10 @@ is_off_majority_or_drifting(const struct report_core *core)
 static struct figures
 collect_figures_of_core(const struct report *report, const struct report_core *core)
 {
-	struct offset offset = report_get_core_offset(report_get_shown_pass(report), core);
-	struct offset drift = report_get_core_drift(report, core);
-
 	return (struct figures){
-		.has_offset = !core->boot && offset_is_known(offset),
-		.has_drift = !core->boot && offset_is_known(drift),
 		.has_adjust = core->facts_known && core->facts.has_tsc_adjust,
-		.offset = offset,
-		.drift_ppb = drift,
+		.offset = core->boot ? OFFSET_UNKNOWN : report_get_core_offset(report_get_shown_pass(report), core),
+		.drift_ppb = core->boot ? OFFSET_UNKNOWN : report_get_core_drift(report, core),
 		.adjust_ticks = core->facts.tsc_adjust,
 	};
 }
@@ -110,20 +98,8 @@ collect_figures_of_core(const struct report *report, const struct report_core *c
 static void
 widen_to_include_figures(struct figures *all, const struct figures *one)
 {
-	if (one->has_offset) {
-		if (!all->has_offset || one->offset.low < all->offset.low)
-			all->offset.low = one->offset.low;
-		if (!all->has_offset || one->offset.high > all->offset.high)
-			all->offset.high = one->offset.high;
-		all->has_offset = true;
-	}
-	if (one->has_drift) {
-		if (!all->has_drift || one->drift_ppb.low < all->drift_ppb.low)
-			all->drift_ppb.low = one->drift_ppb.low;
-		if (!all->has_drift || one->drift_ppb.high > all->drift_ppb.high)
-			all->drift_ppb.high = one->drift_ppb.high;
-		all->has_drift = true;
-	}
+	all->offset = offset_hull(all->offset, one->offset);
+	all->drift_ppb = offset_hull(all->drift_ppb, one->drift_ppb);
 	if (one->has_adjust) {
 		all->adjusts_differ |= all->has_adjust && one->adjust_ticks != all->adjust_ticks;
 		all->adjust_ticks = one->adjust_ticks;
@@ -132,15 +108,15 @@ widen_to_include_figures(struct figures *all, const struct figures *one)
 }
 
 static void
-put_skew_figures(struct text *out, const struct scale *scale, const struct figures *figures)
+put_skew_figures(struct text *out, const struct report *report, const struct figures *figures)
 {
 	text_put_char(out, ' ');
-	if (figures->has_offset)
-		table_put_offset(out, scale, figures->offset, OFFSET_COLUMNS);
+	if (offset_is_known(figures->offset))
+		table_put_offset(out, report, figures->offset, OFFSET_COLUMNS);
 	else
 		text_printf(out, "%*s", BOTH_ENDS(OFFSET_COLUMNS), "-");
 	text_put_char(out, ' ');
-	if (figures->has_drift)
+	if (offset_is_known(figures->drift_ppb))
 		table_put_drift(out, figures->drift_ppb, DRIFT_COLUMNS);
 	else
 		text_printf(out, "%*s", BOTH_ENDS(DRIFT_COLUMNS), "-");
@@ -151,8 +127,7 @@ put_skew_figures(struct text *out, const struct scale *scale, const struct figur
 }
 
 static void
-put_row_of_core(struct text *out, const struct report *report, const struct scale *scale,
-		const struct report_core *core)
+put_row_of_core(struct text *out, const struct report *report, const struct report_core *core)
 {
 	const struct core_facts *facts = &core->facts;
 	bool marked = is_off_majority_or_drifting(core);
@@ -169,7 +144,7 @@ put_row_of_core(struct text *out, const struct report *report, const struct scal
 		text_put(&text, "-");
 	out->ink = marked ? INK_FAIL : INK_PLAIN;
 	table_put_label(out, label, PLACE_COLUMNS);
-	put_skew_figures(out, scale, &figures);
+	put_skew_figures(out, report, &figures);
 	out->ink = INK_PLAIN;
 }
 
@@ -202,10 +177,9 @@ try_widen_to_figures_of_group(struct figures *all, const struct report *report, 
  * or drifts, unless this is true for all cores of GROUP.
  */
 static void
-put_rows_of_group(struct text *out, const struct report *report, const struct scale *scale,
-		  const struct table_groups *groups, size_t group)
+put_rows_of_group(struct text *out, const struct report *report, const struct table_groups *groups, size_t group)
 {
-	struct figures all = { .has_offset = false };
+	struct figures all = { .offset = OFFSET_UNKNOWN, .drift_ppb = OFFSET_UNKNOWN };
 	char label[LABEL_SIZE];
 	struct text text;
 
@@ -214,7 +188,7 @@ put_rows_of_group(struct text *out, const struct report *report, const struct sc
 	text_init(&text, label, sizeof(label));
 	table_put_group_label(&text, groups, group);
 	table_put_label(out, label, PLACE_COLUMNS);
-	put_skew_figures(out, scale, &all);
+	put_skew_figures(out, report, &all);
 }
 
 void
@@ -222,8 +196,8 @@ table_put_time_of_last_pass(struct text *out, const struct report *report, const
 {
 	if (!report->skew.shown)
 		return;
-	text_printf(out, "%sin the last pass, at ", before);
-	report_put_tsc_time(out, report, report_get_shown_pass(report)->offsets.end_tsc);
+	text_printf(out, "%sin the last pass, at %s", before,
+		    phrase_tsc_time(report, report_get_shown_pass(report)->offsets.end_tsc).bytes);
 	text_put(out, after);
 }
 
@@ -232,7 +206,6 @@ table_put_skew_rows(struct text *out, const struct report *report)
 {
 	struct table_rows rows = table_begin_rows(report, true);
 	const struct report_core *core;
-	struct scale scale = report_get_tsc_scale(report);
 
 	text_put_coloured(out, INK_HEADING,
 			  "\nOffset and drift against the boot core (*); \"!\": differs from most, or drifts\n"
@@ -246,9 +219,9 @@ table_put_skew_rows(struct text *out, const struct report *report)
 		struct table_groups groups = table_group_cores(report);
 
 		for (size_t i = 0; i < groups.count; i++)
-			put_rows_of_group(out, report, &scale, &groups, i);
+			put_rows_of_group(out, report, &groups, i);
 	}
 	while ((core = table_get_next_core_with_row(&rows)))
-		put_row_of_core(out, report, &scale, core);
+		put_row_of_core(out, report, core);
 	table_put_cores_without_row(out, &rows);
 }

@@ -1,6 +1,8 @@
 /* Sentences on the synchronisation of the cores' TSCs. See table_cores.h. */
 #include "render/cores/table_cores.h"
 
+#include "report/phrase.h"
+
 static void
 put_number_of_pairs(struct text *text, const struct report *report)
 {
@@ -44,9 +46,7 @@ put_time_of_pass(struct text *text, const struct report *report)
 
 	if (report->skew.pass_count < 2 || !report->skew.within_known || bound_ns >= report->skew.within_ns)
 		return;
-	text_put(text, " At ");
-	report_put_tsc_time(text, report, shown->offsets.end_tsc);
-	text_put_char(text, ':');
+	text_printf(text, " At %s:", phrase_tsc_time(report, shown->offsets.end_tsc).bytes);
 }
 
 /*

@@ -2,7 +2,6 @@
 #ifndef BARETICK_TABLE_CORES_H
 #define BARETICK_TABLE_CORES_H
 
-#include "base/scale.h"
 #include "render/layout/layout.h"
 
 /*
@@ -67,7 +66,7 @@ void table_put_core_label(struct text *out, const struct report_core *core, cons
  * Write an interval as "LOW .. HIGH", each end in WIDTH columns. Offsets are in ns without a unit, or have a unit if an
  * end would need more than 8 columns. Drifts are in ppm and have at most 7 columns.
  */
-void table_put_offset(struct text *out, const struct scale *scale, struct offset offset, int width);
+void table_put_offset(struct text *out, const struct report *report, struct offset offset, int width);
 void table_put_drift(struct text *out, struct offset drift, int width);
 
 /* Writes the read latency on each core. */
