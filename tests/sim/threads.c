@@ -75,8 +75,8 @@ finish_job(void)
 		pthread_cond_signal(&state.finished);
 }
 
-static void
-mark_core_dead_and_stop(void)
+void
+threads_stop_core(void)
 {
 	if (state.in_turns) {
 		state.cores[self].is_dead = true;
@@ -99,7 +99,7 @@ threads_read_tsc(void)
 	uint64_t world;
 
 	if (reads == core->dies_reading)
-		mark_core_dead_and_stop();
+		threads_stop_core();
 	world = __atomic_add_fetch(&state.world, 1 + core->late_ticks, __ATOMIC_ACQ_REL);
 	if (core->stops_at && world > core->stops_at)
 		world = core->stops_at;

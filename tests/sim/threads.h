@@ -46,6 +46,7 @@ void threads_yield(void);
 uint64_t threads_read_tsc(void);
 void threads_pause(void);
 size_t threads_get_core(void);
+void threads_stop_core(void); /* the calling core (not the boot core) dies; does not return */
 
 uint64_t threads_count_tsc_reads(size_t core);      /* number of TSC readings of CORE since the cores were started */
 uint64_t threads_get_time_ticks(void);

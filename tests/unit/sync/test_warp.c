@@ -1,33 +1,25 @@
 /*
- * Tests of the warp check with host threads as cores, whose TSCs have known offsets. For exact figures, only one
- * thread runs at a time: the one that has the baton. The baton moves on at every pause, and sometimes while a thread
- * holds the lock. Therefore the host's scheduler has no influence. In one test all threads run at once.
+ * Tests of the warp check with simulated cores, whose TSCs have known offsets. For exact figures, the cores run in
+ * turns on one host thread: the next core runs at every pause, and sometimes while a core holds the lock. Therefore the
+ * host's scheduler has no influence. In one test each core is a host thread, and all run at once.
  */
-#define _GNU_SOURCE /* for the host processors of a thread */
-
-#include <pthread.h>
-#include <sched.h>
-
 #include "sync/warp.h"
 #include "test.h"
+#include "threads.h"
 
 #define CORES      4
 #define TURNS      1000
 #define CALM       300
 #define TICK       100 /* duration of a reading in ticks */
-/* number of successive pauses after which a thread keeps the baton in most of its pauses; one test has no such limit */
+/* number of successive pauses after which a core keeps its turn in most of its pauses; one test has no such limit */
 #define PATIENCE   100
-/* a thread that has waited for PATIENCE pauses passes on the baton once in this number of pauses */
+/* a core that has waited for PATIENCE pauses lets the next core run once in this number of pauses */
 #define RARELY     65536
 /* largest number of pauses of a core in a check: at the barrier, at the lock and in its turns */
 #define PAUSES_MAX (UINT64_C(6) << 20)
 
 static struct {
-	pthread_mutex_t mutex;
-	pthread_cond_t moved[CORES]; /* signalled when the core gets the baton */
-	bool free_for_all; /* true if all threads run at the same time, without a baton */
-	bool playing[CORES];
-	size_t holder;
+	bool free_for_all; /* true if the cores do not run in turns */
 	uint64_t world, random;
 	int64_t offset[CORES];
 	uint64_t reads[CORES], pauses[CORES], idle[CORES];
@@ -44,62 +36,17 @@ static struct {
 	uint64_t lead;       /* largest lead of a core over any other core at a reading, in turns */
 	size_t expected;
 	struct warp_table *table;
-} sim = { .mutex = PTHREAD_MUTEX_INITIALIZER, .moved = { [0 ... CORES - 1] = PTHREAD_COND_INITIALIZER } };
-
-static _Thread_local size_t self;
-
-/* Passes the baton to the next core that still runs. The caller must hold the mutex. */
-static void
-move_on(void)
-{
-	for (size_t step = 1; step <= CORES; step++) {
-		size_t next = (self + step) % CORES;
-
-		if (sim.playing[next]) {
-			sim.holder = next;
-			pthread_cond_signal(&sim.moved[next]);
-			break;
-		}
-	}
-}
+} sim;
 
 static void
-wait_for_baton(void)
+let_next_core_run(void)
 {
-	while (sim.holder != self)
-		pthread_cond_wait(&sim.moved[self], &sim.mutex);
-}
-
-static void
-hand_on(void)
-{
-	if (sim.free_for_all)
-		return;
-	pthread_mutex_lock(&sim.mutex);
-	move_on();
-	wait_for_baton();
-	pthread_mutex_unlock(&sim.mutex);
-}
-
-static void
-leave(void)
-{
-	pthread_mutex_lock(&sim.mutex);
-	sim.playing[self] = false;
 	if (!sim.free_for_all)
-		move_on();
-	pthread_mutex_unlock(&sim.mutex);
+		threads_yield();
 }
 
 static void
-die(void)
-{
-	leave();
-	pthread_exit(NULL);
-}
-
-static void
-note_lead(void)
+note_lead(size_t self)
 {
 	for (size_t i = 0; i < CORES; i++) {
 		uint64_t ahead = sim.table->slots[self].turns - sim.table->slots[i].turns;
@@ -112,11 +59,13 @@ note_lead(void)
 static uint64_t
 sim_tsc(void)
 {
+	size_t self = threads_get_core();
+
 	sim.idle[self] = 0;
 	if (!sim.free_for_all)
-		note_lead();
+		note_lead(self);
 	if (++sim.reads[self] == sim.dies_reading[self])
-		die();
+		threads_stop_core();
 	if (sim.reads[self] == sim.calms_reading[self])
 		sim.offset[self] = CALM;
 	if (!sim.free_for_all) {
@@ -124,7 +73,7 @@ sim_tsc(void)
 		sim.random ^= sim.random >> 7;
 		sim.random ^= sim.random << 17;
 		if (sim.random % 8 == 0)
-			hand_on();
+			let_next_core_run();
 	}
 	return __atomic_add_fetch(&sim.world, TICK, __ATOMIC_RELAXED) + (uint64_t)sim.offset[self];
 }
@@ -139,49 +88,30 @@ sim_read(void *context)
 static void
 sim_pause(void)
 {
+	size_t self = threads_get_core();
+
 	sim.pauses[self]++;
 	if (sim.dies_pausing[self] && sim.reads[self] >= sim.dies_pausing[self])
-		die();
+		threads_stop_core();
 	if (++sim.idle[self] > sim.patience && sim.idle[self] % RARELY)
 		return;
 	for (unsigned i = 0; i <= sim.far[self]; i++)
-		hand_on();
+		let_next_core_run();
 }
 
-static void *
-play(void *core)
+static void
+run_warp_check(void *unused, size_t core)
 {
-	self = (size_t)core;
-	if (!sim.free_for_all) {
-		pthread_mutex_lock(&sim.mutex);
-		wait_for_baton();
-		pthread_mutex_unlock(&sim.mutex);
-	}
-	warp_run_core(sim.table, self, sim.expected, (struct warp_reader){ sim_read, NULL, NULL }, sim_pause);
-	leave();
-	return NULL;
+	(void)unused;
+	warp_run_core(sim.table, core, sim.expected, (struct warp_reader){ sim_read, NULL, NULL }, sim_pause);
 }
 
 static struct warp_result
 run(size_t cores)
 {
-	pthread_t threads[CORES];
-	pthread_attr_t attributes;
-	cpu_set_t processor;
-
-	pthread_attr_init(&attributes);
-	CPU_ZERO(&processor);
-	CPU_SET((size_t)sched_getcpu(), &processor);
-	if (!sim.free_for_all)
-		/* a thread wakes another one faster on its own processor than on another one */
-		pthread_attr_setaffinity_np(&attributes, sizeof(processor), &processor);
-	for (size_t i = 0; i < cores; i++)
-		sim.playing[i] = true;
-	for (size_t i = 0; i < cores; i++)
-		assert_int_equal(pthread_create(&threads[i], &attributes, play, (void *)i), 0);
-	pthread_attr_destroy(&attributes);
-	for (size_t i = 0; i < cores; i++)
-		pthread_join(threads[i], NULL);
+	(sim.free_for_all ? threads_start : threads_start_in_turns)(cores);
+	threads_smp.run_all(NULL, run_warp_check, NULL, 0);
+	threads_stop();
 	for (size_t i = 0; i < cores && !sim.free_for_all; i++)
 		assert_in_range(sim.pauses[i], 0, PAUSES_MAX);
 	return warp_get_result(sim.table, sim.expected);
@@ -191,7 +121,6 @@ static void
 begin_kind(enum warp_kind kind)
 {
 	sim.free_for_all = false;
-	sim.holder = 0;
 	sim.world = UINT64_C(1) << 40;
 	sim.random = 88172645463325252u;
 	sim.expected = CORES;
@@ -403,8 +332,10 @@ TEST(cores_that_run_one_after_another_prove_nothing)
 {
 	sim.expected = 1; /* the barrier waits for one core only, so the cores do not wait for each other */
 	sim.free_for_all = true;
-	for (self = 0; self < CORES; self++)
-		warp_run_core(sim.table, self, 1, (struct warp_reader){ sim_read, NULL, NULL }, sim_pause);
+	threads_start_in_turns(CORES);
+	for (size_t core = 0; core < CORES; core++)
+		threads_smp.run(NULL, core, run_warp_check, NULL, 0);
+	threads_stop();
 
 	struct warp_result result = warp_get_result(sim.table, CORES);
 
@@ -424,7 +355,6 @@ read_what_stands_still(void *context)
 TEST(a_check_of_a_clock_that_stands_still_ends_at_the_limit)
 {
 	sim.free_for_all = true;
-	self = 0;
 	sim.table->bound_ticks = 10 * TICK;
 	warp_run_core(sim.table, 0, 1, (struct warp_reader){ read_what_stands_still, NULL, sim_tsc }, sim_pause);
 	assert_int_equal(sim.table->slots[0].turns, 12);
