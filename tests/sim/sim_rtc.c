@@ -41,9 +41,10 @@ sim_rtc_reset(void)
 static uint64_t
 get_rtc_time_ps(void)
 {
-	int64_t fast_ps = (int64_t)(sim.now_ps / 1000000) * sim.rtc.fast_ppm +
-			  (int64_t)((__int128)sim.now_ps * sim.rtc.fast_ppb / 1000000000);
+	int64_t fast_ps = (int64_t)(sim.now_ps / 1000000) * sim.rtc.fast_ppm;
 
+	if (sim.rtc.fast_ppb)
+		fast_ps += (int64_t)((__int128)sim.now_ps * sim.rtc.fast_ppb / 1000000000);
 	return sim.now_ps + (uint64_t)fast_ps + sim.rtc.ahead_ps;
 }
 
