@@ -7,6 +7,7 @@ import pytest
 import browser as chromium
 from lab import page
 
+pytestmark = pytest.mark.xdist_group("browser")  # the worker that also runs test_page.py
 HOSTILE = "</script><img src=x onerror=\"window.pwned=1\">${1}"
 WIDER = """[...document.querySelectorAll("main *")].filter((each) => !each.closest(".hidden") && each.offsetParent &&
     each.getBoundingClientRect().right > window.innerWidth + 1).map((each) => each.outerHTML.slice(0, 90))"""

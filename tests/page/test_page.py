@@ -1,5 +1,7 @@
 """report.html in a headless Chromium. It must be drawn and make no requests, and a hostile report must have no
-effect."""
+effect.
+
+Takes about 18 processor-seconds in the browser, which all tests share. They are counted for the last test."""
 import base64
 import copy
 import gzip
@@ -25,6 +27,7 @@ from results import baseline  # noqa: E402
 from results import page as runner_page  # noqa: E402
 from results.reports import make_incomplete_report  # noqa: E402
 
+pytestmark = pytest.mark.xdist_group("browser")  # one worker runs all of these tests, so that they share a browser
 GOLDENS = ROOT / "tests" / "goldens"
 HOSTILE = "</script><img src=x onerror=\"window.pwned=1\"><!--'\u2028${1}"
 ALWAYS = {"chart-histogram", "chart-percentiles", "chart-claims", "chart-pairs", "chart-cores", "chart-contention"}
@@ -83,7 +86,7 @@ def show(browser, template, tmp_path):
 
 
 def page_of(template, report):
-    return runner_page.insert_report(template, json.dumps(report, indent=2).encode())
+    return runner_page.insert_report(template, json.dumps(report).encode())
 
 
 def golden(name):
