@@ -66,3 +66,30 @@ TEST(wraps_are_ambiguous_if_the_rate_leaves_a_quarter_of_the_range_open)
 	assert_true(rate_may_wraps_be_miscounted(&pm, &exact, quarter_ticks * 1000 + 1000, 1000000));
 	assert_false(rate_may_wraps_be_miscounted(&hpet, &within_1_percent, UINT64_C(1) << 60, 1000000));
 }
+
+/*
+ * Returns the TSC's rate by two readings of a clock of 10 MHz. It advanced by COUNTED ticks in 10^9 ticks of the TSC.
+ */
+static struct rate_interval
+rate_by_two_readings(uint64_t counted)
+{
+	const struct sample first = { 1000, 0, 1010 }, last = { 1000001000, counted, 1000001010 };
+
+	report = (struct report){ .clock_count = 1,
+				  .clocks = { { .clock = { .id = "hpet", .main = "hpet", .claimed = { 10000000, 1 } } } } };
+	readings = (struct rate_readings){ .report = &report, .entry = &report.clocks[0], .smallest_ticks = 1 };
+	scale_init(&readings.scale, (struct rate){ 1000000000, 1 });
+	return rate_readings_implied_rate_of_two_samples(&readings, &first, &last);
+}
+
+/* The TSC counts 10^9 ticks in a second. If another clock counts 2,000 seconds then, the TSC stopped or jumped. */
+TEST(a_rate_by_two_readings_is_unknown_if_it_is_implausible)
+{
+	struct rate_interval rate = rate_by_two_readings(10000000);
+
+	assert_true(rate.known);
+	assert_in_range(UINT64_C(1000000000000000), rate.low, rate.high);
+	assert_true(rate_by_two_readings(UINT64_C(500) * 10000000).known);
+	assert_false(rate_by_two_readings(UINT64_C(2000) * 10000000).known);
+	assert_false(rate_by_two_readings(5000).known);
+}
