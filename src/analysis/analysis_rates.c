@@ -500,12 +500,6 @@ is_scale_outside_rate(const struct scale *scale, const struct rate_interval *rat
 	return rate->known && (microhz < rate->low || microhz > rate->high);
 }
 
-static bool
-are_rates_disjoint(const struct rate_interval *a, const struct rate_interval *b)
-{
-	return a->known && b->known && (a->low > b->high || b->low > a->high);
-}
-
 /*
  * A pause of a guest may delay an edge of its RTC. The rates before and after this edge are then both wrong. Therefore
  * two time spans without a common edge are compared: the first half of the window, and the time after the window. If
@@ -524,7 +518,7 @@ find_edge_clocks_of_unsure_rate(struct rates *rates, const struct scale *scale)
 			entry->implied_since = clock->again;
 		if (!rates->report->hypervisor[0] || !clock->is_followed || !entry->clock.edges_only ||
 		    !is_scale_outside_rate(scale, &entry->implied_window) ||
-		    are_rates_disjoint(&entry->implied_window, &entry->implied_since))
+		    (entry->implied_since.known && !may_rates_be_equal(&entry->implied_window, &entry->implied_since)))
 			continue;
 		if (!(clock->has_again && clock->final.end) && is_scale_outside_rate(scale, half) &&
 		    is_scale_outside_rate(scale, &entry->implied_since))
