@@ -96,25 +96,20 @@ struct group {
 static struct group
 find_cores_off_majority(const struct report *report, const struct report_pass *pass)
 {
-	struct group group = { .moment = MOMENT_NEVER, .one_way = true };
+	struct group group = { .distance = OFFSET_UNKNOWN, .moment = MOMENT_NEVER, .one_way = true };
 
 	for (size_t i = 0; i < pass->offsets.cores; i++) {
-		struct offset offset;
-
 		if (!pass->off[i])
 			continue;
 		if (!group.count++) {
 			group.first = i;
 			group.other = pass_find_core_furthest_from(report, pass, i);
-			group.distance = pair_offset_ns(report, pass, group.other, i);
 		}
-		offset = pair_offset_ns(report, pass, group.other, i);
-		group.one_way &= pair_has_proven_offset(report, pass, group.other, i) &&
-				 (offset.low > 0) == (group.distance.low > 0);
-		group.distance.low = offset.low < group.distance.low ? offset.low : group.distance.low;
-		group.distance.high = offset.high > group.distance.high ? offset.high : group.distance.high;
+		group.one_way &= pair_has_proven_offset(report, pass, group.other, i);
+		group.distance = offset_hull(group.distance, pair_offset_ns(report, pass, group.other, i));
 		group.moment = moment_union(group.moment, offsets_get_time_of_pair(&pass->offsets, group.other, i));
 	}
+	group.one_way &= offset_excludes_zero(group.distance);
 	return group;
 }
 
@@ -233,16 +228,16 @@ static void
 add_pair_drift_finding(struct report *report, struct pair pair)
 {
 	struct offset drift = report_get_pair_drift(report, pair.a, pair.b);
-	struct moment first = offsets_get_time_of_pair(&report->skew.passes[0].offsets, pair.a, pair.b);
-	struct moment last = offsets_get_time_of_pair(&report_get_last_pass(report)->offsets, pair.a, pair.b);
+	const struct offsets *first = &report->skew.passes[0].offsets, *last = &report_get_last_pass(report)->offsets;
 	uint32_t a = report_get_apic_id_of_rank(report, pair.a), b = report_get_apic_id_of_rank(report, pair.b);
 	struct finding *finding;
 
 	finding = rules_add_finding(report, "tsc-drift", "tsc", REPORT_NO_CORE,
 				    "Core %u's TSC ran %lu to %lu ppb %s than core %u's between %s and %s, and "
 				    "nothing shows which of the two changed.", b, offset_min_abs(drift), offset_max_abs(drift),
-				    drift.high > 0 ? "faster" : "slower", a, phrase_time_span(report, first).bytes,
-				    phrase_time_span(report, last).bytes);
+				    drift.high > 0 ? "faster" : "slower", a,
+				    phrase_time_span(report, offsets_get_time_of_pair(first, pair.a, pair.b)).bytes,
+				    phrase_time_span(report, offsets_get_time_of_pair(last, pair.a, pair.b)).bytes);
 	set_figure_to_offset_size(finding, drift);
 	rules_set_pair_of_cores(finding, a, b);
 }
@@ -375,14 +370,9 @@ judge_warps(struct report *report, const struct warps *warps)
 static struct finding *
 find_step_back_finding(struct report *report)
 {
-	for (size_t i = 0; i < report->finding_count; i++) {
-		struct finding *finding = &report->findings[i];
+	struct finding *finding = rules_find_finding(report, "clock-backward", "tsc");
 
-		if (text_equal(finding->rule, "clock-backward") && text_equal(finding->clock, "tsc") &&
-		    (finding->core != REPORT_NO_CORE || finding->core_count))
-			return finding;
-	}
-	return NULL;
+	return finding && (finding->core != REPORT_NO_CORE || finding->core_count) ? finding : NULL;
 }
 
 /*
@@ -422,16 +412,15 @@ add_warps_to_finding(struct report *report, const struct warp_checks *checks)
 
 	if (!finding || (!worst && checks->unexplained.worst))
 		return;
+	if (worst)
+		rules_add_text_to_finding(finding,
+					  " Warps were seen, too (tsc-warp): %lu in %lu iterations under contention, the worst "
+					  "%lu ns", warps->count, warps->iterations, worst->worst_ns);
 	if (worst && worst->worst_a == worst->worst_b)
-		rules_add_text_to_finding(finding,
-					  " Warps were seen, too (tsc-warp): %lu in %lu iterations under contention, the worst "
-					  "%lu ns: core %u read less than it had before. The steps back are the likely cause.",
-					  warps->count, warps->iterations, worst->worst_ns, worst->worst_a);
+		rules_add_text_to_finding(finding, ": core %u read less than it had before. The steps back are the likely cause.",
+					  worst->worst_a);
 	else if (worst)
-		rules_add_text_to_finding(finding,
-					  " Warps were seen, too (tsc-warp): %lu in %lu iterations under contention, the worst "
-					  "%lu ns, core %u ahead of core %u%s.",
-					  warps->count, warps->iterations, worst->worst_ns, worst->worst_a, worst->worst_b,
+		rules_add_text_to_finding(finding, ", core %u ahead of core %u%s.", worst->worst_a, worst->worst_b,
 					  finding == find_step_back_finding(report) ? "; the steps back are the likely cause" : "");
 	else if (!checks->iterations)
 		rules_add_text_to_finding(finding, " Whether there are warps (tsc-warp) was not measured.");

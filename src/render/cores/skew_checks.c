@@ -113,22 +113,19 @@ put_contended_warp_check(struct text *out, const struct report_contended *check,
 	struct text *text = table_begin_sentence(&sentence);
 
 	text_printf(text, "Contended warp check of the TSC, %s", how);
+	if (check->measured)
+		text_printf(text, " (%zu cores, %lu iterations)", check->cores, check->iterations);
+	if (check->warps)
+		text_printf(text, ": %lu warp%s, the worst %lu ns (%lu ticks): core %u ", check->warps,
+			    table_plural_ending(check->warps), check->worst_ns, check->worst_ticks, check->worst_a);
 	if (!check->measured)
 		text_put(text, ": not measured.");
+	else if (!check->warps)
+		text_put(text, check->starved ? ": inconclusive: no warp, but a core got too few iterations." : ": no warp.");
+	else if (check->worst_a == check->worst_b)
+		text_put(text, "read less than in its own earlier read.");
 	else
-		text_printf(text, " (%zu cores, %lu iterations): ", check->cores, check->iterations);
-	if (check->measured && check->warps && check->worst_a == check->worst_b)
-		text_printf(text, "%lu warp%s, the worst %lu ns (%lu ticks): core %u read less than in its own earlier read.",
-			    check->warps, table_plural_ending(check->warps), check->worst_ns, check->worst_ticks, check->worst_a);
-	else if (check->measured && check->warps)
-		text_printf(text,
-			    "%lu warp%s, the worst %lu ns (%lu ticks): core %u was ahead of core %u, which "
-			    "read later.",
-			    check->warps, table_plural_ending(check->warps), check->worst_ns, check->worst_ticks,
-			    check->worst_a, check->worst_b);
-	else if (check->measured)
-		text_put(text, check->starved ? "inconclusive: no warp, but a core got too few iterations." :
-						"no warp.");
+		text_printf(text, "was ahead of core %u, which read later.", check->worst_b);
 	table_end_sentence(out, &sentence);
 }
 
