@@ -53,17 +53,14 @@ static uint64_t
 largest_offset_ns(const struct stretch *stretch)
 {
 	const struct report *report = stretch->report;
-	struct scale scale = report_get_tsc_scale(report);
-	uint64_t farthest = 0;
+	const struct series *series = &report->series;
+	struct offset range = { 0, 0 };
 
 	for (size_t r = stretch->from; r < stretch->to; r++)
-		for (size_t i = 0; i < report->core_count; i++) {
-			struct offset offset = series_add_resolution(&report->series, report->series.rows[r].offsets[i]);
-
-			if (!report->cores[i].boot && offset_is_known(offset) && offset_max_abs(offset) > farthest)
-				farthest = offset_max_abs(offset);
-		}
-	return scale_ns(&scale, farthest);
+		for (size_t i = 0; i < report->core_count; i++)
+			if (!report->cores[i].boot)
+				range = offset_hull(range, series_add_resolution(series, series->rows[r].offsets[i]));
+	return (uint64_t)report_ticks_to_ns(report, offset_max_abs(range)).high;
 }
 
 static uint64_t

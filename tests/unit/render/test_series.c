@@ -112,6 +112,14 @@ TEST(a_line_has_the_worst_figures_of_its_rows_and_the_known_rates)
 	assert_non_null(strstr(here.bytes, "against hpet"));
 }
 
+/* The offset is at most 44 ticks. At the lowest possible rate of 1.9 GHz these take 23.2 ns. */
+TEST(the_largest_offset_is_rounded_up_at_the_lowest_rate_of_the_tsc)
+{
+	here.report->tsc_within = (struct rate_interval){ true, 2000000000000000, 1900000000000000, 2100000000000000 };
+	add_minute(85, -40, 0, 0);
+	assert_non_null(strstr(table(), "    60 s       -   24 ns "));
+}
+
 /*
  * 40 minutes are shown in 12 lines, and the last line ends with the run. In one of the minutes a read took long, and a
  * line must show it.
