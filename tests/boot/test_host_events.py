@@ -28,7 +28,7 @@ def happened(done, text, after, seconds):
 @pytest.mark.parametrize("what", list(events.KINDS))
 def test_a_run_reaches_its_end_after_each_event(run, tmp_path, what):
     text = f"rates+200ms={what}:1s"
-    done = run(*BARE, "--cpus", "1", "--event", text, *junit(tmp_path), "--", "profile=quick", "clocks=tsc,rtc")
+    done = run(*BARE, "--cpus", "1", "--event", text, *junit(tmp_path), "--", "profile=quick", "duration=10ms", "clocks=tsc,rtc")
     happened(done, text, 0.2, 1)
     assert done.file("qemu.log").count(b"\n$ ") == (what == "migrate")
     said = re.findall(rb"(?m)^phase: (\S+?)\r?$", done.file("serial.log"))
@@ -77,7 +77,7 @@ def test_an_event_happens_to_a_machine_that_booted_from_an_image(run, tmp_path, 
 def test_a_stop_as_the_rates_are_announced_is_noted(run):
     """The machine is stopped for 3 s before the RTC's first edge in the rate window. A note must give the stop's
     length, as a range if necessary: the RTC's reading before the stop is exact only to a second."""
-    done = run(*BARE, "--cpus", "1", "--event", "rates=stop:3s", "--", "profile=quick")
+    done = run(*BARE, "--cpus", "1", "--event", "rates=stop:3s", "--", "profile=quick", "clocks=tsc,acpi_pm,rtc", "irq=off")
     stops = [re.match(r"The machine was stopped for ([0-9.]+) (?:to ([0-9.]+) )?s at ", note)
              for note in checked(done)["notes"]]
     assert any(stop and float(stop[1]) < 3.5 and float(stop[2] or stop[1]) > 2.5 for stop in stops), done

@@ -3,8 +3,8 @@ other values. Instructions drive the guest's time (-icount), so the TSC and the 
 GHz."""
 import pytest
 
-from boots import EFI_BUILT, ICOUNT, checked, qemu
-from harness import FAST_TCG, ROOT
+from boots import EFI_BUILT, SHORT, checked, qemu
+from harness import QUICK_TCG, ROOT
 
 IMAGE = ROOT / "build" / "baretick-skew.efi"
 NO_SVM = "QEMU ended with status 65"  # QEMU's exit status for EXIT_NO_SVM of tests/skew/skew.c
@@ -23,8 +23,8 @@ def claims(run, *leaves):
     """Return the report of a boot with changed CPUID leaves. Each of LEAVES has the number of a leaf, and its values of
     EAX, EBX, ECX and EDX."""
     words = " ".join(":".join(map(str, leaf)) for leaf in leaves)
-    done = run(*FAST_TCG, "--cpus", "1", "--efi", IMAGE, *qemu(*ICOUNT),
-               *qemu("-fw_cfg", f"name=opt/baretick/leaves,string={words}"), "--", "profile=quick")
+    done = run(*QUICK_TCG, "--cpus", "1", "--efi", IMAGE,
+               *qemu("-fw_cfg", f"name=opt/baretick/leaves,string={words}"), "--", *SHORT)
     if NO_SVM in done.stderr:
         pytest.skip("this QEMU's cores have no SVM")
     return checked(done, started=1, accelerator="vmware" if VMWARE in leaves else "tcg")
