@@ -84,7 +84,7 @@ class Grammar:
         if option is None:
             return f"is not an option{format_suggestion(key, self._options)}; the options are {', '.join(self._options)}"
         if rule is not None and rule not in self._all["rules"]:
-            return f"names no rule that has a limit{format_suggestion(rule, self._all['rules'])}; these have: {', '.join(self._all['rules'])}"
+            return f"names no rule that has a limit{format_suggestion(rule, self._all['rules'])}; these have, with units that the option rules prints: {', '.join(self._all['rules'])}"
         if option["kind"] == "flag":
             return f"is not valid: {name} takes no value" if given else None
         if given and self._is_valid(option, value):

@@ -146,7 +146,7 @@ read_limit_option(struct reader *reader, const struct option *option, struct wor
 		return end_error_with_valid_values(reader, option, value, has_value);
 	text_put(&reader->error, "names no rule that has a limit");
 	suggest_rule(&reader->error, rule, reader->names);
-	text_put(&reader->error, "; these have:");
+	text_put(&reader->error, "; these have, with units that the option rules prints:");
 	put_list_of_names(&reader->error, reader->names->rules);
 	return end_error_message(&reader->error);
 }

@@ -170,7 +170,7 @@ TEST(an_error_that_is_too_long_ends_with_dots_after_a_complete_name)
 	options_set_defaults(&options);
 	assert_false(options_parse("limit.x=1", 9, "the load options", &long_names, &options, error));
 	assert_in_range(strlen(error), OPTIONS_ERROR_SIZE - 40, OPTIONS_ERROR_SIZE - 1);
-	assert_string_equal(error + strlen(error) - 27, "quite-a-long-name-0027, ...");
+	assert_string_equal(error + strlen(error) - 27, "quite-a-long-name-0026, ...");
 	assert_ptr_equal(strstr(error, "In the load options: \"limit.x=1\" names no rule"), error);
 }
 
@@ -405,7 +405,8 @@ TEST(for_a_misspelled_clock_or_rule_the_nearest_name_is_suggested)
 	assert_refused("clocks=acpipm", SOURCE "\"clocks=acpipm\" is not valid (did you mean acpi_pm?): clocks= takes one or "
 					       "more of these, separated by commas: tsc, hpet, acpi_pm, pit, rtc.");
 	assert_refused("limit.tsc-wrap=3", SOURCE "\"limit.tsc-wrap=3\" names no rule that has a limit (did you mean "
-						  "tsc-warp?); these have: clock-backward, tsc-warp.");
+						  "tsc-warp?); these have, with units that the option rules prints: "
+						  "clock-backward, tsc-warp.");
 }
 
 TEST(the_options_remember_if_save_and_cores_were_set)
