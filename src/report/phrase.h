@@ -17,6 +17,12 @@ struct phrase phrase(const char *format, ...) __attribute__((format(printf, 1, 2
 /* Appends text to PHRASE. Text that does not fit is cut. */
 void phrase_add(struct phrase *phrase, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/*
+ * Returns an upper bound of NS ns as text: "91 ns", "10001 ns". A bound from 100,000 ns is rounded up to three digits:
+ * 679425 becomes "680 us".
+ */
+struct phrase phrase_bound_ns(uint64_t ns);
+
 /* Returns the separator before item I in a list of COUNT items: "", ", " or " and ". */
 const char *phrase_list_separator(size_t i, size_t count);
 

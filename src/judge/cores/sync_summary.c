@@ -34,7 +34,8 @@ choose_shown_pass(const struct report *report)
 static void
 put_bound_of_offsets(struct text *text, const struct report *report, const char *before, const char *after)
 {
-	text_printf(text, "%swithin %lu ns%s %s", before, report->skew.within_ns, after, phrase_pass_times(report).bytes);
+	text_printf(text, "%swithin %s%s %s", before, phrase_bound_ns(report->skew.within_ns).bytes, after,
+		    phrase_pass_times(report).bytes);
 }
 
 /*

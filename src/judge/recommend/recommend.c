@@ -92,7 +92,7 @@ put_tsc_properties(const struct report *report, struct text *reason)
 
 	if (report->cores_started > 1 && skew->synchronised) {
 		text_printf(reason, ", synchronised on %zu cores within %s %s", skew->passes[0].offsets.cores,
-			    number_from_ns(skew->within_ns).text, phrase_pass_times(report).bytes);
+			    phrase_bound_ns(skew->within_ns).bytes, phrase_pass_times(report).bytes);
 	} else if (report->cores_started > 1) {
 		text_put(reason, ", not proven synchronised on all cores");
 	}

@@ -144,7 +144,7 @@ put_undetermined_agreement(struct text *text, const struct report *report)
 		text_put(text, report->incomplete ? "they were compared only once. Let the run end." :
 			 "they were compared only once. See their synchronisation.");
 	else if (skew->within_known)
-		text_printf(text, "only within %s. Run again on an idle machine.", number_from_ns(skew->within_ns).text);
+		text_printf(text, "only within %s. Run again on an idle machine.", phrase_bound_ns(skew->within_ns).bytes);
 	else
 		text_put(text, "see their synchronisation. Run again on an idle machine.");
 }
@@ -159,7 +159,7 @@ put_agreement_of_cores(struct text *text, const struct report *report)
 	else if (!report->skew.pass_count)
 		text_put(text, " The cores' TSCs were not compared.");
 	else if (report->answer.within_known)
-		text_printf(text, " The cores' TSCs agree within %s.", number_from_ns(report->answer.within_ns).text);
+		text_printf(text, " The cores' TSCs agree within %s.", phrase_bound_ns(report->answer.within_ns).bytes);
 	else
 		put_undetermined_agreement(text, report);
 }

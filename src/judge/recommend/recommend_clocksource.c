@@ -248,8 +248,9 @@ predict_clock_of_postgresql(struct report *report)
 	if (read_ps)
 		text_printf(&text, "; a read costs %s", number_from_ps(read_ps).text);
 	if (loop && loop->worst.known)
-		text_printf(&text, "; if CPUID gives no rate, a loop measures it: error up to %s in %lu runs",
-			    recommend_describe_worst_error(loop).bytes, loop->runs - loop->refused);
+		text_printf(&text, "; if CPUID gives no rate, PostgreSQL measures it by a loop, whose largest error in %lu run%s "
+			    "here was %s", loop->runs - loop->refused, loop->runs - loop->refused == 1 ? "" : "s",
+			    recommend_describe_worst_error(loop).bytes);
 	text_put_char(&text, '.');
 }
 

@@ -104,10 +104,12 @@ put_synchrony_sentences(struct text *out, const struct report *report)
 	if (skew->pass_count) {
 		text_put(text, ": ping-pongs of ");
 		put_number_of_pairs(text, report);
-		text_printf(text, " (%lu in %zu round%s", first->pingpongs, first->rounds, table_plural_ending(first->rounds));
+		if (first->rounds > 1)
+			text_printf(text, " in %zu rounds, %zu pair%s at a time", first->rounds, first->concurrency,
+				    table_plural_ending(first->concurrency));
 		if (first->again)
-			text_printf(text, ", %lu repeated", first->again);
-		text_printf(text, ", %zu at a time), best round trip %lu ns", first->concurrency, skew->best_trip_ns);
+			text_printf(text, ", %lu ping-pong%s repeated", first->again, table_plural_ending(first->again));
+		text_printf(text, "; best round trip: %lu ns", skew->best_trip_ns);
 	}
 	text_put_char(text, '.');
 	if (skew->pass_count && !skew->proven) {

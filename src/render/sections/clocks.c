@@ -111,7 +111,8 @@ table_put_clocks(struct text *out, const struct report *report)
 			  "  \"res\": resolution. \"a read\": cost without the bracket, median of the cores.");
 	if (any_open)
 		table_put_wrapped(out, out->length, 2,
-				  "  \"n.d.\": not determined (no fault was found, but some rules are undecided).");
+				  "  \"n.d.\": not determined. No fault was found, but some rules are undecided: see Specified "
+				  "behaviour.");
 	if (any_few)
 		table_put_wrapped(out, out->length, 2, "  \"-\" instead of a percentile: there were too few reads.");
 }

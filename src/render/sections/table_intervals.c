@@ -118,6 +118,8 @@ table_put_intervals(struct text *out, const struct report *report)
 	if (!report->interval_count)
 		return;
 	text_put_coloured(out, INK_HEADING, "\nTimer interrupts on the boot core, and by how much they came late\n\n");
+	table_put_sentence(out, "A timer sends interrupts, and a clock is read. A device that does both is judged by separate "
+			   "rules.");
 	table_put_sentence(out, "\"ask\": requested interrupts; \"mis\": missed; \"ear\": early; \"dbl\": two for one "
 			   "deadline; \"exc\": not judged, because the core was preempted. \"/\": periodic, otherwise one-shots. "
 			   "\"min\" to \"max\": lateness, each +- \"error\".");

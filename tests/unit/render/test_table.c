@@ -410,7 +410,7 @@ TEST(the_map_shows_a_contradictory_pair_and_a_pair_without_a_result)
 				       "      10  .?...\\\n"));
 	assert_says(report, "\nSynchronisation not determined at 3.1 s, as 1 pair contradicts the other pairs: "
 		    "ping-pongs of "
-			    "14 of 15 pairs of 6 cores (");
+			    "14 of 15 pairs of 6 cores in ");
 	assert_says(report, " The offset of cores 4 and 8 contradicts other pairs or an earlier measurement by 433 ns, ");
 	/* a lower bound of 867 ticks, or 433.5 ns, is rounded down */
 	literal_set_offset(&report->skew.passes[0].offsets, 2, 4, (struct offset){ 961, 1040 });
@@ -424,35 +424,34 @@ TEST(the_sentence_about_synchrony_says_what_the_pairs_prove)
 	int64_t truth_ticks[4] = { [3] = 20000 };
 	struct report *report = literal_make_report_of_cores(4, PAIR_SCHEDULE_ALL, NULL), *skewed;
 
-	assert_says(report, "\nSynchronised within 29 ns at 3.1 s and 21.1 s: ping-pongs of all pairs of 4 cores (6 in "
-			    "3 rounds, 2 at a "
-			    "time), best round trip 41 ns. Each pass has its own bound: 29 ns in the first "
+	assert_says(report, "\nSynchronised within 29 ns at 3.1 s and 21.1 s: ping-pongs of all pairs of 4 cores in 3 "
+			    "rounds, 2 pairs at a time; best round trip: 41 ns. Each pass has its own bound: 29 ns in the first "
 			    "(its offsets are below), 29 ns in the last. The larger counts.\nDrift");
 	literal_fill_pass(report, PAIR_SCHEDULE_ALL, truth_ticks);
 	assert_says(report,
 		    "\nNot synchronised at 3.1 s, 1 of 4 cores differs from the majority: ping-pongs of all pairs of 4 "
-		    "cores (");
+		    "cores in ");
 	assert_says(report, " Cores 4 and 6 differed by 9978 to 10024 ns. No two cores' TSCs differed by more than "
 			"10024 ns.\n");
 	literal_fill_pass(report, PAIR_SCHEDULE_STAR, NULL);
 	assert_says(report, "\nSynchronised within 52 ns at 3.1 s and 21.1 s: ping-pongs of the boot core with 3 "
-			    "others (3 in 3 rounds, 1 at "
-			    "a time), best round trip 41 ns. Each pass has its own bound: 52 ns in the first "
+			    "others in 3 rounds, 1 pair at a time; best round trip: 41 ns. Each pass has its own bound: 52 ns in the first "
 			    "(its offsets are below), 52 ns in the last. The larger counts. Measuring all pairs "
 			    "would take longer than this profile "
 			    "allows.\n");
 	report->skew.passes[0].again = 2;
-	assert_says(report, " ping-pongs of the boot core with 3 others (3 in 3 rounds, 2 repeated, 1 at a time), ");
+	assert_says(report, " ping-pongs of the boot core with 3 others in 3 rounds, 1 pair at a time, "
+			    "2 ping-pongs repeated; ");
 	literal_set_offset(&report->skew.passes[0].offsets, 0, 3, OFFSET_UNKNOWN);
 	literal_calculate_cores(report);
 	assert_says(report, "\nSynchronisation not determined at 3.1 s, as not every core's offset is known: "
-			    "ping-pongs of 2 of 3 pairs of 4 cores (");
+			    "ping-pongs of 2 of 3 pairs of 4 cores in ");
 	literal_remove_pass(report);
 	assert_says(report, "\nThe cores' offsets were not measured.\nTSC_ADJUST");
 
 	report = literal_make_report_of_cores(2, PAIR_SCHEDULE_ALL, (int64_t[]){ 0, 300 });
 	assert_says(report, "\nNot synchronised at 3.1 s, and no majority of the 2 cores shows which are right: "
-			    "ping-pongs of both cores (1 in 1 round, 1 at a time)");
+			    "ping-pongs of both cores; best round trip: ");
 	report = literal_make_report_of_cores(4, PAIR_SCHEDULE_ALL, NULL);
 	for (size_t a = 0; a < 4; a++)
 		for (size_t b = a + 1; b < 4; b++)
@@ -462,7 +461,7 @@ TEST(the_sentence_about_synchrony_says_what_the_pairs_prove)
 	assert_says(report,
 		    "\nNot synchronised at 3.1 s, and no majority of the 4 cores shows which are right: ping-pongs of "
 		    "all pairs "
-		    "of 4 cores (6 in 3 rounds, 2 at a time), best round trip 41 ns. Cores 4 and 6 differed by 5000 to "
+		    "of 4 cores in 3 rounds, 2 pairs at a time; best round trip: 41 ns. Cores 4 and 6 differed by 5000 to "
 		    "5050 ns. No two cores' TSCs differed by more than ");
 	assert_null(strstr(buffer, " 4! "));
 	assert_null(strstr(buffer, " 6! "));
@@ -474,7 +473,7 @@ TEST(the_sentence_about_synchrony_says_what_the_pairs_prove)
 	assert_says(
 		report,
 		"\nNot synchronised at 21.1 s, 1 of 4 cores differs from the majority: ping-pongs of all pairs of 4 "
-		"cores (");
+		    "cores in ");
 	/* the ping-pongs of the last pass were between 20.1 s and 21.1 s */
 	report->skew.passes[1].offsets.begin_tsc = report->skew.passes[1].offsets.end_tsc - 2000000000;
 	assert_says(report, "\nNot synchronised between 20.1 s and 21.1 s, 1 of 4 cores differs from the majority: ");
@@ -518,9 +517,11 @@ TEST(the_cores_are_called_synchronised_only_with_a_small_bound_up_to_the_end)
 	struct report *report = literal_make_report_of_cores(4, PAIR_SCHEDULE_ALL, NULL);
 
 	report->skew.passes[1].summary.bound_ticks = 1000000;
-	assert_says(report, "\nSynchronisation not determined: only within 500000 ns at 3.1 s and 21.1 s: ping-pongs of ");
+	assert_says(report, "\nSynchronisation not determined: only within 500 us at 3.1 s and 21.1 s: ping-pongs of ");
 	/* the first pass has the smaller bound, so the time of the first pass is printed */
-	assert_says(report, ", best round trip 41 ns. At 3.1 s: ");
+	assert_says(report, "; best round trip: 41 ns. At 3.1 s: ");
+	report->skew.passes[1].summary.bound_ticks = 1000002; /* a bound is rounded up: 500,001 ns are 501 us */
+	assert_says(report, "\nSynchronisation not determined: only within 501 us at 3.1 s and 21.1 s: ping-pongs of ");
 	report->skew.passes[1].summary.bound_ticks = 2000;
 	assert_says(report, "\nSynchronised within 1000 ns at 3.1 s and 21.1 s: ");
 	report->skew.passes[1].summary.bound_ticks = 2001;
