@@ -41,3 +41,13 @@ def cuts(image, writes):
             if image[place] != sector:
                 image[place] = sector
                 yield place.start // SECTOR
+
+
+def apply(image, writes):
+    """Apply WRITES to IMAGE. Return the writes that undo them. This is much faster than a copy of IMAGE."""
+    undo = []
+    for offset, data in writes:
+        place = slice(offset, offset + len(data))
+        undo.insert(0, (offset, image[place]))
+        image[place] = data
+    return undo
