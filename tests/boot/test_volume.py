@@ -13,6 +13,7 @@ from stick import CD, FAST, FILES, IMAGE, ON_STICK, PARTITION, REAL_TIME_STICK, 
 from boots import EFI, IMAGE_BUILT, NO_REPORT, VERDICT_STATUS, checked, clocks, qemu
 
 pytestmark = IMAGE_BUILT
+NO_SCREEN = qemu("-vga", "none")
 
 
 def check_unsaved(done, *sentences):
@@ -140,7 +141,7 @@ def test_a_stick_that_was_pulled_out_while_measuring_says_so(tmp_path):
             assert machine.wait_for(b"progress: ")
             monitor.unplug("usb-storage")
 
-    done = run_while(pull, tmp_path / "out", *REAL_TIME_STICK, "--", "profile=quick", "clocks=tsc,hpet", "cores=off", "duration=2s")
+    done = run_while(pull, tmp_path / "out", *REAL_TIME_STICK, *NO_SCREEN, "--", "profile=quick", "clocks=tsc,hpet", "cores=off", "duration=2s")
     check_unsaved(done, "it was removed")
     volume = volume_of(done.file("stick.img"))
     # only the marker file of the unfinished run exists
@@ -158,7 +159,7 @@ def test_a_stick_that_is_pulled_out_while_it_is_written_loses_nothing_that_seria
             assert machine.wait_for(b"Saving the report")
             monitor.unplug("usb-storage")
 
-    done = run_while(pull, tmp_path / "out", *REAL_TIME_STICK, *qemu("-set", "drive.stick.throttling.iops-write=48"), "--", *FAST)
+    done = run_while(pull, tmp_path / "out", *REAL_TIME_STICK, *NO_SCREEN, *qemu("-set", "drive.stick.throttling.iops-write=48"), "--", *FAST)
     check_unsaved(done)
     # folder 0001 was an earlier checkpoint of this run, which the run has removed
     assert sorted(folders(volume_of(done.file("stick.img")))) == ["0002"]
