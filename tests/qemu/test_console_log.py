@@ -6,7 +6,7 @@ import zlib
 
 import pytest
 
-from harness import ROOT
+from harness import QUICK_BARE, ROOT
 from readers import console, gather
 from results import reports
 
@@ -159,7 +159,7 @@ def test_the_application_s_lines_are_its_report_without_long_lists():
 
 @pytest.mark.skipif(not ELF.exists(), reason="build/baretick.elf is not there: type make")
 def test_a_boot_prints_it_as_its_last_lines_and_the_runner_reads_it(run):
-    done = run("--accel", "tcg", "--boot", "bare", "--cpus", "2", "--", "profile=quick", "duration=10ms", "serial=compact")
+    done = run(*QUICK_BARE, "--cpus", "2", "--", "profile=quick", "duration=10ms", "serial=compact")
     said = done.file("serial.log")
     found, = console.find_reports(said)
     assert json.loads(found.decode_json()) == done.report and done.status < 2, done
