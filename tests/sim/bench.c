@@ -234,17 +234,13 @@ allocate_for_replay(void *context, size_t bytes)
 	return block->bytes;
 }
 
-static char *
-render_json(const struct report *report)
+static void
+render_json(const struct report *report, char bytes[JSON_BYTES])
 {
 	struct text text;
-	char *bytes = malloc(JSON_BYTES);
 
-	if (!bytes)
-		sim_fail("no memory for a report");
 	text_init(&text, bytes, JSON_BYTES);
 	json_render(&text, report);
-	return bytes;
 }
 
 /* Fails the test if the two reports differ, and names the first difference. */
@@ -262,28 +258,28 @@ compare_texts(const char *expected, const char *found)
 static void
 check_replay(struct run *run)
 {
+	/* static, because a sanitizer needs long to allocate and free so much memory */
+	static char expected[JSON_BYTES], found[JSON_BYTES];
 	struct block *blocks = NULL;
 	const struct replay_memory memory = { allocate_for_replay, &blocks };
 	struct record *record = &run->survey.record;
 	struct report *report = calloc(1, sizeof(*report));
-	char *expected = render_json(&run->report), *found;
 	struct replay_found entries;
 	const char *error = report ? replay_restore_report(record->bytes, record->length, &memory, report, &entries) :
 			    "no memory";
 
+	render_json(&run->report, expected);
 	if (error && !(record->dropped && text_equal(error, LOST_FACTS)))
 		sim_fail("the replay fails: %s", error);
 	if (!error)
 		replay_calculate_results(report, record->bytes, record->length, entries.entries, entries.dropped);
-	found = render_json(error ? &run->report : report);
+	render_json(error ? &run->report : report, found);
 	compare_texts(expected, found);
 	for (struct block *next; blocks; blocks = next) {
 		next = blocks->next;
 		free(blocks);
 	}
 	free(report);
-	free(expected);
-	free(found);
 }
 
 void
