@@ -25,8 +25,9 @@
 #define SICK_CORE      2
 #define OTHER_CORE     1
 #define FAR_TICKS      1000000 /* longer than any round trip between cores, in ticks */
-/* time from the start of the latency measurements to the middle of the HPET's, which is the fifth; each takes 20 ms */
-#define HPET_TURN_PS   (90 * SIM_PS_PER_MS)
+/* time from the start of the latency measurements to the middle of the HPET's, which is the fifth; each takes 10 ms */
+#define HPET_TURN_PS   (45 * SIM_PS_PER_MS)
+#define DURATION_NS    10000000 /* duration of a clock's latency measurement in ns */
 #define HPET_TICKS_PER_MS 10000
 /* rate error that shows that the TSC does not share the chip set's crystal */
 #define TSC_FAST_PPM   40
@@ -364,6 +365,8 @@ FAULT(uip_of_7_ms, sim.rtc.uip_late_ps = 5 * SIM_PS_PER_MS)
 FAULT(seconds_by_two, sim.rtc.second_step = 2)
 FAULT(seconds_that_are_none, sim.rtc.seconds_invalid = true)
 FAULT(flag_at_64_hz, sim.rtc.pf_select = 10)
+/* DURATION_NS is less than a period of 64 Hz, so each clock is read for twice this time */
+FAULT(flag_at_64_hz_with_longer_reads, flag_at_64_hz(bench); bench->duration_ns = 2 * DURATION_NS)
 FAULT(battery_dead, sim.rtc.d = 0)
 FAULT(table_with_a_wrong_sum, read_hpet_table(bench, 1))
 FAULT(core_silent, bench->mute = SICK_CORE; bench->is_dead = true)
@@ -561,7 +564,8 @@ static const struct ailment faults[] = {
 	{ "rtc-seconds", "rtc", "seconds advance by two", &plain, FROM_THE_START, seconds_by_two },
 	{ "rtc-seconds", "rtc", "seconds register reads 7Fh", &plain, FROM_THE_START, seconds_that_are_none },
 	{ "rtc-periodic", "rtc", "flag at 64 Hz whatever is asked", &plain, BEFORE_CHECKS, flag_at_64_hz },
-	{ "rtc-periodic", "rtc", "flag at 64 Hz from the start", &plain, FROM_THE_START, flag_at_64_hz },
+	{ "rtc-periodic", "rtc", "flag at 64 Hz from the start", &plain, FROM_THE_START,
+	  flag_at_64_hz_with_longer_reads },
 	{ "rtc-battery", "rtc", "VRT is 0", &plain, FROM_THE_START, battery_dead },
 	{ "core-missing", NULL, "one core does not start", &several, FROM_THE_START, core_silent },
 	{ "acpi-table", NULL, "HPET table's checksum off by 1", &told, FROM_THE_START, table_with_a_wrong_sum },
@@ -639,6 +643,7 @@ run(const struct machine *machine, const struct ailment *fault)
 	if (machine->cores == 1)
 		sim_counter_speed_up(&sim.tsc.counter, TSC_FAST_PPM);
 	bench = bench_new();
+	bench->duration_ns = DURATION_NS;
 	if (machine->arrange)
 		machine->arrange(bench);
 	/* Faults of clocks start before the clocks are opened. Faults of cores start when the cores exist. */
