@@ -99,6 +99,8 @@ play(size_t cores, enum options_profile profile, uint64_t duration_ns, uint64_t 
 	sim.preempt_every = preempt_every;
 	sim.preempt_ps = PREEMPT_PS;
 	sim.accesses_max = UINT64_MAX;
+	if (!preempt_every) /* slow accesses, so that the test makes few of them */
+		sim.cost_ps[SIM_IN] = sim.cost_ps[SIM_OUT] = 4 * SIM_PS_PER_US;
 	sim_slow_tsc_reads();
 	bench = bench_new();
 	bench->duration_ns = duration_ns;
