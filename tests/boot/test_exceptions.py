@@ -14,7 +14,7 @@ from stick import STICK, copy_of_stick, folders, mtools, volume_of
 
 FAULTING = ROOT / "build" / "baretick-fault.efi"
 # Cores that the firmware starts (mp) must run at the same time, because the firmware's waits depend on it.
-BOOTS = {"uefi": [*QUICK_TCG, "--efi", FAULTING], "mp": [*FAST_TCG, "--efi", FAULTING],
+BOOTS = {"uefi": [*QUICK_TCG, "--efi", FAULTING], "mp": [*FAST_TCG, *qemu("-vga", "none"), "--efi", FAULTING],
          "bare": [*QUICK_BARE, "--image", FAULTING.with_suffix(".elf")]}
 IN_IMAGE = r" at baretick\+[0-9a-f]+h"
 KINDS = {"gp": rf"#GP \(vector 13, error 0h\){IN_IMAGE}",
@@ -30,9 +30,9 @@ ASTRAY = {"vo": r"#PF \(vector 14, error 1?0h\) at 123456789000h, address 123456
 ALL_KINDS = KINDS | ASTRAY | OWN_STACK
 FIRMWARES_DUMP = "X64 Exception Type"
 SHORT = ["profile=quick", "duration=10ms", "clocks=tsc,hpet,acpi_pm"]
-# A core other than the boot core causes its exception after this number of sample batches. At that time the core
-# measures its latencies for the report.
-LATER = 3
+# A core other than the boot core causes its exception after this number of sample batches: while it reads the clocks
+# alone, or while all cores read a clock at once and wait for one another.
+ALONE, AT_ONCE = "2", "3"
 
 pytestmark = pytest.mark.skipif(not FAULTING.exists(), reason="build/baretick-fault.efi is not there: type make check")
 long = pytest.mark.long
@@ -83,15 +83,16 @@ def test_a_clock_whose_read_faults_on_the_boot_core_is_broken_and_all_others_are
     assert not any("exception" in note or "Not restored" in note for note in report["notes"]), report["notes"]
 
 
-@pytest.mark.parametrize("boot, kind", [
-    *[("bare", kind) for kind in ("pf", "ud", "vo")], ("mp", "is"),
-    *[pytest.param(boot, kind, marks=long) for boot, kind in (("bare", "gp"), ("uefi", "pf"))],
-    *[pytest.param("mp", kind, marks=long) for kind in ("gp", "pf", "ud", "st", "vo")]])
-def test_a_core_whose_job_faults_is_lost_with_its_reason_and_the_run_goes_on(run, boot, kind):
-    report = faulted(run, boot, kind, 1, LATER, cpus=3)
+@pytest.mark.parametrize("boot, kind, when", [
+    ("bare", "pf", AT_ONCE), ("bare", "ud", ALONE), ("bare", "vo", ALONE), ("mp", "is", ALONE),
+    pytest.param("bare", "gp", AT_ONCE, marks=long), pytest.param("uefi", "pf", ALONE, marks=long),
+    *[pytest.param("mp", kind, ALONE, marks=long) for kind in ("gp", "pf", "ud", "st", "vo")]])
+def test_a_core_whose_job_faults_is_lost_with_its_reason_and_the_run_goes_on(run, boot, kind, when):
+    report = faulted(run, boot, kind, 1, when, cpus=3)
     lost = [core for core in report["cores"] if core["reason"]]
     assert [core["apic_id"] for core in lost] == [1], report["cores"]
     assert re.fullmatch(f"took an exception in a job: {ALL_KINDS[kind]}", lost[0]["reason"])
+    assert (lost[0]["latency"]["null"] is None) == (when == ALONE), "null is the last clock that a core reads alone"
     assert "core-missing" in {found["rule"] for found in report["findings"]}
     row = clocks(report)["acpi_pm"]
     assert row["state"] == "present" and row["latency"]["count"], row
