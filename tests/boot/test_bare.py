@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 from boots import SHORT, VERDICT_STATUS, checked, clocks, qemu
-from harness import BARE, QUICK_BARE, ROOT
+from harness import QUICK_BARE, ROOT
 from test_exceptions import KINDS, faulted
 
 ELF, EFI = ROOT / "build" / "baretick.elf", ROOT / "build" / "baretick.efi"
@@ -20,10 +20,10 @@ LINE_MAX = 8192  # longest command line that baretick accepts, in bytes
 pytestmark = pytest.mark.skipif(not ELF.exists(), reason="build/baretick.elf is not there: type make")
 
 
-def measured(run, *arguments, started, boot=QUICK_BARE, words=SHORT, lacking=()):
+def measured(run, *arguments, started, words=SHORT, lacking=()):
     """Return the report of a run. No rule may have failed, and every clock except those in LACKING must have been
     measured."""
-    report = checked(run(*boot, "--cpus", str(started), *arguments, "--", *words), started)
+    report = checked(run(*QUICK_BARE, "--cpus", str(started), *arguments, "--", *words), started)
     assert WITHOUT_UEFI in report["notes"], report["notes"]
     assert report["machine"]["firmware"].startswith("none (PVH"), report["machine"]
     rows = clocks(report)
@@ -36,8 +36,7 @@ def measured(run, *arguments, started, boot=QUICK_BARE, words=SHORT, lacking=())
 
 @pytest.mark.parametrize("machine, cpus", [("q35", 1), ("q35", 4), ("pc", 2), pytest.param("q35", 64, marks=pytest.mark.long)])
 def test_every_clock_and_every_core_is_measured(run, machine, cpus):
-    # More than two cores must run at the same time. With QUICK_BARE (-icount) they would run in turn.
-    report = measured(run, "--machine", machine, started=cpus, boot=BARE if cpus > 2 else QUICK_BARE)
+    report = measured(run, "--machine", machine, started=cpus)
     states = {timer["source"]: timer["state"] for timer in report["intervals"]}
     assert states["lapic"] == states["self_ipi"] == "present", states
     # on the machine pc, the HPET's only pin is already in use
