@@ -354,7 +354,7 @@ check_flag_at_64_hz(const struct checking *checking, struct behaviour *row)
 	unsigned tries = 0;
 
 	if (checking->device->saved[RTC_NEEDS_PIE]) {
-		behaviour_set_text(row, "The test at 64 Hz would set PIE for longer than interrupts may be masked.");
+		behaviour_set_text(row, "The test at 64 Hz would take longer than interrupts may be masked.");
 		return;
 	}
 	do

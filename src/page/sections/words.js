@@ -373,7 +373,7 @@ function calibrations(report) {
 
 	if (!rows.length)
 		return null;
-	return section("calibrations", "Calibration rehearsed",
+	return section("calibrations", "Calibration loops",
 		note("The error of each system's calibration loop on this machine, against the measured rate."),
 		report.calibrated ? el("p", null, report.calibrated) : null,
 		table(

@@ -33,7 +33,7 @@ TEST(each_loop_has_a_row_and_each_reason_a_sentence)
 							      .reason = "There was no time for this loop." };
 	strcpy(report.calibrated, "A sentence.");
 	assert_string_equal(render(),
-		"\nCalibration rehearsed: loops by which systems measure a clock's rate\n\n"
+		"\nCalibration loops: how systems measure a clock's rate, tried here\n\n"
 		"loop            clock  runs refused median ppm  worst ppm\n"
 		"linux_pit       tsc     500      12      -12.3      <-1e6\n"
 		"linux_lapic     lapic  There was no time for this loop.\n"
