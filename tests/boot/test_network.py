@@ -3,7 +3,6 @@ have the report, and a sentence gives the reason."""
 import contextlib
 import re
 import shlex
-import shutil
 import socket
 import subprocess
 import sys
@@ -12,12 +11,12 @@ import threading
 import pytest
 
 from boots import IMAGE_BUILT, checked, qemu
-from harness import ROOT
+from harness import FROM_SNAPSHOT, ROOT
 from stick import FAST, FILES, REAL_TIME_STICK, block_sums, folders, volume_of
 
 pytestmark = IMAGE_BUILT
 
-CARD = qemu("-netdev", "user,id=net", "-device", "virtio-net-pci,netdev=net,romfile=")
+CARD = qemu("-vga", "none", "-netdev", "user,id=net", "-device", "virtio-net-pci,netdev=net,romfile=")
 HOST = "10.0.2.2"     # the host's address in QEMU's user network
 NOBODY = "10.0.2.77"  # an address in that network that no machine uses
 CLIENT_S = 300        # longest wait for a client
@@ -176,7 +175,7 @@ def named(tmp_path):
     if subprocess.run([*apart, "true"], capture_output=True).returncode:
         pytest.skip("a network of its own is not allowed here: unshare fails")
     words = [*apart, "env", f"PYTHONPATH={':'.join(filter(None, sys.path))}", sys.executable, ROOT / "tests" / "boot" / "named.py", tmp_path,
-             shutil.which("qemu-system-x86_64")]
+             FROM_SNAPSHOT[1]]
     script = tmp_path / "qemu"
     script.write_text(f'#!/bin/sh\nexec {shlex.join(map(str, words))} "$@"\n')
     script.chmod(0o755)
