@@ -13,7 +13,7 @@ from machine.events import PHASES
 
 pytestmark = IMAGE_BUILT
 
-TWO_CORES = [*FAST_TCG, "--cpus", "2", "--boot", "usb"]
+TWO_CORES = [*FAST_TCG, *qemu("-vga", "none"), "--cpus", "2", "--boot", "usb"]
 # arguments for a machine with two cores; for cores=mp use TWO_CORES, whose cores run at the same time
 QUICK_CORES = [*QUICK_TCG, "--cpus", "2", "--boot", "usb"]
 SHORT = ["profile=quick", "duration=10ms", "clocks=tsc,acpi_pm"]
