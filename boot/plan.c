@@ -47,7 +47,7 @@ get_compression_buffer_size(const struct options *options)
 }
 
 static size_t
-get_total_memory_mib(const struct plan_page *page, size_t cores, enum pair_schedule widest,
+get_memory_for_run_mib(const struct plan_page *page, size_t cores, enum pair_schedule widest,
 		     const struct options *options)
 {
 	size_t size = survey_memory_bytes(cores, widest, run_max_series_rows(options, cores)) +
@@ -127,7 +127,7 @@ add_fewer_cores_note(const struct plan *plan, size_t cores, struct report *repor
 	if (plan->cores < cores)
 		report_add_note(report, "%zu cores need %zu MiB of memory, which are not available: at most %zu cores are "
 				"used.",
-				cores, get_total_memory_mib(plan->page, cores, PAIR_SCHEDULE_STAR, &report->options),
+				cores, get_memory_for_run_mib(plan->page, cores, PAIR_SCHEDULE_STAR, &report->options),
 				plan->cores);
 }
 

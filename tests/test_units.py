@@ -26,7 +26,8 @@ def call(program, bound_s, *arguments):
 
 @pytest.mark.parametrize("name", sources("unit/*/test_*.c"))
 def test_unit(name, record_property):
-    """Run a cmocka program and count each of its tests. A crash without a summary counts as one failure."""
+    """Run a cmocka program, and count how many of its tests passed, failed and were skipped. If the program crashes, this
+    test fails, although the program then prints no summary."""
     done = call(BUILD / name, UNIT_BOUND_S)
     counts = {"passed": len(re.findall(r"^\[       OK \]", done.stdout, re.M)),
               "failed": len(set(re.findall(r"^\[  FAILED  \] (\w+)$", done.stdout, re.M))),

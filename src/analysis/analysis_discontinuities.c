@@ -105,8 +105,8 @@ clock_gain_on_tsc_ns(const struct analysis_step *step, const struct record_compa
 }
 
 /*
- * Subtracts whole wraps from an edge clock's gain, so that its upper bound is between EDGE_BACK_NS and EDGE_BACK_NS +
- * WRAP_NS.
+ * OFFSET contains the time that an edge clock gained against the TSC. The clock may have wrapped unnoticed. Subtracts
+ * whole wraps, so that the upper bound is between EDGE_BACK_NS and EDGE_BACK_NS + WRAP_NS.
  */
 static struct offset
 reduce_gain_by_whole_wraps(struct offset offset, int64_t wrap_ns)

@@ -127,7 +127,10 @@ percentile_ns(const struct series_reads *reads, uint32_t per_hundred_thousand)
 	return ns < reads->min_ns ? reads->min_ns : ns;
 }
 
-/* Returns true if B's first reading is A's last reading, so that a rate can be measured over both rows. */
+/*
+ * Returns true if the last reading of clock A in its row is also the first reading of B, the same clock in the next row.
+ * A rate can then be measured over both rows.
+ */
 static bool
 do_rows_share_reading(const struct series_clock *a, const struct series_clock *b)
 {

@@ -1,4 +1,7 @@
-/* Draws the clocks of a machine: oscillators, rates, nominal rates, and the cost of a reading. See draw_machine.h. */
+/*
+ * Draws at random the properties of a machine's clocks: oscillators, rates, nominal rates, and the cost of a reading.
+ * See draw_machine.h.
+ */
 #include "draw_machine.h"
 
 #include <math.h>

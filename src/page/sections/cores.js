@@ -253,8 +253,8 @@ function contention(report) {
 		return [];
 	return [
 		el("h3", null, "All cores at once"),
-		note("Median latency while all cores read the same clock, as a multiple of the median latency ",
-			"by one core alone."),
+		note("Median latency while all cores read the same clock, divided by the median latency ",
+			"while only one core reads it."),
 		unreliableNote(report),
 		chart("chart-contention", "Factor by which contention slows each clock", configure,
 			rows.length),

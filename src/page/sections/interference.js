@@ -114,7 +114,7 @@ function gapTables(report) {
 			histogram, "Gaps by length"),
 		table(
 			[
-				["Into the run", (row) => duration(row.at_ms), "name"],
+				["Time since the start of the run", (row) => duration(row.at_ms), "name"],
 				["Core", (row) => whole(row.core)],
 				["Gap", (row) => ns(row.ns)],
 			],

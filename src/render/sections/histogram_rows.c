@@ -12,8 +12,9 @@
 /*
  * A grain defines how finely latencies are divided into rows. Each row spans OCTAVES octaves (factors of two in
  * latency) at first. A row with at least PER_THOUSAND / 1,000 of a clock's reads is halved, and so are its halves, up
- * to HALVINGS times. The finest grain whose rows fit HISTOGRAM_LINES_MAX is used. The last grain always fits: 17 rows,
- * with a gap before each row, are 34 lines.
+ * to HALVINGS times. The grains are tried from the finest to the coarsest, and the first whose rows fit into
+ * HISTOGRAM_LINES_MAX is used. The last grain always fits. Its rows span 4 octaves each, so latencies of up to 2^64 ns
+ * have at most 17 rows. With a line for the gap before each row, these are 34 lines.
  */
 struct grain {
 	unsigned octaves, halvings;

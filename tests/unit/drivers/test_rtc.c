@@ -22,8 +22,8 @@ TEST(a_reading_of_uip_and_the_seconds_takes_2_us)
 	assert_int_equal(clocks[RTC].claimed.den, 1);
 	take(&clocks[RTC], 12 * SIM_PS_PER_S, samples, 2);
 	/*
-	 * Before the first sample, both registers are read once. For a new second, register A is read again. Together
-	 * this takes 3,000 ns.
+	 * Each poll reads register A (is an update in progress?) and then the seconds. The edge is in the second poll,
+	 * which reads register A again because the second changed.
 	 */
 	assert_sample(samples[0], UINT64_C(12000003020), 57, UINT64_C(12000005040));
 	assert_sample(samples[1], UINT64_C(12000005040), 57, UINT64_C(12000007060));

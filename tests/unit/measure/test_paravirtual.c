@@ -567,7 +567,7 @@ TEST(a_few_long_gaps_that_no_host_counts_are_no_finding)
 			    "The host took at least 5.6 % of the cores' time, and reports 0.0 % as stolen.");
 }
 
-/* A host that was booted with no-steal-acc offers no counter of stolen time. */
+/* A host may hide its counter of stolen time, as QEMU does with -cpu host,kvm-steal-time=off. */
 TEST(without_a_counter_of_stolen_time_there_is_no_row)
 {
 	const struct report *report = run_stolen(NULL);

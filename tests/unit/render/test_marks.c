@@ -58,8 +58,8 @@ set_limit(struct report *report, const char *rule, uint64_t limit)
 }
 
 /*
- * Returns a bit mask of the cores that are marked or red in a table. The table starts with HEADING and ends with an
- * empty line.
+ * Returns a bit mask of the cores that are marked or red in the table "Offset and drift". The table ends with an empty
+ * line.
  */
 static uint64_t
 marked_in_table(const struct report *report)
