@@ -15,7 +15,10 @@
  * time.
  */
 #define EDGE_UNEVEN_NS INT64_C(5000000)
-/* An RTC's gain is only known modulo the RTC's range. This is the smallest gain that is assumed. */
+/*
+ * An RTC counts seconds from 0 to 59, so the time that it gained against the TSC is only known modulo 60 s. It is
+ * assumed to be at least this.
+ */
 #define EDGE_BACK_NS   INT64_C(-5000000000)
 #define FAR            (INT64_C(1) << 58) /* a larger difference, in ticks or ns, cannot be valid */
 /*

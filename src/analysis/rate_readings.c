@@ -135,7 +135,7 @@ add_batch_with_corners(struct rate_readings *readings, const struct record_entry
 		return;
 	if (batch->stage == RECORD_LOOK) {
 		new.number = batch->number;
-		keep_each_nth_batch(readings, rate_batch_interval(batch->number));
+		keep_each_nth_batch(readings, rate_batches_per_kept_batch(batch->number));
 	}
 	read_rate_corners(entry, &new.corners);
 	if (readings->batch_count < RATE_ENDS_MAX)

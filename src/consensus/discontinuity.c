@@ -101,7 +101,7 @@ find_largest_agreeing_set(const struct panel *panel, uint32_t set)
 }
 
 static uint64_t
-elapsed_width_ns(const struct panel *panel, size_t clock)
+elapsed_interval_width_ns(const struct panel *panel, size_t clock)
 {
 	return (uint64_t)(panel->clocks[clock].elapsed.high - panel->clocks[clock].elapsed.low);
 }
@@ -114,7 +114,7 @@ find_narrowest_elapsed_interval(const struct panel *panel, uint32_t set)
 
 	for (size_t i = 0; i < panel->count; i++)
 		if (set_has(set, i) && !panel->clocks[i].wrap_ns &&
-		    (best == panel->count || elapsed_width_ns(panel, i) < elapsed_width_ns(panel, best)))
+		    (best == panel->count || elapsed_interval_width_ns(panel, i) < elapsed_interval_width_ns(panel, best)))
 			best = i;
 	return best == panel->count ? OFFSET_UNKNOWN : panel->clocks[best].elapsed;
 }
@@ -215,7 +215,7 @@ make_panel_of_clocks(const struct discontinuity_clock *clocks, size_t count, uin
 		if (clock->wrap_ns < WRAP_NS_MIN)
 			continue;
 		/* if the interval is wider than the wrap, every duration is possible, so this clock proves nothing */
-		clock->known &= elapsed_width_ns(&panel, i) < clock->wrap_ns;
+		clock->known &= elapsed_interval_width_ns(&panel, i) < clock->wrap_ns;
 		clock->elapsed = (struct offset){ clock->elapsed.low + by, clock->elapsed.high + by };
 		clock->wrap_ns = 0;
 	}

@@ -39,7 +39,7 @@
  * spread evenly.
  */
 static inline uint64_t
-rate_batch_interval(uint64_t number)
+rate_batches_per_kept_batch(uint64_t number)
 {
 	uint64_t every = 1;
 

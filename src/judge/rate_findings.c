@@ -92,8 +92,9 @@ judge_each_rate(struct vote *vote)
 }
 
 /*
- * Adds a note on each clock that may jump and whose rate in the rate window differs from the reference's. Adds none if
- * the rate differs after the window, too, because rate-disagree then reports it, unless the TSC's own rate is in doubt.
+ * Adds a note on each clock that may jump, and whose rate in the rate window differs from the reference's. If the rate
+ * in the whole run differs, too, the rule rate-disagree reports it. Then no note is needed, except if the TSC's own
+ * rate is in doubt.
  */
 static void
 note_possible_jumps(struct vote *vote)

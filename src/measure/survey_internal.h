@@ -161,7 +161,7 @@ void survey_store_reading(struct survey *survey, size_t i, const struct sample *
  * If CHECK_LATE_EDGES, also returns true, without an entry, if an RTC's tick came so late that no rate should end at
  * it.
  */
-bool survey_compare_clocks_in_step(struct survey *survey, bool check_late_edges);
+bool survey_end_step_and_find_disagreement(struct survey *survey, bool check_late_edges);
 
 /*
  * To be called after a clock jumped by JUMP_NS compared with the TSC. Reads all clocks. Returns true if they disagree

@@ -370,7 +370,7 @@ examine_clock_disagreement(struct survey *survey, int64_t edge_late_ns)
 }
 
 bool
-survey_compare_clocks_in_step(struct survey *survey, bool check_late_edges)
+survey_end_step_and_find_disagreement(struct survey *survey, bool check_late_edges)
 {
 	int64_t edge_late_ns = check_late_edges ? ANALYSIS_EDGE_LATE_NS : ANALYSIS_EDGE_LATEST_NS;
 	bool cut = false;
@@ -419,7 +419,7 @@ survey_check_jump_of_clock(struct survey *survey, uint64_t jump_ns)
 	seen = survey->hooks.tsc_ordered();
 	found = find_groups_of_agreeing_clocks(survey, ANALYSIS_EDGE_LATEST_NS, jump_ns / 2);
 	if (jump_ns / 2 > FLOOR_NS || found.count < 2 || !are_groups_found_again(survey, &found, jump_ns / 2))
-		return survey_compare_clocks_in_step(survey, false);
+		return survey_end_step_and_find_disagreement(survey, false);
 	record_clock_disagreement(survey, jump_ns / 2, seen);
 	survey->steps.cuts++;
 	begin_next_step(survey);
@@ -458,5 +458,5 @@ survey_read_and_compare_clocks(struct survey *survey)
 	if (survey_end_run_if_due(survey))
 		return false;
 	read_all_clocks(survey, true);
-	return survey_compare_clocks_in_step(survey, false);
+	return survey_end_step_and_find_disagreement(survey, false);
 }

@@ -128,8 +128,8 @@ percentile_ns(const struct series_reads *reads, uint32_t per_hundred_thousand)
 }
 
 /*
- * Returns true if the last reading of clock A in its row is also the first reading of B, the same clock in the next row.
- * A rate can then be measured over both rows.
+ * Returns true if the last reading of clock A in its row is also the first reading of B, the same clock in the next
+ * row. A rate can then be measured over both rows.
  */
 static bool
 do_rows_share_reading(const struct series_clock *a, const struct series_clock *b)

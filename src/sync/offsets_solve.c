@@ -193,8 +193,8 @@ find_core_that_contradicts_pair(const struct offsets *offsets, size_t a, size_t 
  * core is the boot core, because the votes gave both cores' offsets against the boot core.
  */
 static void
-choose_contradicting_cores(struct offsets_summary *summary, const struct offsets *offsets, const struct offset *voted,
-			   const bool *decided)
+choose_core_that_explains_contradiction(struct offsets_summary *summary, const struct offsets *offsets,
+					const struct offset *voted, const bool *decided)
 {
 	size_t a = summary->contradiction_a, b = summary->contradiction_b;
 	bool by_itself = summary->contradiction_ticks >
@@ -356,7 +356,7 @@ offsets_calculate_core_offsets(struct offsets *offsets, struct offset *core_offs
 		for (size_t b = a + 1; b < offsets->cores; b++)
 			record_pair_in_summary(&summary, offsets, core_offsets, a, b);
 	if (offsets->cores)
-		choose_contradicting_cores(&summary, offsets, core_offsets, decided);
+		choose_core_that_explains_contradiction(&summary, offsets, core_offsets, decided);
 	found = find_outliers(offsets, core_offsets, outlier, disputed);
 	summary.outliers = found.outliers;
 	if (found.any_differs && !found.outliers)

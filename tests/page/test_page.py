@@ -1044,7 +1044,7 @@ def test_the_chart_of_gaps_says_what_it_leaves_out(show, gaps, drawn, said):
     found.update(gaps=gaps, events=found["events"][:drawn])
     page = show(report)
     text = page.evaluate("document.getElementById('interference').textContent").replace("\u00a0", " ")
-    assert said in text and "Gaps of up to 10.0 µs are not counted." in text and "own counter reports 0.0041 %." in text
+    assert said in text and "Gaps of up to 10.0 µs are not counted." in text and "own counter reports 0.0041 % as stolen." in text
     assert ("The other 12,342 are only in" in text) == (gaps > 3)
     assert page.evaluate("Chart.getChart('chart-gaps').data.datasets[0].data.length") == drawn
 

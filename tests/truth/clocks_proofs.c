@@ -1,5 +1,5 @@
 /*
- * Finds the machine's clocks with wrong rates, and calculates how much a report's intervals prove about these clocks.
+ * Finds the machine's clocks with wrong rates, and calculates which rate errors a report's intervals prove for them.
  * See verdict_clocks.h.
  */
 #include "verdict_clocks.h"

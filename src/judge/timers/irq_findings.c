@@ -14,8 +14,8 @@
 
 #define IN_TIME_SHARE 8 /* a tick that is later than 1/8 of its period was delayed */
 /*
- * Fewer lost ticks or doubled interrupts prove no fault, even if no tick was late. Pauses of the host may be the cause:
- * each may have ended just before the next tick.
+ * Fewer lost ticks or doubled interrupts prove no fault, because pauses of the host may be the cause. This holds even
+ * if no tick was late: a pause may end just before a tick, so that the tick before it is lost and this tick is in time.
  */
 #define EVENTS_MIN    4
 /* interrupts have a common delay if the 1st percentile of their lateness is at most 1/8 below the median */

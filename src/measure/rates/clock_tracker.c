@@ -241,7 +241,7 @@ look_for_jump_in_latest_readings(struct survey *survey)
 		latest.ticks = wraps_reading(&track->entry->clock, latest.ticks);
 		survey_store_reading(survey, i, &latest, false);
 	}
-	if (survey_compare_clocks_in_step(survey, true))
+	if (survey_end_step_and_find_disagreement(survey, true))
 		return;
 	for (size_t i = 0; i < survey->report->clock_count; i++) {
 		struct survey_track *track = &survey->tracks[i];
@@ -291,7 +291,7 @@ record_batches_of_clocks(struct survey *survey, const struct survey_batch_end *e
 
 		if (!end.tightest.end)
 			continue;
-		if (track->batch_count % rate_batch_interval(track->batch_count))
+		if (track->batch_count % rate_batches_per_kept_batch(track->batch_count))
 			end.corners.lower_count = end.corners.upper_count = 0;
 		if (end.corners.lower_count || (is_space && (miscounted || is_batch_needed_for_wraps(survey, track, &end))))
 			survey_record_batch_end(survey, track, RECORD_LOOK, 0, &end);

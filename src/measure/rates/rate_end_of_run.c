@@ -137,7 +137,7 @@ compare_clocks_at_edges(struct survey *survey)
 		survey_sample_batch(survey, &track->entry->clock, SURVEY_FOLLOW_SAMPLES);
 		survey_store_reading(survey, i, &survey->buffer.samples[SURVEY_FOLLOW_SAMPLES - 1], false);
 	}
-	survey_compare_clocks_in_step(survey, false);
+	survey_end_step_and_find_disagreement(survey, false);
 }
 
 void
@@ -169,7 +169,10 @@ survey_measure_rates_at_end_of_run(struct survey *survey)
 			count_step_back_since_window(survey, track);
 		if (!set_has(outcome.unsure, i) || !survey_can_clock_be_followed(track))
 			continue;
-		/* follows an unsure clock from a fresh reading, because the core may have been preempted for several edges */
+		/*
+		 * follows an unsure clock from a fresh reading, because the core may have been preempted for several
+		 * edges
+		 */
 		survey_track_read(survey, track);
 		follow_edges_of_clock(survey, track);
 	}

@@ -97,7 +97,7 @@ function stolenTimeSentences(found) {
 			`${ns(found.worst_ns)}, on core ${whole(found.worst_core)}. A busy host or system`,
 			"management interrupts (SMIs) cause gaps; they change no clock's verdict.");
 	if (found.reported && found.reported.observed_ns > 0)
-		said.push(`The hypervisor's own counter reports ${share(100 * found.reported.reported_ns / found.reported.observed_ns)}.`);
+		said.push(`The hypervisor's own counter reports ${share(100 * found.reported.reported_ns / found.reported.observed_ns)} as stolen.`);
 	if (isNumber(found.smi_count))
 		said.push(`SMIs on the boot core in the whole run: ${whole(found.smi_count)}.`);
 	else

@@ -542,8 +542,8 @@ put_fast(int64_t ppm)
 }
 
 /*
- * The rate is calculated with the TSC. The test runs two cases for each rate: first the TSC's rate is exactly known, then
- * no other clock confirms it.
+ * The rate is calculated with the TSC. The test runs two cases for each rate: first the TSC's rate is exactly known,
+ * then no other clock confirms it.
  */
 TEST(a_rate_that_is_off_is_within_its_bounds_if_the_rate_of_the_tsc_is_known)
 {

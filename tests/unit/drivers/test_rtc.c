@@ -55,7 +55,8 @@ second_at(uint64_t a_ps)
 	 * (2,000 ns), the bracket's first TSC read (20 ns), and the read of register A itself (1,000 ns).
 	 */
 	take(&clocks[RTC], a_ps - 3020 * SIM_PS_PER_NS, &sample, 1);
-	assert_in_range(sample.end - sample.begin, 2020, 3020); /* register A is read again for a new second */
+	/* longer if register A is read again, because the second is new */
+	assert_in_range(sample.end - sample.begin, 2020, 3020);
 	return sample.ticks;
 }
 
