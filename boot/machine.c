@@ -288,7 +288,7 @@ prepare_machine_for_run(struct machine *machine, const struct plan *plan, struct
 		.smi_count = cpu->counts_smis ? cpu_read_smi_count : NULL,
 	};
 	machine->stolen_counter = steal_time_open_counter(cpu, &machine->platform.paravirtual, guard_run,
-							  guard_raise_fault);
+							  guard_end_with_fault);
 	machine->run.hooks.stolen_counter = &machine->stolen_counter;
 	machine->progress.on_draw = feed_watchdog_and_save_checkpoint;
 	machine->progress.on_draw_context = machine;

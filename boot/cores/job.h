@@ -24,7 +24,7 @@ static inline void
 job_finish(const struct job *job)
 {
 	if (job->faulted)
-		guard_raise_fault(&job->fault);
+		guard_end_with_fault(&job->fault);
 }
 
 #endif

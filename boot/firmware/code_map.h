@@ -9,7 +9,7 @@
  * Reads the memory map for code_map_contains(), which may be called until code_map_free(). Returns false, and keeps no
  * memory, if the map cannot be read.
  */
-bool code_map_read(void);
+bool code_map_load(void);
 void code_map_free(void);
 
 /* Returns true if the firmware had code at ADDRESS when the map was read. */

@@ -79,7 +79,7 @@ guard_install_handlers(void)
 		guard_firmware[vector] = gate_get_handler(&gates[vector]);
 	tables.boot = make_interrupt_table(guard_stubs_boot, true);
 	tables.core = make_interrupt_table(guard_stubs_core, false);
-	if (!code_map_read() || !tables.boot.base || !tables.core.base) {
+	if (!code_map_load() || !tables.boot.base || !tables.core.base) {
 		free_interrupt_tables();
 		return false;
 	}
@@ -169,7 +169,7 @@ guard_run_on_current_core(void (*work)(void *argument), void *argument, struct f
 }
 
 void
-guard_raise_fault(const struct fault *fault)
+guard_end_with_fault(const struct fault *fault)
 {
 	struct guard *guard = guard_top;
 

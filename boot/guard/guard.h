@@ -31,7 +31,7 @@ bool guard_run(void (*work)(void *argument), void *argument, struct fault *fault
 bool guard_run_on_current_core(void (*work)(void *argument), void *argument, struct fault *fault);
 
 /* Ends the innermost guard of the boot core as if FAULT had occurred here. */
-void guard_raise_fault(const struct fault *fault) __attribute__((noreturn));
+void guard_end_with_fault(const struct fault *fault) __attribute__((noreturn));
 
 /* Returns a struct fault for an exception whose instruction is at the address AT. */
 struct fault guard_describe_fault(uint32_t vector, uint64_t at, uint64_t error, uint64_t address);

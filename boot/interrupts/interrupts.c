@@ -131,7 +131,7 @@ run_timer_window_on_boot_core(void (*work)(void *argument), void (*after)(void *
 	firmware_restore_callbacks(held);
 	tick_set_stopped(&tick, false);
 	if (window.faulted)
-		guard_raise_fault(&window.fault);
+		guard_end_with_fault(&window.fault);
 	return NULL;
 }
 

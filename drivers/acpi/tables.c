@@ -28,7 +28,7 @@
 #define GAS_ADDRESS 4u
 #define GAS_SIZE    12u
 
-/* IA-PC HPET 1.0a, 3.2.4: offsets in the HPET table. */
+/* IA-PC HPET 1.0a, 3.2.4: offset of the base address in the HPET table, and size of the table. */
 #define HPET_BASE     40u
 #define HPET_SIZE     56u
 

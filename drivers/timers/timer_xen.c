@@ -120,7 +120,7 @@ xen_timer_open(const struct platform *platform, struct timer *timer)
 	timer->saved[VCPU] = leaf.ebx;
 	if (!platform->unused_page) {
 		timer_set_unusable(timer, CLOCK_DISABLED,
-				   "The timer's events need Xen's shared page, whose address the firmware chose: not tested.");
+				   "The timer's events need Xen's shared page. Only the firmware knows its address: not tested.");
 	} else if (!(leaf.eax & XEN_VCPU_ID_PRESENT) || leaf.ebx >= VCPUS_MAX) {
 		timer_set_unusable(timer, CLOCK_ABSENT, "Xen's CPUID leaves do not state the vCPU number of a core.");
 	} else if (!map_page_and_bind_event(timer)) {

@@ -201,8 +201,9 @@ rate_read_batches(const struct rate_windows *windows, const struct report *repor
 		else if (!is_after_window(windows, &batch) || !readings->is_closed)
 			continue;
 		else if (batch.end)
-			wraps_count_to(&count, &sample, rate_expected_ticks(&readings->at[RECORD_FIRST], &readings->at[RECORD_LAST],
-									    wraps_passed(&count, batch.end)));
+			wraps_count_until_reading(&count, &sample,
+						  rate_expected_ticks(&readings->at[RECORD_FIRST], &readings->at[RECORD_LAST],
+								      wraps_passed(&count, batch.end)));
 		batch.ticks = count.latest.ticks;
 		store_batch(readings, &reader, &batch);
 		if (batch.stage == RECORD_CLOSE) {

@@ -448,9 +448,10 @@ are_interrupts_enabled_mid_period(const struct timer_analysis *analysis)
 
 /*
  * Returns how the source handled the deadlines at which interrupts were masked. Surplus ticks after interrupts were
- * enabled show that the source queued ticks. Without surplus ticks, the phase of the ticks decides. One or two surplus
- * ticks prove nothing, because they may be pending with any source. If the core was preempted, more than QUEUED_MIN
- * surplus ticks are needed.
+ * enabled show that the source queued ticks. Without surplus ticks, the source discarded ticks if the later ticks come
+ * at their old deadlines. It delayed them if the later ticks come between these deadlines. One or two surplus ticks
+ * prove nothing, because they may be pending with any source. If the core was preempted, more than QUEUED_MIN surplus
+ * ticks are needed.
  */
 enum report_policy
 timer_find_masking_policy(struct timer_analysis *analysis)

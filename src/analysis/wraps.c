@@ -39,7 +39,7 @@ wraps_add_batch(struct wraps_count *count, const struct clock *clock, const stru
 
 	if (!count->clock)
 		*count = (struct wraps_count){ clock, batch->number ? batch->number : 1, sample };
-	wraps_count_to(count, &sample, wraps_expected_ticks(count, scale, wraps_passed(count, batch->end)));
+	wraps_count_until_reading(count, &sample, wraps_expected_ticks(count, scale, wraps_passed(count, batch->end)));
 }
 
 /* Returns TICKS of COUNT's clock in ns, by the clock's nominal frequency times its pace (see wraps.h). */

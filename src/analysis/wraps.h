@@ -44,7 +44,7 @@ wraps_passed(const struct wraps_count *count, uint64_t now_tsc)
  * Updates COUNT with READING. About EXPECTED ticks passed since the previous reading, which gives the number of wraps.
  */
 static inline void
-wraps_count_to(struct wraps_count *count, const struct sample *reading, uint64_t expected)
+wraps_count_until_reading(struct wraps_count *count, const struct sample *reading, uint64_t expected)
 {
 	uint64_t before = count->latest.ticks;
 

@@ -43,7 +43,7 @@ find_usable_disruption_signal(const struct signals *signals)
 }
 
 void
-judge_disruption_signals(struct report *report)
+judge_announcements_of_disruptions(struct report *report)
 {
 	const struct signals *signals = &report->signals;
 	const struct signal *changed = find_first_changed_disruption_signal(signals);

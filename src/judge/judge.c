@@ -121,7 +121,7 @@ void
 judge_report(struct report *report)
 {
 	judge_discontinuities(report);
-	judge_disruption_signals(report);
+	judge_announcements_of_disruptions(report);
 	judge_reported_stolen_time(report);
 	if (judge_has_tsc_stepped_or_jumped(report))
 		report_add_note(report, "The TSC stepped back or jumped, so no other clock is judged by figures that the "

@@ -54,7 +54,7 @@ bool judge_has_tsc_diverged(const struct report *report);
  * Adds a row on whether the hypervisor announced the stops and jumps that the clocks show. Call it after
  * judge_discontinuities().
  */
-void judge_disruption_signals(struct report *report);
+void judge_announcements_of_disruptions(struct report *report);
 /*
  * Adds a row on whether the hypervisor's counter of stolen time agrees with the gaps that were measured on the cores.
  * Call it after judge_discontinuities().

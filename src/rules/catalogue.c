@@ -530,7 +530,7 @@ const struct rule rules[] = {
 		.severity = VERDICT_WARN,
 		.sentence = "The guest was stopped, restored or moved, and no signal of the hypervisor announced it: "
 			    "the guest's time is now wrong, and the guest does not know.",
-		.cause = "A hypervisor that pauses its guests without KVM_KVMCLOCK_CTRL, or a vmclock whose marker is not updated.",
+		.cause = "A hypervisor that pauses its guests without KVM_KVMCLOCK_CTRL, or that does not update vmclock's marker.",
 		.advice = "Correct the guest's clock after each pause, restore and migration; update the hypervisor.",
 		.source = "Linux Documentation/virt/kvm/api.rst, KVM_KVMCLOCK_CTRL; include/uapi/linux/vmclock-abi.h; "
 			  "firecracker issue 5510",

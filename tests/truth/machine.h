@@ -114,7 +114,7 @@ struct machine {
 	uint64_t back_reads;
 	uint64_t back_by_ticks;
 	uint64_t back_ticks;         /* sum of all steps back so far */
-	uint64_t at_ps;              /* time of the event; SIM_NEVER until it happens */
+	uint64_t at_ps;              /* time at which EVENT happened; SIM_NEVER before that */
 
 	size_t cores;
 	/* true if memory suffices only for the star schedule (every core with the boot core), not for all pairs */

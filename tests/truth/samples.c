@@ -79,7 +79,7 @@ samples_start_phase(const char *phase)
 	in_rates = in_window || strcmp(phase, "rates-again") == 0;
 }
 
-/* Limits from one reading in ticks: the clock was below HIGH at time BEGIN, and at least LOW at time END. */
+/* One reading proves two limits, in ticks: the clock was below HIGH at time BEGIN, and at least LOW at time END. */
 struct bound {
 	long double begin, end, low, high;
 };

@@ -2,7 +2,7 @@
 #include "firmware/code_map.h"
 
 bool
-code_map_read(void)
+code_map_load(void)
 {
 	return true;
 }

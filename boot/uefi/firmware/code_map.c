@@ -11,7 +11,7 @@ static struct {
 } map;
 
 bool
-code_map_read(void)
+code_map_load(void)
 {
 	UINTN key;
 	UINT32 version;

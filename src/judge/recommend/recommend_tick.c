@@ -133,9 +133,9 @@ put_timer_that_wakes_core(const struct report *report, struct text *reason)
 	text_put(reason, ", but it may stop in deep sleep (CPUID 6 EAX[2] is 0");
 	text_put(reason, report->hypervisor[0] ? ", as reported by the hypervisor)" : ")");
 	if (has_clock_or_tested_timer(report, "hpet", "hpet0"))
-		text_put(reason, ", where the HPET (rating 50) wakes the core.");
+		text_put(reason, "; then the HPET (rating 50) wakes the core.");
 	else if (has_clock_or_tested_timer(report, "pit", "pit0"))
-		text_put(reason, ", where the PIT (rating 0) wakes the core.");
+		text_put(reason, "; then the PIT (rating 0) wakes the core.");
 	else
 		text_put(reason, ", and no HPET or PIT that could wake the core was tested.");
 	if (is_timer_tested(report, "hpet_fsb"))

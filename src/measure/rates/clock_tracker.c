@@ -64,7 +64,7 @@ survey_track_update(struct survey *survey, struct survey_track *track, const str
 {
 	const struct survey_batch_end before = { .tightest = track->count.latest };
 
-	wraps_count_to(&track->count, sample,
+	wraps_count_until_reading(&track->count, sample,
 		       survey_track_expected_ticks(survey, track, wraps_passed(&track->count, sample->end)));
 	if (before.tightest.end == track->recorded.end || !is_extra_reading_needed_for_wraps(survey, track))
 		return;

@@ -308,7 +308,7 @@ TEST(a_clock_may_step_back)
 
 	assert_int_equal(wraps_passed(&count, 1100), 100);
 	assert_int_equal(wraps_passed(&count, 900), 0);
-	wraps_count_to(&count, &(struct sample){ 1090, 55, 1100 }, 0);
+	wraps_count_until_reading(&count, &(struct sample){ 1090, 55, 1100 }, 0);
 	assert_true(count.latest.ticks == UINT64_C(0) - 5);
 	assert_int_equal(wraps_reading(&rtc, count.latest.ticks), 55);
 	assert_true(wraps_reading(&tsc, count.latest.ticks) == count.latest.ticks);

@@ -397,7 +397,7 @@ TEST(ticks_are_scattered_if_one_in_eight_is_half_a_period_late)
 	assert_true(is_scattered(70, 1000, 10, 800000));
 	assert_false(is_scattered(70, 1000, 10, 400000));
 	assert_true(is_scattered(1, -200000, 79, 600000));
-	assert_false(is_scattered(79, -200000, 1, 200000)); /* 79 of 80 ticks are early */
+	assert_false(is_scattered(79, -200000, 1, 200000)); /* the ticks come within 0.4 periods */
 	assert_true(is_scattered(1, -85000, 79, 407000)); /* one tick is early, and the others come 492 us after it */
 	assert_false(is_scattered(0, 0, 0, 0));
 	/* Eight ticks are later than the first by 450 to 560 us. Half a period is 500 us, so this proves nothing. */

@@ -28,7 +28,7 @@ TEST(in_a_guest_of_xen_the_timer_has_a_row_with_a_reason)
 	assert_false(opened().unlisted);
 	assert_int_equal(opened().state, CLOCK_DISABLED);
 	assert_string_equal(opened().reason,
-			    "The timer's events need Xen's shared page, whose address the firmware chose: not tested.");
+			    "The timer's events need Xen's shared page. Only the firmware knows its address: not tested.");
 	/* even the route of an untested timer has a kind, because the schema allows no empty kind */
 	assert_string_equal(opened().route.kind, "lapic");
 	assert_int_equal(sim.count[SIM_HYPERCALL], 0);

@@ -390,13 +390,13 @@ TEST(a_lapic_timer_that_may_stop_is_rated_lower_and_another_timer_wakes_the_core
 	literal_find_clock(report, "hpet")->clock.state = CLOCK_ABSENT;
 	assert_tick(report, "lapic",
 		    "Linux's lapic, rated 100: each core has its own, but it may stop in deep sleep (CPUID 6 EAX[2] "
-		    "is 0), where the PIT (rating 0) wakes the core. Half of the timer's one-shots of 100 us are "
+		    "is 0); then the PIT (rating 0) wakes the core. Half of the timer's one-shots of 100 us are "
 		    "1021 +-31 ns late or more. The timer's interrupts break no rule.");
 	report = report_of_timers(CLOCK_ABSENT, CLOCK_PRESENT, false);
 	ask(report, "hpet_fsb", CLOCK_PRESENT);
 	assert_tick(report, "lapic",
 		    "Linux's lapic, rated 100: each core has its own, but it may stop in deep sleep (CPUID 6 EAX[2] "
-		    "is 0), where the HPET (rating 50) wakes the core. If the HPET's third or a later comparator can "
+		    "is 0); then the HPET (rating 50) wakes the core. If the HPET's third or a later comparator can "
 		    "send its interrupt to a core as a message, that core uses it (rating 110). Half of the timer's "
 		    "one-shots of 100 us are 1021 +-31 ns late or more. The timer's interrupts break no "
 		    "rule.");

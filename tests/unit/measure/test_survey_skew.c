@@ -876,8 +876,8 @@ TEST(a_third_pass_is_compared_with_the_first)
 }
 
 /*
- * At a TSC rate of 50 MHz, the partner of a dead core waits for at most 13 million ticks. The waits of all other pairs
- * are shorter.
+ * The partner of a dead core waits for 250 ms before it gives up a ping-pong. The TSC runs at 50 MHz only, so that the
+ * simulation takes 13 million steps for this wait, and not more.
  */
 TEST(a_core_that_dies_in_its_second_pingpong_loses_only_its_own_pairs)
 {
