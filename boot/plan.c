@@ -48,7 +48,7 @@ get_compression_buffer_size(const struct options *options)
 
 static size_t
 get_memory_for_run_mib(const struct plan_page *page, size_t cores, enum pair_schedule widest,
-		     const struct options *options)
+		       const struct options *options)
 {
 	size_t size = survey_memory_bytes(cores, widest, run_max_series_rows(options, cores)) +
 		      run_series_size_bytes(options, cores) + report_size_table(cores) +

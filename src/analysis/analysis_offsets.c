@@ -13,8 +13,9 @@ _Static_assert(PAIR_SCHEDULE_STAR == 0 && PAIR_SCHEDULE_ALL == 1, "records conta
 struct offset_analysis {
 	struct report *report;
 	/*
-	 * The record's numbers of the first, middle and last pass, which are in report->skew.passes in this order. If the
-	 * record has several passes of one kind, the latest is used. The number is 0 if there is none.
+	 * The record's numbers of the first, middle and last pass, which are in report->skew.passes in this order until
+	 * finish_passes() removes those without a ping-pong. If the record has several passes of one kind, the latest
+	 * is used. The number is 0 if there is none.
 	 */
 	uint16_t numbers[REPORT_PASSES];
 	struct scale scale;
@@ -232,13 +233,17 @@ read_passes_and_pingpongs(struct offset_analysis *analysis, const void *record, 
 	}
 }
 
-/* Removes the passes without a ping-pong, and calculates each core's offset from the pairs in the other passes. */
+/*
+ * Removes the passes without a ping-pong, and calculates each core's offset from the pairs in the other passes. Without
+ * a ping-pong in the first pass there are no passes, because the ranks and the round trips come from this pass.
+ * A removed pass leaves its arrays unused until report_divide_memory() sets all addresses again.
+ */
 static void
 finish_passes(struct offset_analysis *analysis)
 {
 	struct report_skew *skew = &analysis->report->skew;
 
-	for (size_t i = 0; i < REPORT_PASSES; i++) {
+	for (size_t i = 0; i < REPORT_PASSES && skew->passes[0].pingpongs; i++) {
 		struct report_pass *pass = &skew->passes[skew->pass_count];
 
 		*pass = skew->passes[i];

@@ -5,12 +5,31 @@
 #ifndef BARETICK_NUMBER_H
 #define BARETICK_NUMBER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Functions return this by value, so that a call can be an argument of text_printf(): number_from_millihz(x).text. */
 struct number {
 	char text[24];
 };
+
+/* Returns the largest multiple of STEP that is at most VALUE, or if UP, the smallest that is at least VALUE. */
+static inline uint64_t
+number_round(uint64_t value, uint64_t step, bool up)
+{
+	return value / step * step + (up && value % step ? step : 0);
+}
+
+/* Rounds VALUE to three significant digits, up or down. */
+static inline uint64_t
+number_round_to_three_digits(uint64_t value, bool up)
+{
+	uint64_t step = 1;
+
+	while (value / step >= 1000)
+		step *= 10;
+	return number_round(value, step, up);
+}
 
 /*
  * Returns a duration with three significant digits, in at most 6 characters: "9 ns", "123 ns", "1.23us", "12.3ms",

@@ -44,7 +44,7 @@ const struct option options_table[] = {
 	  .preset = "1s; 100ms with profile=quick, 10s with profile=soak",
 	  .meaning = "The duration of one measurement, such as reading one clock. A run makes many, so it takes much longer. "
 		     "A longer duration gives smaller errors. A standard run measures rates for ten times as long, but at "
-		     "most for 10s or three times as long, whichever is longer." },
+		     "least for 1s, and at most for 10s or three times as long, whichever is longer." },
 	{ "clocks", OPTION_CLOCKS, .sample = "clocks=tsc,hpet", .preset = "all",
 	  .meaning = "The clocks to measure, each with its read method. The clock null is always measured." },
 	{ "cores", OPTION_COUNT, cores_words, FIELD(cores.method), FIELD(cores.given), FIELD(cores.max),

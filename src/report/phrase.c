@@ -6,7 +6,6 @@
 
 #define NS_PER_MS 1000000
 #define ROUNDED_BOUND_NS 100000 /* a bound of at least this many ns is rounded up to three digits */
-#define THREE_DIGITS     1000   /* one more than the largest number of three digits */
 #define LONG_MS   100 /* a time interval of at least this many ms is printed with both ends */
 
 static void
@@ -50,13 +49,9 @@ phrase_list_separator(size_t i, size_t count)
 struct phrase
 phrase_bound_ns(uint64_t ns)
 {
-	uint64_t step = 1;
-
 	if (ns < ROUNDED_BOUND_NS)
 		return phrase("%lu ns", ns);
-	while (ns / step >= THREE_DIGITS)
-		step *= 10;
-	return phrase("%s", number_from_ns((ns - 1) / step * step + step).text);
+	return phrase("%s", number_from_ns(number_round_to_three_digits(ns, true)).text);
 }
 
 static struct phrase

@@ -189,7 +189,7 @@ const struct rule rules[] = {
 		.cause = "Cores whose TSCs were not started together, or a virtual core that moved between "
 			 "sockets.",
 		.advice = "Boot Linux with tsc=unstable, so that it does not use the TSC. To choose the other clock, too, "
-			  "add clocksource= with the best other clock of \"Clocks by preference\".",
+			  "add clocksource= with a name that Linux lists in available_clocksource (sysfs).",
 		.source = "Linux arch/x86/kernel/tsc_sync.c",
 	},
 	{
@@ -203,8 +203,8 @@ const struct rule rules[] = {
 		.cause = "Firmware that wrote the TSC of some cores, a socket that was reset later, or a hypervisor "
 			 "that gives each core its own offset.",
 		.advice = "Update the firmware or, in a guest, the hypervisor. Until then boot Linux with tsc=unstable, so "
-			  "that it does not use the TSC. To choose the other clock, too, add clocksource= with the best "
-			  "other clock of \"Clocks by preference\".",
+			  "that it does not use the TSC. To choose the other clock, too, add clocksource= with a name that "
+			  "Linux lists in available_clocksource (sysfs).",
 		.source = "Microsoft Windows-Time-Calibration-Tools; illumos tscc",
 	},
 	{
@@ -230,8 +230,8 @@ const struct rule rules[] = {
 		.sentence = "The cores' TSCs drift apart after boot, when kernels no longer compare them.",
 		.cause = "A core whose TSC has its own oscillator, or a hypervisor that scales the TSC of one core.",
 		.advice = "Update the firmware or, in a guest, the hypervisor. Until then boot Linux with tsc=unstable, so "
-			  "that it does not use the TSC. To choose the other clock, too, add clocksource= with the best "
-			  "other clock of \"Clocks by preference\".",
+			  "that it does not use the TSC. To choose the other clock, too, add clocksource= with a name that "
+			  "Linux lists in available_clocksource (sysfs).",
 		.source = "FrameworkComputer/SoftwareFirmwareIssueTracker issue 107: AMD 7040",
 	},
 	{

@@ -437,7 +437,7 @@ decide_if_cores_are_synchronised(struct report *report)
 	 * A warp proves that two TSCs once differed by more than the passes show. The bound of the offsets is then
 	 * unknown.
 	 */
-	skew->within_known = bound_ticks != UINT64_MAX && !skew->any_moved && !faults.stepping_back &&
+	skew->within_known = skew->pass_count && bound_ticks != UINT64_MAX && !skew->any_moved && !faults.stepping_back &&
 			     !report_count_warps(skew) && !first->contradictions && !last->contradictions;
 	skew->within_ns = (uint64_t)report_ticks_to_ns(report, bound_ticks).high;
 	skew->synchronised = skew->within_known && skew->pass_count > 1 && !faults.off_majority && !first->no_majority &&

@@ -44,7 +44,10 @@ have_cores_failed(const struct report *report)
 	       rules_find_finding(report, "tsc-drift", NULL);
 }
 
-/* Returns true if the recommended clock is the TSC, but it is not proven that the TSCs of several cores agree. */
+/*
+ * Returns true if the recommended clock is the TSC, several cores were started, and it is not proven that their TSCs
+ * agree.
+ */
 static bool
 is_clock_good_for_one_core_only(const struct report *report)
 {
@@ -173,8 +176,7 @@ recommend_write_answer(struct report *report)
 	*answer = (struct report_answer){ .linux_takes = recommend_find_clock_of_linux(report) };
 	list_failed_clocks(report);
 	set_best_clock_of_answer(report);
-	if (!have_cores_failed(report) && report->skew.pass_count && report->skew.synchronised &&
-	    report->skew.within_known) {
+	if (!have_cores_failed(report) && report->skew.synchronised && report->skew.within_known) {
 		answer->within_known = true;
 		answer->within_ns = report->skew.within_ns;
 	}

@@ -51,13 +51,12 @@ follow_edges_of_clock(struct survey *survey, struct survey_track *track)
 {
 	uint64_t enough_ticks = scale_ns_to_ticks(&survey->scale, survey_rate_window_ns(survey->report) - EDGES_SHORT_NS);
 	bool has_edge = survey_wait_for_edge(survey, track, NULL);
-	const struct sample first = has_edge ? track->edge : (struct sample){ 0, 0, 0 };
+	const struct sample none = { 0, 0, 0 }, first = has_edge ? track->edge : none;
 
 	survey_record_edge(survey, track, RECORD_AGAIN, 0, &first);
 	for (unsigned edges = 0; has_edge && edges < EDGES_MAX && track->edge.end - first.end < enough_ticks; edges++)
 		has_edge = survey_wait_for_edge(survey, track, NULL);
-	if (has_edge)
-		survey_record_edge(survey, track, RECORD_AGAIN, 0, &track->edge);
+	survey_record_edge(survey, track, RECORD_AGAIN, 0, has_edge ? &track->edge : &none);
 }
 
 /*

@@ -115,7 +115,7 @@ put_contended_warp_check(struct text *out, const struct report_contended *check,
 	text_printf(text, "Contended warp check of the TSC, %s", how);
 	if (check->measured)
 		text_printf(text, " (%zu cores, %lu iterations)", check->cores, check->iterations);
-	if (check->warps)
+	if (check->measured && check->warps)
 		text_printf(text, ": %lu warp%s, the worst %lu ns (%lu ticks): core %u ", check->warps,
 			    table_plural_ending(check->warps), check->worst_ns, check->worst_ticks, check->worst_a);
 	if (!check->measured)

@@ -26,9 +26,18 @@ struct figures {
 	int64_t adjust_ticks;
 };
 
+/* An end of an interval. A rounded interval must contain the exact one, so LOW is rounded down, and HIGH up. */
+enum end { LOW, HIGH };
+
+static bool
+is_size_rounded_up(int64_t value, enum end end)
+{
+	return (value >= 0) == (end == HIGH);
+}
+
 /* Formats an offset in ns, as "+31" or "-500123". If IN_SHORT is true, with a unit, as "+31 ns" or "-500 us". */
 static struct number
-format_signed_ns(int64_t ns, bool in_short)
+format_signed_ns(int64_t ns, enum end end, bool in_short)
 {
 	struct number number = { .text = "" };
 	struct text text;
@@ -36,7 +45,7 @@ format_signed_ns(int64_t ns, bool in_short)
 	text_init(&text, number.text, sizeof(number.text));
 	text_put_char(&text, ns < 0 ? '-' : '+');
 	if (in_short)
-		text_put(&text, number_from_ns(offset_abs(ns)).text);
+		text_put(&text, number_from_ns(number_round_to_three_digits(offset_abs(ns), is_size_rounded_up(ns, end))).text);
 	else
 		text_printf(&text, "%lu", offset_abs(ns));
 	return number;
@@ -44,17 +53,18 @@ format_signed_ns(int64_t ns, bool in_short)
 
 /* Formats a drift in ppm, as "+0.003" or "-123.46", with as many decimals as fit. */
 static struct number
-format_signed_ppm(int64_t ppb)
+format_signed_ppm(int64_t ppb, enum end end)
 {
 	struct number number = { .text = "" };
 	uint64_t ppm = offset_abs(ppb) / PPB_PER_PPM;
 	unsigned digits = ppm < 99 ? PPM_DIGITS : ppm < 999 ? 2 : ppm < 9999 ? 1 : 0;
+	uint64_t step_ppb = digits == PPM_DIGITS ? 1 : digits == 2 ? 10 : digits == 1 ? 100 : PPB_PER_PPM;
 	struct text text;
 
 	text_init(&text, number.text, sizeof(number.text));
 	text_put_char(&text, ppb < 0 ? '-' : '+');
 	if (ppm < DRIFT_PPM_MAX)
-		text_put_decimal(&text, offset_abs(ppb), PPM_DIGITS, digits);
+		text_put_decimal(&text, number_round(offset_abs(ppb), step_ppb, is_size_rounded_up(ppb, end)), PPM_DIGITS, digits);
 	else
 		text_put(&text, ">1e6");
 	return number;
@@ -66,15 +76,15 @@ table_put_offset(struct text *out, const struct report *report, struct offset of
 	struct offset ns = report_offset_to_ns(report, offset);
 	bool in_short = offset_max_abs(ns) > OFFSET_NS_MAX;
 
-	text_printf(out, "%*s .. %*s", width, format_signed_ns(ns.low, in_short).text, width,
-		    format_signed_ns(ns.high, in_short).text);
+	text_printf(out, "%*s .. %*s", width, format_signed_ns(ns.low, LOW, in_short).text, width,
+		    format_signed_ns(ns.high, HIGH, in_short).text);
 }
 
 void
 table_put_drift(struct text *out, struct offset drift, int width)
 {
-	text_printf(out, "%*s .. %*s", width, format_signed_ppm(drift.low).text, width,
-		    format_signed_ppm(drift.high).text);
+	text_printf(out, "%*s .. %*s", width, format_signed_ppm(drift.low, LOW).text, width,
+		    format_signed_ppm(drift.high, HIGH).text);
 }
 
 static bool

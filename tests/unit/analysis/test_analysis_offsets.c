@@ -269,6 +269,15 @@ TEST(a_last_pass_without_a_pingpong_has_no_offsets_and_no_drift)
 	assert_false(offset_is_known(last_offset(1)) || offset_is_known(drift(1)));
 }
 
+/* The round trips and the cores' ping-pongs are those of the first pass, so a later pass cannot take its place. */
+TEST(without_a_pingpong_in_the_first_pass_there_are_no_passes)
+{
+	put_pass(1, RECORD_PASS_FIRST, ALL, START, START + 20000, 7);
+	put_all_pairs(2, RECORD_PASS_LAST, START + 1000000, in_step, 3);
+	assert_int_equal(analyse()->pass_count, 0);
+	assert_int_equal(report.cores[1].pingpongs, 0);
+}
+
 TEST(a_middle_pass_distinguishes_a_step_from_a_drift)
 {
 	static const int64_t ahead[CORES] = { 0, 1000000, 0 };

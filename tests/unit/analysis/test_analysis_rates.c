@@ -684,6 +684,19 @@ TEST(an_extra_measurement_that_failed_leaves_the_rate_unknown)
 	assert_false(row(RTC)->implied_since.known);
 }
 
+/* The run ends after the first edge of a second extra measurement. The first one does not give it an edge. */
+TEST(an_extra_measurement_that_ended_after_its_first_edge_leaves_the_rate_unknown)
+{
+	struct record_batch none = { .clock = RTC, .stage = RECORD_AGAIN, .window = 2 };
+
+	put_window(1, 0, START_NS, START_NS + 10 * WINDOW_NS);
+	for (unsigned at = 30; at <= 50; at += 10)
+		put(RTC, RECORD_AGAIN, 2, 0, START_NS + at * WINDOW_NS);
+	record_put(&record, RECORD_BATCH, &none, NULL, 0);
+	analyse();
+	assert_false(row(RTC)->implied_since.known);
+}
+
 TEST(a_clock_that_was_never_seen_to_move_has_no_rate)
 {
 	static const enum record_stage stages[] = { RECORD_FIRST, RECORD_LAST, RECORD_CLOSE };

@@ -291,6 +291,19 @@ TEST(a_core_whose_tsc_steps_back_is_not_called_synchronised)
 	assert_false(report->skew.within_known);
 }
 
+TEST(without_a_pass_no_bound_of_the_offsets_is_known)
+{
+	struct report *report = machine(4, 4, NULL);
+
+	literal_remove_last_pass(report);
+	judge(report);
+	assert_true(report->skew.within_known);
+	report->skew.pass_count = 0;
+	report->skew.passes[0].summary.bound_ticks = 0;
+	judge(report);
+	assert_false(report->skew.within_known);
+}
+
 /* The following tests are about the rule tsc-offset. */
 
 /*

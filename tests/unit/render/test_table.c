@@ -562,6 +562,20 @@ TEST(an_offset_of_10_ms_or_more_has_units_at_both_ends)
 	assert_says(report, "\n       2  0.1.0      -16 ns ..  +10.0ms  -0.003");
 }
 
+TEST(a_rounded_interval_contains_the_exact_one)
+{
+	struct report *report = literal_make_report_of_cores(2, PAIR_SCHEDULE_ALL, NULL);
+
+	literal_set_offset(&report->skew.passes[0].offsets, 0, 1, (struct offset){ 24697312, 24697904 });
+	literal_set_drift(report, 1, (struct offset){ 123456, 123456 });
+	literal_calculate_cores(report);
+	assert_says(report, "\n       2  0.1.0     +12.3ms ..  +12.4ms +123.45 .. +123.46");
+	literal_set_offset(&report->skew.passes[0].offsets, 0, 1, (struct offset){ -24697904, -24697312 });
+	literal_set_drift(report, 1, (struct offset){ -123456, -123456 });
+	literal_calculate_cores(report);
+	assert_says(report, "\n       2  0.1.0     -12.4ms ..  -12.3ms -123.46 .. -123.45");
+}
+
 TEST(the_sentence_about_drift_names_the_core_that_drifts_most)
 {
 	struct report *report = literal_make_report_of_cores(4, PAIR_SCHEDULE_ALL, NULL);
