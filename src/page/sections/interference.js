@@ -95,7 +95,7 @@ function stolenTimeSentences(found) {
 		said.push(`Stolen time: ${ns(found.total_ns)},`,
 			`${share(100 * found.total_ns / found.observed_ns)} of that; longest gap:`,
 			`${ns(found.worst_ns)}, on core ${whole(found.worst_core)}. A busy host or system`,
-			"management interrupts (SMIs) cause gaps; they change no clock's verdict.");
+			"management interrupts (SMIs) cause gaps; they make no clock fail, but may leave a test undecided.");
 	if (found.reported && found.reported.observed_ns > 0)
 		said.push(`The hypervisor's own counter reports ${share(100 * found.reported.reported_ns / found.reported.observed_ns)} as stolen.`);
 	if (isNumber(found.smi_count))

@@ -35,8 +35,8 @@ put_gaps_sentence(struct text *text, const struct report *report)
 	text_printf(text, "%lu gap%s longer than %s in %s of observation on %zu core%s: %s stolen in all, ",
 		    all->gaps, table_plural_ending(all->gaps), threshold.text, observed.text, cores,
 		    table_plural_ending(cores), number_from_ns(all->total_ns).text);
-	text_printf(text, "%s %% of the time, at worst %s on core %u. Such gaps can come from %s. They change no "
-		    "clock's verdict.",
+	text_printf(text, "%s %% of the time, at worst %s on core %u. Such gaps can come from %s. They make no "
+		    "clock fail, but may leave a test undecided.",
 		    number_as_percent(all->total_ns, all->observed_ns, SHARE_DIGITS).text,
 		    number_from_ns(all->worst_ns).text, all->worst_core,
 		    report->hypervisor[0] ? "a busy host or SMIs (system management interrupts)" :
