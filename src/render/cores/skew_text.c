@@ -35,36 +35,34 @@ put_compared_cores(struct text *text, const struct report *report)
 }
 
 /*
- * Starts the sentences on the shown measurement pass with its time. Writes nothing unless the largest possible TSC
- * difference is smaller in this pass than in the other pass.
+ * Returns true if the first clause on synchronisation names the bound for all passes. If it names a fault instead, it
+ * also names the time of the shown pass, and the sentences after it are on this pass only.
  */
-static void
-put_time_of_pass(struct text *text, const struct report *report)
+static bool
+does_clause_name_bound(const struct report *report)
 {
-	const struct report_pass *shown = report_get_shown_pass(report);
-	uint64_t bound_ns = (uint64_t)report_ticks_to_ns(report, shown->summary.bound_ticks).high;
-
-	if (report->skew.pass_count < 2 || !report->skew.within_known || bound_ns >= report->skew.within_ns)
-		return;
-	text_printf(text, " At %s:", phrase_tsc_time(report, shown->offsets.end_tsc).bytes);
+	return report->skew.within_known && !report_count_core_faults(report).off_majority &&
+	       !report_get_shown_pass(report)->summary.no_majority;
 }
 
 /*
  * Writes the offset of the worst pair of cores, the cores whose measured offsets contradict each other the most, and
- * the largest possible TSC difference of any two cores.
+ * the largest possible TSC difference of any two cores. The last is left out if the text has the bound already.
  */
 static void
 put_worst_pair_and_offset_bound(struct text *text, const struct report *report)
 {
 	const struct offsets_summary *summary = &report_get_shown_pass(report)->summary;
 	struct offset worst_ns = report_offset_to_ns(report, summary->worst);
+	bool is_bound_named = does_clause_name_bound(report);
 	uint64_t contradiction_ns = (uint64_t)report_ticks_to_ns(report, summary->contradiction_ticks).low;
 	uint32_t a = report_get_apic_id_of_rank(report, summary->contradiction_a);
 	uint32_t b = report_get_apic_id_of_rank(report, summary->contradiction_b);
 	uint32_t c = report_get_apic_id_of_rank(report, summary->contradiction_c);
 
 	if (offset_is_known(worst_ns))
-		text_printf(text, " Cores %u and %u differed by %lu to %lu ns.",
+		text_printf(text, " %s %u and %u differed by %lu to %lu ns.",
+			    is_bound_named && report->skew.pass_count > 1 ? "In the first pass, cores" : "Cores",
 			    report_get_apic_id_of_rank(report, summary->worst_a),
 			    report_get_apic_id_of_rank(report, summary->worst_b), offset_min_abs(worst_ns),
 			    offset_max_abs(worst_ns));
@@ -74,7 +72,7 @@ put_worst_pair_and_offset_bound(struct text *text, const struct report *report)
 	else if (summary->contradictions)
 		text_printf(text, " The offsets of cores %u, %u and %u from each other contradict by %lu ns, the most of all.",
 			    c, a, b, contradiction_ns);
-	if (summary->bound_ticks != UINT64_MAX)
+	if (summary->bound_ticks != UINT64_MAX && !is_bound_named)
 		text_printf(text, " No two cores' TSCs differed by more than %ld ns.",
 			    report_ticks_to_ns(report, summary->bound_ticks).high);
 }
@@ -86,10 +84,13 @@ put_worst_pair_and_offset_bound(struct text *text, const struct report *report)
 static void
 put_offset_bound_of_each_pass(struct text *text, const struct report *report)
 {
-	text_printf(text, " Each pass has its own bound: %ld ns in the first (its offsets are below), "
-		    "%ld ns in the last. The larger counts.",
-		    report_ticks_to_ns(report, report->skew.passes[0].summary.bound_ticks).high,
-		    report_ticks_to_ns(report, report_get_last_pass(report)->summary.bound_ticks).high);
+	uint64_t first_ticks = report->skew.passes[0].summary.bound_ticks;
+	uint64_t last_ticks = report_get_last_pass(report)->summary.bound_ticks;
+
+	text_printf(text, " Each pass has its own bound: %s in the first (its offsets are below), %s in the last. The "
+		    "larger counts.",
+		    phrase_bound_ns((uint64_t)report_ticks_to_ns(report, first_ticks).high).bytes,
+		    phrase_bound_ns((uint64_t)report_ticks_to_ns(report, last_ticks).high).bytes);
 }
 
 static void
@@ -112,12 +113,10 @@ put_synchrony_sentences(struct text *out, const struct report *report)
 		text_printf(text, "; best round trip: %lu ns", skew->best_trip_ns);
 	}
 	text_put_char(text, '.');
-	if (skew->pass_count && !skew->proven) {
-		put_time_of_pass(text, report);
-		put_worst_pair_and_offset_bound(text, report);
-	}
-	if (skew->proven)
+	if (skew->pass_count > 1 && does_clause_name_bound(report))
 		put_offset_bound_of_each_pass(text, report);
+	if (skew->pass_count && !skew->proven)
+		put_worst_pair_and_offset_bound(text, report);
 	if (skew->pass_count && skew->kind_reason[0])
 		text_printf(text, " %s", skew->kind_reason);
 	table_end_sentence(out, &sentence);

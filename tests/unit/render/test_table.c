@@ -518,8 +518,10 @@ TEST(the_cores_are_called_synchronised_only_with_a_small_bound_up_to_the_end)
 
 	report->skew.passes[1].summary.bound_ticks = 1000000;
 	assert_says(report, "\nSynchronisation not determined: only within 500 us at 3.1 s and 21.1 s: ping-pongs of ");
-	/* the first pass has the smaller bound, so the time of the first pass is printed */
-	assert_says(report, "; best round trip: 41 ns. At 3.1 s: ");
+	/* both bounds are printed, in the same units as the larger bound before them */
+	assert_says(report, "; best round trip: 41 ns. Each pass has its own bound: 29 ns in the first (its offsets are "
+			    "below), 500 us in the last. The larger counts. In the first pass, cores ");
+	assert_null(strstr(buffer, "No two cores"));
 	report->skew.passes[1].summary.bound_ticks = 1000002; /* a bound is rounded up: 500,001 ns are 501 us */
 	assert_says(report, "\nSynchronisation not determined: only within 501 us at 3.1 s and 21.1 s: ping-pongs of ");
 	report->skew.passes[1].summary.bound_ticks = 2000;
@@ -545,9 +547,14 @@ TEST(the_cores_are_called_synchronised_only_with_a_small_bound_up_to_the_end)
 	report->options.limits[0].value = 2000;
 	literal_set_drift(report, 2, (struct offset){ 10, 20 });
 	assert_says(report, "\nNot synchronised throughout the run: ");
+	assert_null(strstr(buffer, "Each pass"));
+	assert_non_null(strstr(buffer, "No two cores' TSCs differed by more than "));
 	literal_set_drift(report, 2, (struct offset){ -3, 3 });
 	literal_remove_last_pass(report);
 	assert_says(report, "\nSynchronisation not determined: only within 29 ns at 3.1 s, and not measured again: ");
+	assert_non_null(strstr(buffer, " ns. Cores "));
+	assert_null(strstr(buffer, "Each pass"));
+	assert_null(strstr(buffer, "No two cores"));
 }
 
 TEST(an_offset_of_10_ms_or_more_has_units_at_both_ends)
