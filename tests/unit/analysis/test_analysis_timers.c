@@ -705,6 +705,22 @@ TEST(a_timer_that_never_expired_is_stuck)
 	assert_int_equal(analyse()->state, CLOCK_PRESENT);
 }
 
+/* The core was preempted at the deadline, so the one-shot is not counted, whatever the timer's status shows. */
+TEST(a_timer_is_not_stuck_if_the_core_was_preempted_at_each_deadline)
+{
+	put_timer(RECORD_BY_TSC);
+	away(99, 150);
+	put_shot(never, true);
+	away(99, 150);
+	put_shot(never, false);
+	analyse();
+	assert_counts(0, 0, 2);
+	assert_int_equal(row->state, CLOCK_PRESENT);
+	assert_string_equal(row->reason, "");
+	put_shot(never, false);
+	assert_int_equal(analyse()->state, CLOCK_STUCK);
+}
+
 /* The counter has 32 bits and a rate of 10 MHz. It wraps between the deadline and the interrupt. */
 TEST(lateness_by_a_counter_is_modulo_its_range)
 {
