@@ -187,6 +187,8 @@ judge_missing_interrupts(struct report *report, const struct irq_totals *totals)
 	else if (row->open && !totals->came && irq_is_source_polled(totals))
 		behaviour_set_text(row, "the timer's counter passed the deadline, but its status bit never showed "
 				   "that.");
+	else if (row->open && !totals->came && !totals->shots.missing)
+		behaviour_set_text(row, "no interrupt came, and the timer's own status shows that none was due.");
 	else if (row->open && !totals->came)
 		behaviour_set_text(row, "no interrupt came through pin %u: either the timer or the route to the core has "
 			"failed.",

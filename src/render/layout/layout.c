@@ -137,11 +137,14 @@ void
 table_end_sentence(struct text *out, struct table_sentence *sentence)
 {
 	char *first = &sentence->bytes[0];
+	size_t line_start = out->length;
 
+	while (line_start > 0 && out->bytes[line_start - 1] != '\n')
+		line_start--;
 	end_cut_text_with_dots(&sentence->text);
 	if (*first >= 'a' && *first <= 'z')
 		*first = (char)(*first - 'a' + 'A');
-	table_put_wrapped(out, out->length, SENTENCE_INDENT, sentence->bytes);
+	table_put_wrapped(out, line_start, SENTENCE_INDENT, sentence->bytes);
 }
 
 void

@@ -23,14 +23,27 @@ put_figure(struct text *out, bool known, int64_t ns, int width)
 }
 
 static void
+put_period(struct text *out, const struct report_interval *row)
+{
+	text_printf(out, "%c%6s", row->periodic ? '/' : ' ', number_from_ns(row->asked_ns).text);
+}
+
+/*
+ * Writes why a row has no figures. The period is written if interrupts were requested, because a source has a row for
+ * each period. If none of them came, the sentence says so, without the state: the source may work with other periods.
+ */
+static void
 put_reason_of_refusal(struct text *out, const struct report_interval *row)
 {
+	bool silent = row->asked && row->state == CLOCK_STUCK;
 	struct table_sentence sentence;
 	struct text *text = table_begin_sentence(&sentence);
 
-	if (!row->scattered)
+	if (!row->scattered && !silent)
 		text_printf(text, "%s: ", row->state == CLOCK_PRESENT ? "Not tested" : clock_state_word(row->state));
 	text_put(text, row->reason);
+	if (row->asked)
+		put_period(out, row);
 	text_put_char(out, ' ');
 	table_end_sentence(out, &sentence);
 }
@@ -46,8 +59,8 @@ put_interval_row(struct text *out, const struct report_interval *row, size_t col
 		put_reason_of_refusal(out, row);
 		return;
 	}
-	text_printf(out, "%c%6s %3lu %3lu %3lu %3lu %3lu", row->periodic ? '/' : ' ', number_from_ns(row->asked_ns).text,
-		    row->asked, row->empty, row->early, row->doubled, row->excused);
+	put_period(out, row);
+	text_printf(out, " %3lu %3lu %3lu %3lu %3lu", row->asked, row->empty, row->early, row->doubled, row->excused);
 	put_figure(out, came, late->min_ns, WIDE);
 	put_figure(out, came, late->p50_ns, WIDE);
 	put_figure(out, late->count >= REPORT_P99_MIN, late->p99_ns, NARROW);

@@ -1020,6 +1020,8 @@ TEST(a_sentence_says_why_missing_one_shots_are_a_fault_or_not)
 		  "10 of 200 one-shots never came; the timer's status does not show that they were due." },
 		{ "ioapic", 0, 10, OUTCOME_NOT_DETERMINED,
 		  "no interrupt came through pin 2: either the timer or the route to the core has failed." },
+		{ "ioapic", 0, 0, OUTCOME_NOT_DETERMINED,
+		  "no interrupt came, and the timer's own status shows that none was due." },
 		{ "status", 0, 0, OUTCOME_NOT_DETERMINED, "the timer's counter passed the deadline, but its status "
 		"bit never showed that." },
 		{ "lapic", 0, 10, OUTCOME_FAILED,

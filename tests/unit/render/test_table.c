@@ -174,6 +174,28 @@ TEST(a_paragraph_that_does_not_fit_ends_with_dots)
 	assert_false(has_cut_paragraph(&text));
 }
 
+/* A source has a row for each period, so a row without figures must show its period, and fit the width of the table. */
+TEST(a_row_of_a_timer_test_without_figures_has_its_period)
+{
+	struct report *report = literal_make_clean_report();
+	struct report_interval *rows = report->intervals;
+	struct text text;
+
+	rows[0] = (struct report_interval){ .source = "pit0", .state = CLOCK_STUCK, .asked = 3, .asked_ns = 10000000,
+		.reason = "No interrupt came, and the timer's own status shows that none was due." };
+	rows[1] = (struct report_interval){ .source = "hpet2", .state = CLOCK_PRESENT, .asked = 80, .asked_ns = 1000000,
+		.periodic = true, .scattered = true, .reason = "The ticks come anywhere." };
+	rows[2] = (struct report_interval){ .source = "rtc", .state = CLOCK_STUCK, .reason = "The RTC is halted." };
+	report->interval_count = 3;
+	rows[0].core = rows[1].core = rows[2].core = report->cores[0].apic_id;
+	text = render(table_put_intervals, report);
+	assert_non_null(strstr(text.bytes, "\npit0           10.0ms No interrupt came, and the timer's own status shows that\n"
+					   "  none was due.\n"));
+	assert_non_null(strstr(text.bytes, "\nhpet2         /1.00ms The ticks come anywhere.\n"));
+	assert_non_null(strstr(text.bytes, "\nrtc            Stuck: The RTC is halted.\n"));
+	assert_lines_fit(&text);
+}
+
 TEST(a_report_cut_at_any_size_is_the_start_of_the_complete_one)
 {
 	struct report *report = literal_make_faulty_report();
