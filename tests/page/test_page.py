@@ -548,6 +548,18 @@ def asked_for(source, late_ns, mode="one-shot", period_ns=100_000, **more):
             "excused": 0, "lateness_ns": late, "rate_ppm": None, "held": None, "policy": None, "state": "present", "reason": None, **more}
 
 
+def test_timers_have_the_deadlines_of_longer_tests(show):
+    """If the host pauses a test of 80 periods, the test has more deadlines. More of them than 80 may be excluded."""
+    report = golden("clean")
+    paused = asked_for("hpet1", 900, "periodic", 1_000_000, expected=94, excused=86)
+    paused["asked"]["count"] = 80
+    report["intervals"] = [paused]
+    cells = """[...document.querySelectorAll("table")].find(table => table.textContent.includes("Excluded")).querySelectorAll("tr")"""
+    heading, row = show(report).evaluate(f"[...{cells}].map(row => [...row.cells].map(cell => cell.textContent))")
+    shown = dict(zip(heading, row, strict=True))
+    assert (shown["Source"], shown["Deadlines"], shown["Excluded"]) == ("hpet1", "94", "86"), shown
+
+
 @pytest.mark.parametrize("accelerator", ["kvm", "tcg"])
 def test_comparison_has_timers_by_the_rules_of_the_baseline(show, tmp_path, accelerator):
     def machine(lapic_ns, hpet_ns, *rows):

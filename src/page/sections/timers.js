@@ -74,7 +74,7 @@ function timersTable(rows, caption, withCore) {
 			["Source", (row) => code(row.source), "name"],
 			...(withCore ? [["Core", (row) => whole(row.core)]] : []),
 			["Asked for", formatRequestedPeriod, "left"],
-			["Times", (row) => whole(row.asked.count)],
+			["Deadlines", (row) => whole(row.expected)],
 			["Missed", (row) => whole(row.empty)],
 			["Early", (row) => whole(row.early)],
 			["Doubled", (row) => whole(row.doubled)],

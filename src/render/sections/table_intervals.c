@@ -60,7 +60,8 @@ put_interval_row(struct text *out, const struct report_interval *row, size_t col
 		return;
 	}
 	put_period(out, row);
-	text_printf(out, " %3lu %3lu %3lu %3lu %3lu", row->asked, row->empty, row->early, row->doubled, row->excused);
+	text_printf(out, " %3lu %3lu %3lu %3lu %3lu", row->expected, row->empty, row->early, row->doubled,
+		    row->excused);
 	put_figure(out, came, late->min_ns, WIDE);
 	put_figure(out, came, late->p50_ns, WIDE);
 	put_figure(out, late->count >= REPORT_P99_MIN, late->p99_ns, NARROW);
@@ -86,7 +87,7 @@ put_rows_of_other_cores(struct text *out, const struct report *report)
 		if (is_row_of_boot_core(report, row))
 			continue;
 		if (!any)
-			text_put(out, "\nOn the other cores, by APIC id\n\n  core source  period ask mis ear dbl exc     "
+			text_put(out, "\nOn the other cores, by APIC id\n\n  core source  period due mis ear dbl exc     "
 				 "min     p50    p99    max  error\n");
 		any = true;
 		text_printf(out, "%6u ", row->core);
@@ -133,11 +134,11 @@ table_put_intervals(struct text *out, const struct report *report)
 	text_put_coloured(out, INK_HEADING, "\nTimer interrupts on the boot core, and by how much they came late\n\n");
 	table_put_sentence(out, "A timer sends interrupts, and a clock is read. A device that does both is judged by separate "
 			   "rules.");
-	table_put_sentence(out, "\"ask\": requested interrupts; \"mis\": missed; \"ear\": early; \"dbl\": two for one "
-			   "deadline; \"exc\": not judged, because the core was preempted. \"/\": periodic, otherwise one-shots. "
+	table_put_sentence(out, "\"due\": deadlines; of these, \"mis\": missed; \"ear\": early; \"dbl\": two interrupts; "
+			   "\"exc\": not judged, because the core was preempted. \"/\": periodic, otherwise one-shots. "
 			   "\"min\" to \"max\": lateness, each +- \"error\".");
 	text_put_char(out, '\n');
-	text_put(out, "source         period ask mis ear dbl exc     min     p50    p99    max  error\n");
+	text_put(out, "source         period due mis ear dbl exc     min     p50    p99    max  error\n");
 	for (size_t i = 0; i < report->interval_count; i++)
 		if (is_row_of_boot_core(report, &report->intervals[i]))
 			put_interval_row(out, &report->intervals[i], SOURCE_COLUMNS);
