@@ -222,6 +222,9 @@ table_put_series(struct text *out, const struct report *report)
 	table_put_paragraph(out, 2, "\"gap\": longest time stolen from a core at once. \"cores\": largest possible offset "
 				"from the boot core's TSC. Clocks: largest p99 latency, and rate in ppm against %s.",
 			    report->relative_to ? report->relative_to : "another");
+	if (report->skew.pass_count)
+		table_put_paragraph(out, 2, "\"cores\" comes from separate and mostly shorter measurements, so it can be larger "
+				    "than the bound under \"TSC synchronisation of the cores\".");
 	if (rows > lines)
 		table_put_paragraph(out, 2, "A line covers up to %zu rows of the series: each row is in report.html.",
 				    (rows + lines - 1) / lines);

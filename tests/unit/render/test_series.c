@@ -112,6 +112,20 @@ TEST(a_line_has_the_worst_figures_of_its_rows_and_the_known_rates)
 	assert_non_null(strstr(here.bytes, "against hpet"));
 }
 
+/* In a row, cores exchange fewer messages than in a pass, so the bound of a row can be larger than the answer's. */
+TEST(a_larger_bound_of_a_row_is_explained_if_cores_were_compared)
+{
+	static const char words[] = "  \"cores\" comes from separate and mostly shorter measurements, so it can be\n"
+				    "  larger than the bound under \"TSC synchronisation of the cores\".\n";
+
+	add_minute(85, -40, 0, 0);
+	assert_non_null(strstr(table(), words));
+	literal_remove_pass(here.report);
+	text_init(&here.text, here.bytes, sizeof(here.bytes));
+	assert_non_null(strstr(table(), "\"cores\": largest"));
+	assert_null(strstr(here.bytes, "shorter measurements"));
+}
+
 /* The offset is at most 44 ticks. At the lowest possible rate of 1.9 GHz these take 23.2 ns. */
 TEST(the_largest_offset_is_rounded_up_at_the_lowest_rate_of_the_tsc)
 {
