@@ -42,7 +42,10 @@ edk2_calibrate(const struct calibrating *calibrating, struct calibration_result 
 static const char *
 edk2_find_obstacle(const struct calibrating *calibrating)
 {
-	return calibrating->devices[0] ? NULL : "No PM timer can be read in this run.";
+	if (calibrating->devices[0])
+		return NULL;
+	return calibrating->left_out[0] ? "The option clocks= leaves out the PM timer." :
+	       "No PM timer can be read in this run.";
 }
 
 const struct calibration_loop calibration_edk2 = {

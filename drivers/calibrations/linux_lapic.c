@@ -143,7 +143,10 @@ linux_lapic_find_obstacle(const struct calibrating *c)
 	/* Leaving deadline mode disarms the timer, so the firmware's tick would not occur again. */
 	if (lapic_read(&lapic, LAPIC_LVT_TIMER) & LVT_DEADLINE)
 		return "The firmware uses this core's local APIC timer in TSC-deadline mode.";
-	return c->devices[0] ? NULL : "No PM timer can be read in this run; Linux then measures by its timer tick.";
+	if (c->devices[0])
+		return NULL;
+	return c->left_out[0] ? "The option clocks= leaves out the PM timer." :
+	       "No PM timer can be read in this run; Linux then measures by its timer tick.";
 }
 
 const struct calibration_loop calibration_linux_lapic = {

@@ -107,7 +107,9 @@ linux_pit_calibrate(const struct calibrating *calibrating, struct calibration_re
 static const char *
 linux_pit_find_obstacle(const struct calibrating *calibrating)
 {
-	return calibrating->devices[0] ? NULL : "No PIT can be read in this run.";
+	if (calibrating->devices[0])
+		return NULL;
+	return calibrating->left_out[0] ? "The option clocks= leaves out the PIT." : "No PIT can be read in this run.";
 }
 
 const struct calibration_loop calibration_linux_pit = {

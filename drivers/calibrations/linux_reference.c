@@ -187,7 +187,10 @@ linux_reference_calibrate(const struct calibrating *c, struct calibration_result
 static const char *
 linux_reference_find_obstacle(const struct calibrating *c)
 {
-	return c->devices[PIT] || c->devices[HPET] || c->devices[PM] ? NULL :
+	if (c->devices[PIT] || c->devices[HPET] || c->devices[PM])
+		return NULL;
+	return c->left_out[PIT] || c->left_out[HPET] || c->left_out[PM] ?
+	       "No PIT, HPET or PM timer can be read: the option clocks= leaves out at least one of them." :
 	       "No PIT, HPET or PM timer can be read in this run.";
 }
 

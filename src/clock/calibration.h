@@ -28,6 +28,7 @@ struct calibrating {
 	 * device is not in the machine or not in the run.
 	 */
 	struct device *devices[CALIBRATION_DEVICES];
+	bool left_out[CALIBRATION_DEVICES]; /* true if the option clocks= leaves out the device */
 };
 
 struct calibration_result {

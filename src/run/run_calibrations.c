@@ -33,6 +33,13 @@ find_device(struct run *run, const struct driver *driver)
 	return d < RUN_DRIVERS_MAX && report_has_clock(&run->report, driver->rows[0].id) ? &run->devices[d] : NULL;
 }
 
+/* Returns true if the report has no main clock of DRIVER because the option clocks= leaves it out. */
+static bool
+is_driver_left_out(const struct run *run, const struct driver *driver)
+{
+	return driver && run->report.options.clocks.count && !report_find_clock(&run->report, driver->rows[0].id);
+}
+
 static void
 record_loop_results(struct loop_state *state)
 {
@@ -103,8 +110,10 @@ prepare_calibration_loop(struct loop_state *state, struct run *run, const struct
 		.run = run, .loop = loop, .row = row, .begin_tsc = begin_tsc,
 		.calibrating = { .platform = run->machine->platform, .scale = &run->survey.scale },
 	};
-	for (size_t d = 0; d < CALIBRATION_DEVICES; d++)
+	for (size_t d = 0; d < CALIBRATION_DEVICES; d++) {
 		state->calibrating.devices[d] = find_device(run, loop->uses[d]);
+		state->calibrating.left_out[d] = is_driver_left_out(run, loop->uses[d]);
+	}
 	missing = loop->missing(&state->calibrating);
 	text_copy(row->reason, sizeof(row->reason), missing ? missing : "There was no time for this loop.");
 	return !missing;

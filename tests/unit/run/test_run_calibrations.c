@@ -303,9 +303,25 @@ TEST(clocks_that_are_not_in_the_run_are_not_read)
 	bench->clocks = ids;
 	(void)play();
 	report = analyse();
-	assert_string_equal(row_of(report, "linux_pit")->reason, "No PIT can be read in this run.");
-	assert_string_equal(row_of(report, "edk2")->reason, "No PM timer can be read in this run.");
+	assert_string_equal(row_of(report, "linux_pit")->reason, "The option clocks= leaves out the PIT.");
+	assert_string_equal(row_of(report, "edk2")->reason, "The option clocks= leaves out the PM timer.");
+	assert_string_equal(row_of(report, "linux_lapic")->reason, "The option clocks= leaves out the PM timer.");
 	assert_int_equal(sim.pit.channels[2].writes, 0);
+}
+
+/* A clock that clocks= names, but that the machine lacks, is not left out. */
+TEST(a_named_clock_that_is_absent_is_not_called_left_out)
+{
+	static const char *const ids[] = { "tsc", "pit", NULL };
+	const struct report *report;
+
+	bench->clocks = ids;
+	sim.pit.absent = true;
+	(void)play();
+	report = analyse();
+	assert_string_equal(row_of(report, "linux_pit")->reason, "No PIT can be read in this run.");
+	assert_string_equal(row_of(report, "linux_reference")->reason,
+			    "No PIT, HPET or PM timer can be read: the option clocks= leaves out at least one of them.");
 }
 
 TEST(no_loop_starts_that_cannot_end_before_the_deadline)
