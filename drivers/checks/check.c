@@ -53,9 +53,8 @@ has_enough_time(const struct checking *checking, uint64_t needs_ns, struct behav
 	uint64_t left_ns = check_get_time_left_ns(checking);
 
 	if (left_ns < needs_ns)
-		behaviour_set_text(row, "The test takes %lu ms, but only %lu ms were left.",
-			       needs_ns / WAIT_NS_PER_MS,
-			       left_ns / WAIT_NS_PER_MS);
+		behaviour_set_text(row, "The test takes %lu ms, but only %lu ms were left for the checks of this device. "
+				   CHECK_TIME_BY_PROFILE, needs_ns / WAIT_NS_PER_MS, left_ns / WAIT_NS_PER_MS);
 	return left_ns >= needs_ns;
 }
 

@@ -19,6 +19,9 @@
  */
 typedef void check_function(const struct checking *checking, struct behaviour *row);
 
+/* The end of a sentence on a test that had too little time. survey_max_device_checks_ns() sets the times. */
+#define CHECK_TIME_BY_PROFILE "Checks have the least time with profile=quick, the most with profile=soak."
+
 struct check {
 	const char *rule;
 	uint64_t needs_ns; /* time that the check needs; with less time left in the budget, the check is skipped */

@@ -90,7 +90,7 @@ read_across_rollover(const struct checking *checking, struct behaviour *row, con
 void
 hpet_check_torn_readings(const struct checking *checking, struct behaviour *row)
 {
-	uint64_t period_fs = checking->rows->claimed.den, rollover_ns;
+	uint64_t period_fs = checking->rows->claimed.den, rollover_ns, left_ns;
 	uint32_t low = hpet_read_low_half(checking), before;
 	struct wait wait;
 
@@ -99,11 +99,14 @@ hpet_check_torn_readings(const struct checking *checking, struct behaviour *row)
 		return;
 	}
 	rollover_ns = scale_mul_div((uint64_t)UINT32_MAX - low + 1, period_fs, HPET_FS_PER_NS);
-	if (rollover_ns < 2 * TORN_BEFORE_NS || rollover_ns + TORN_EXTRA_NS > check_get_time_left_ns(checking)) {
-		behaviour_set_text(row, "The low half rolls over in %lu ms, %s.",
-			       rollover_ns / WAIT_NS_PER_MS,
-			       rollover_ns < 2 * TORN_BEFORE_NS ? "too soon" :
-			       "beyond the time left");
+	left_ns = check_get_time_left_ns(checking);
+	if (rollover_ns < 2 * TORN_BEFORE_NS || rollover_ns + TORN_EXTRA_NS > left_ns) {
+		if (rollover_ns < 2 * TORN_BEFORE_NS)
+			behaviour_set_text(row, "The low half rolls over in %lu ms, too soon.", rollover_ns / WAIT_NS_PER_MS);
+		else
+			behaviour_set_text(row, "The low half rolls over in %lu ms, but only %lu ms were left for the checks "
+					   "of this device. " CHECK_TIME_BY_PROFILE, rollover_ns / WAIT_NS_PER_MS,
+					   left_ns / WAIT_NS_PER_MS);
 		return;
 	}
 	struct hpet_pace pace = hpet_measure_rate_by_tsc(checking);

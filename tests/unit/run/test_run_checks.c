@@ -154,3 +154,16 @@ TEST(checks_in_which_clocks_diverged_are_repeated)
 	assert_int_equal(bench->run.survey.record.entries_of[RECORD_STEP], 1);
 	bench_free(bench);
 }
+
+TEST(the_profile_quick_has_the_least_time_for_checks_and_soak_the_most)
+{
+	static const enum options_profile profiles[] = { PROFILE_QUICK, PROFILE_STANDARD, PROFILE_SOAK };
+	static struct report report;
+	uint64_t last_ns = 0;
+
+	for (size_t i = 0; i < sizeof(profiles) / sizeof(profiles[0]); i++) {
+		report.options.profile = profiles[i];
+		assert_true(survey_max_device_checks_ns(&report) > last_ns);
+		last_ns = survey_max_device_checks_ns(&report);
+	}
+}
