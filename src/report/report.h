@@ -431,6 +431,11 @@ struct report_interval { /* Results of one timer test: an interrupt source that 
 	 * counted.
 	 */
 	bool scattered;
+	/*
+	 * True if the record has no space for more gaps in one test of periods. All its periods are then EXCUSED. Under
+	 * QEMU's -icount every two reads of the TSC can be so far apart that they count as a gap.
+	 */
+	bool too_many_gaps;
 };
 
 struct report_claim { /* A rate that the machine states (a claim), compared with the measured rate. */

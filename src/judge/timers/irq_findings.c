@@ -142,13 +142,17 @@ did_preemption_excuse_most(uint64_t excused, uint64_t all)
 	return 2 * excused > all;
 }
 
-/* Returns a clause on excused deadlines, for the end of a sentence. */
+/*
+ * Returns a clause on excused deadlines, for the end of a sentence. TOO_MANY_GAPS is true if slow reads of the TSC may
+ * be the cause of the gaps.
+ */
 static struct phrase
-describe_excused_by_preemption(uint64_t excused, uint64_t all)
+describe_excused_by_preemption(uint64_t excused, uint64_t all, bool too_many_gaps)
 {
 	if (!excused)
 		return phrase(".");
-	return phrase("; %lu more do not count, because the core was preempted%s.", excused,
+	return phrase("; %lu more do not count, because the core was preempted%s%s.", excused,
+		      too_many_gaps ? " or reads the TSC slowly" : "",
 		      did_preemption_excuse_most(excused, all) ? ", too many to decide" : "");
 }
 
@@ -201,7 +205,7 @@ judge_missing_interrupts(struct report *report, const struct irq_totals *totals)
 	else {
 		row->open = did_preemption_excuse_most(totals->shots.unknown, totals->shots.count);
 		behaviour_set_text(row, "none of %lu one-shot%s is missing%s", known, known == 1 ? "" : "s",
-				   describe_excused_by_preemption(totals->shots.unknown, totals->shots.count).bytes);
+				   describe_excused_by_preemption(totals->shots.unknown, totals->shots.count, false).bytes);
 	}
 	return row->failed;
 }
@@ -231,7 +235,7 @@ judge_early_interrupts(struct report *report, const struct irq_totals *totals)
 		row->open = did_preemption_excuse_most(totals->shots.excused, totals->shots.count);
 		behaviour_set_text(row, "none of %lu one-shot%s came earlier than the measurement error allows%s",
 				   seen, seen == 1 ? "" : "s",
-				   describe_excused_by_preemption(totals->shots.excused, totals->shots.count).bytes);
+				   describe_excused_by_preemption(totals->shots.excused, totals->shots.count, false).bytes);
 		return;
 	}
 	behaviour_set_figure(row, by.value, by.low, by.high);
@@ -268,7 +272,8 @@ describe_lost_ticks(const struct report *report, const struct irq_totals *totals
 	if (totals->periods.lost && report_is_machine_emulated(report))
 		return phrase("; other ticks are late by less than 1/8 period, so waiting for the host does not "
 			"explain the loss.");
-	return describe_excused_by_preemption(totals->periods.excused, totals->periods.count);
+	return describe_excused_by_preemption(totals->periods.excused, totals->periods.count,
+					      totals->periods.too_many_gaps);
 }
 
 static void
@@ -290,7 +295,10 @@ judge_lost_ticks(struct report *report, const struct irq_totals *totals, bool mi
 	row->open = row->checked && (totals->periods.lost ? totals->periods.uneven || may_gaps_explain_lost_ticks(totals) :
 				     did_preemption_excuse_most(totals->periods.excused, totals->periods.count));
 	behaviour_set_figure(row, lost, lost, lost);
-	if (!seen) {
+	if (!seen && totals->periods.too_many_gaps) {
+		behaviour_set_text(row, "none of %lu periods counts: reads of the TSC were over 10 us apart too often to "
+				   "distinguish preemption from slow reads.", totals->periods.count);
+	} else if (!seen) {
 		behaviour_set_text(row, "the core was preempted in each of %lu periods.", totals->periods.count);
 	} else if (!totals->came) {
 		behaviour_set_text(row, "none of %lu ticks came.", seen);
@@ -346,7 +354,7 @@ judge_doubled_interrupts(struct report *report, const struct irq_totals *totals)
 				   totals->doubled, seen);
 	else
 		behaviour_set_text(row, "%lu of %lu deadlines had two interrupts%s", totals->doubled, seen,
-				   describe_excused_by_preemption(excused, all).bytes);
+				   describe_excused_by_preemption(excused, all, totals->periods.too_many_gaps).bytes);
 }
 
 /* ---- rates and lateness ---- */

@@ -29,6 +29,7 @@ struct irq_period_totals {
 	bool uneven;       /* true if p99 of the lateness of ticks is above 1/8 period */
 	/* true if ticks came at all phases of their periods, so that none can be matched to a deadline */
 	bool scattered;
+	bool too_many_gaps; /* true if the record has no space for more gaps in one test of periods */
 };
 
 struct irq_totals {

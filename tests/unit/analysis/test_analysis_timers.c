@@ -662,6 +662,21 @@ TEST(a_one_shot_with_512_gaps_is_not_counted)
 	assert_int_equal(row->excused, 1);
 }
 
+TEST(periods_with_512_gaps_are_not_counted_and_the_row_says_so)
+{
+	static const double ticks[] = { 100.1, 200.1, 300.1, 400.1, 500.1, 0 };
+
+	for (size_t gaps_before = RECORD_AWAY_MAX - 1; gaps_before <= RECORD_AWAY_MAX; gaps_before++) {
+		begin(NULL);
+		put_timer(RECORD_PERIODIC | RECORD_BY_TSC);
+		for (size_t i = 0; i < gaps_before; i++)
+			away(0.1 * (double)i, 0.1 * (double)i + 0.05);
+		analysed(ticks, 500);
+		assert_counts(0, 0, gaps_before == RECORD_AWAY_MAX ? 5 : 0);
+		assert_int_equal(row->too_many_gaps, gaps_before == RECORD_AWAY_MAX);
+	}
+}
+
 TEST(an_early_interrupt_may_belong_to_a_one_shot_that_never_came)
 {
 	put_timer(RECORD_BY_TSC);

@@ -949,6 +949,39 @@ TEST(a_source_whose_one_shots_are_mostly_in_gaps_is_not_passed)
 	}
 }
 
+/* If the record of gaps is full, the core need not have been preempted. */
+TEST(periods_that_do_not_count_have_the_true_reason)
+{
+	static const struct {
+		bool too_many_gaps;
+		const char *lost, *doubled;
+	} rows[] = {
+		{ false, "the core was preempted in each of 80 periods.",
+		  "0 of 100 deadlines had two interrupts; 80 more do not count, because the core was preempted." },
+		{ true, "none of 80 periods counts: reads of the TSC were over 10 us apart too often to distinguish "
+			"preemption from slow reads.",
+		  "0 of 100 deadlines had two interrupts; 80 more do not count, because the core was preempted or reads the "
+		  "TSC slowly." },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct report *report = literal_make_clean_report();
+
+		report->interval_count = 2;
+		report->intervals[0] = (struct report_interval){
+			.source = "hpet0", .route_kind = "ioapic", .state = CLOCK_PRESENT, .asked_ns = 100000, .asked = 100,
+			.expected = 100, .delivered = 100,
+		};
+		report->intervals[1] = (struct report_interval){
+			.source = "hpet0", .route_kind = "ioapic", .state = CLOCK_PRESENT, .periodic = true, .asked_ns = 1000000,
+			.asked = 80, .expected = 80, .delivered = 80, .excused = 80, .too_many_gaps = rows[i].too_many_gaps,
+		};
+		judge_report(report);
+		assert_string_equal(behaviour_of(report, "irq-lost", "hpet0")->text, rows[i].lost);
+		assert_string_equal(behaviour_of(report, "irq-doubled", "hpet0")->text, rows[i].doubled);
+	}
+}
+
 /*
  * A busy host delays an emulator's timers. This explains three lost ticks, or any number of them if other ticks are
  * late. It does not explain five lost ticks if all others are in time.
