@@ -58,7 +58,8 @@ def interface(uses, room):
 
 
 def arrows_up(uses, listed, room_of):
-    """Return "folder -> folder: symbol" for each symbol that a folder uses from a folder that is not below it."""
+    """Return "folder -> folder: symbol" for each symbol that a folder uses from a folder on which
+    the lists do not let it depend."""
     homes, wanted = {}, collections.defaultdict(set)
     for path, defined, undefined in listed:
         for name in defined:

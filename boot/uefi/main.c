@@ -207,7 +207,7 @@ struct entry {
 };
 
 static void
-measure_and_store_status(void *argument)
+run_measurements_and_store_exit_status(void *argument)
 {
 	struct entry *entry = argument;
 
@@ -265,7 +265,7 @@ efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)
 	struct fault fault;
 
 	guard_install_handlers();
-	if (!guard_run(measure_and_store_status, &entry, &fault))
+	if (!guard_run(run_measurements_and_store_exit_status, &entry, &fault))
 		entry.status = end_after_fault(app, &fault);
 	guard_restore_handlers();
 	firmware_boot->FreePool(app);

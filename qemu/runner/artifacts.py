@@ -66,7 +66,8 @@ def is_in_run_folder(run, path):
 
 
 def save_results(run, console, accelerator, status, problem, elapsed_s):
-    """Write the report in all formats. Return the exit status, which a comparison may make worse, and the problem or None."""
+    """Write the report in all formats. Return the exit status and the problem, or None if there is no problem. The status is
+    worse than STATUS if the report is worse than the baseline."""
     if run.list and not problem:
         return status, None  # there is no report to write, because baretick only printed a list
     transcript = run.transcript

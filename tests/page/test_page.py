@@ -235,8 +235,7 @@ MINUTES = [60_000 * 2 ** n for n in range(6)]
 
 
 def test_of_a_rate_that_drifts_the_deviation_is_known_exactly(show):
-    """With a drift of D, the deviation must be D tau / sqrt(2). The largest error within tau is the distance of a
-    parabola from a straight line."""
+    """The rate changes by D in each unit of time. Over the time TAU the deviation must then be D * TAU / sqrt(2)."""
     steps = steady(show, [0.1 * i for i in range(100)], within=0.002)
     assert list(steps) == MINUTES
     for n, (deviation, floor, _) in enumerate(steps.values()):

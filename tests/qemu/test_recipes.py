@@ -86,7 +86,7 @@ def test_every_target_of_make_is_there():
     assert all(re.search(rf"^(?:[\w-]+ )*{target}\b[\w -]*:", make, re.M) for target in targets)
 
 
-# Recipes in YAML are as the services document them.
+# These tests check that the recipes for GitHub and GitLab have the form that the documentation of these services requires.
 
 def test_the_steps_for_github_are_steps():
     assert [sorted(step) for step in steps()] == [["uses"], ["name", "run"], ["run"], ["run"], ["if", "uses", "with"]]

@@ -427,7 +427,7 @@ add_warps_to_finding(struct report *report, const struct warp_checks *checks)
 	else
 		rules_add_text_to_finding(finding, " No warp was seen (tsc-warp) in %lu iterations under contention%s.",
 					  checks->iterations,
-					  checks->starved ? ", but some core ran too few of them" : "");
+					  checks->starved ? ", but some core ran too few iterations" : "");
 }
 
 /*

@@ -126,8 +126,8 @@ function coresTable(report, clock) {
 			["Fastest", clock, "latency", "min_ns"],
 			["Median", clock, "latency", "p50_ns"],
 			["99 %", clock, "latency", "p99_ns"],
-			["Median, all at once", clock, "latency_contended", "p50_ns"],
-			["99 %, all at once", clock, "latency_contended", "p99_ns"],
+			["Median, all cores at once", clock, "latency_contended", "p50_ns"],
+			["99 %, all cores at once", clock, "latency_contended", "p99_ns"],
 		],
 		`${clock.id}: latency on each core, with the bracket`);
 }

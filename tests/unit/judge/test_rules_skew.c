@@ -344,7 +344,7 @@ TEST(an_offset_says_whether_its_warps_were_seen)
 	report->skew.lock_free.starved = true;
 	judge(report);
 	assert_non_null(strstr(report->findings[0].text, " No warp was seen (tsc-warp) in 240000 iterations under "
-			       "contention, but some core ran too few of them."));
+			       "contention, but some core ran too few iterations."));
 	assert_null(strstr(report->findings[1].text, "arp"));
 
 	report = machine(6, 6, truth_ticks);

@@ -1612,8 +1612,8 @@ TEST(an_rtc_that_stops_in_the_window_has_no_rate)
 }
 
 /*
- * The HPET is set back after the rate window. As on a busy host, no comparison during the run shows this. The reading
- * at the end of the run must show it.
+ * The HPET is set back after the rate window. The test removes the rates by which clocks are compared during the run,
+ * so that these comparisons cannot show the step back. The reading at the end of the run must show it.
  */
 TEST(a_counter_that_is_lower_at_the_end_than_in_the_window_stepped_back)
 {
