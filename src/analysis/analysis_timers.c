@@ -264,8 +264,8 @@ complete_timer_row(struct timer_analysis *analysis)
 	if (!row)
 		return;
 	lateness_store_percentiles(row, analysis->values, analysis->value_count);
-	/* EMPTY excludes one-shots at which the core was preempted. Their interrupts show nothing about the timer. */
-	if (row->state == CLOCK_PRESENT && row->empty && !row->delivered && !row->expired && !row->periodic) {
+	/* If the core was preempted at some one-shots, the timer may have worked there, so it is not called stuck. */
+	if (row->state == CLOCK_PRESENT && row->empty && !row->excused && !row->delivered && !row->expired && !row->periodic) {
 		row->state = CLOCK_STUCK;
 		explain_missing_figures(row, "No interrupt came, and the timer's own status shows that none was due.");
 	}

@@ -109,7 +109,8 @@ def test_there_is_a_case_for_each_source_of_interrupts_and_mode():
         interval("lapic", "one-shot"), interval("lapic", "one-shot", lateness_ns={"p50": 900, "error": 1200}, core=2),
         interval("lapic", "periodic"), interval("hpet0", "one-shot", "disabled", "In use by the firmware: not tested."),
         interval("pit0", "one-shot", lateness_ns=None), interval("pit0", "periodic"), interval("rtc", "periodic"),
-        interval("hpet1", "one-shot", "absent", lateness_ns=None)]}
+        interval("hpet1", "one-shot", "absent", lateness_ns=None),
+        interval("hpet2", "one-shot", expected=3, delivered=0, empty=0, doubled=0, excused=3, lateness_ns=None)]}
     document["findings"] += [finding("irq-missing", "fail", "pit0", "pit0: 3 never came."), finding("irq-late", "warn", "pit0", "pit0: late."),
                              finding("irq-doubled", "warn", "lapic", "lapic: doubled.")]
     document["behaviours"].append(behaviour("irq-rate", "rtc", "fail", "not_determined", "Too uneven."))
@@ -119,7 +120,8 @@ def test_there_is_a_case_for_each_source_of_interrupts_and_mode():
         ("timers", "hpet0 one-shot", "skip", "disabled: In use by the firmware: not tested."),
         ("timers", "pit0 one-shot", "fail", "pit0: 3 never came. pit0: late."), ("timers", "pit0 periodic", "pass", one),
         ("timers", "rtc periodic", "skip", "not determined: irq-rate; " + one),
-        ("timers", "hpet1 one-shot", "skip", "absent: not asked")]
+        ("timers", "hpet1 one-shot", "skip", "absent: not asked"),
+        ("timers", "hpet2 one-shot", "skip", "no deadline counts: 3 deadlines, 0 interrupts: 0 missed, 0 early, 0 doubled, 3 excused.")]
     document["findings"] = []
     found = {case.name: case.text for case in cases.make_cases(document, None)}
     assert found["lapic one-shot"] == "200 deadlines, 194 interrupts: 4 missed, 0 early, 2 doubled, 4 excused; late by at most 2100 ns in the median."

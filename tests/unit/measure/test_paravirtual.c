@@ -150,7 +150,7 @@ are_some_short_of_time(void)
 	const struct behaviours *behaviours = &bench->run.report.behaviours;
 
 	for (size_t i = 0; i < behaviours->count; i++)
-		if (!behaviours->rows[i].checked && strstr(behaviours->rows[i].text, " were left."))
+		if (!behaviours->rows[i].checked && strstr(behaviours->rows[i].text, " were left "))
 			return true;
 	return false;
 }
