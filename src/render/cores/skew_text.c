@@ -35,26 +35,47 @@ put_compared_cores(struct text *text, const struct report *report)
 }
 
 /*
- * Returns true if the first clause on synchronisation names the bound for all passes. If it names a fault instead, it
- * also names the time of the shown pass, and the sentences after it are on this pass only.
+ * Returns true if the first clause on synchronisation is on the shown pass and names its time. Otherwise the shown pass
+ * is the first.
  */
+static bool
+does_clause_name_time_of_pass(const struct report *report)
+{
+	const struct offsets_summary *shown = &report_get_shown_pass(report)->summary;
+
+	return report_count_core_faults(report).off_majority || shown->no_majority || shown->contradictions ||
+	       shown->bound_ticks == UINT64_MAX;
+}
+
+/* Returns true if the first clause on synchronisation names the bound for all passes. */
 static bool
 does_clause_name_bound(const struct report *report)
 {
-	return report->skew.within_known && !report_count_core_faults(report).off_majority &&
-	       !report_get_shown_pass(report)->summary.no_majority;
+	return report->skew.within_known && !does_clause_name_time_of_pass(report);
+}
+
+/*
+ * Returns true if the offsets of the shown pass bound the difference of any two TSCs in this pass. A warp or a step
+ * back proves that TSCs once differed by more than the ping-pongs show.
+ */
+static bool
+is_bound_of_pass_valid(const struct report *report)
+{
+	return report_get_shown_pass(report)->summary.bound_ticks != UINT64_MAX && !report_count_warps(&report->skew) &&
+	       !report_count_core_faults(report).stepping_back;
 }
 
 /*
  * Writes the offset of the worst pair of cores, the cores whose measured offsets contradict each other the most, and
- * the largest possible TSC difference of any two cores. The last is left out if the text has the bound already.
+ * the largest possible TSC difference of any two cores. The last is left out if the text has the bound already, or if
+ * the bound is not valid. All are figures of the shown pass, so they name the pass if the first clause does not.
  */
 static void
 put_worst_pair_and_offset_bound(struct text *text, const struct report *report)
 {
 	const struct offsets_summary *summary = &report_get_shown_pass(report)->summary;
 	struct offset worst_ns = report_offset_to_ns(report, summary->worst);
-	bool is_bound_named = does_clause_name_bound(report);
+	bool must_name_pass = report->skew.pass_count > 1 && !does_clause_name_time_of_pass(report);
 	uint64_t contradiction_ns = (uint64_t)report_ticks_to_ns(report, summary->contradiction_ticks).low;
 	uint32_t a = report_get_apic_id_of_rank(report, summary->contradiction_a);
 	uint32_t b = report_get_apic_id_of_rank(report, summary->contradiction_b);
@@ -62,7 +83,7 @@ put_worst_pair_and_offset_bound(struct text *text, const struct report *report)
 
 	if (offset_is_known(worst_ns))
 		text_printf(text, " %s %u and %u differed by %lu to %lu ns.",
-			    is_bound_named && report->skew.pass_count > 1 ? "In the first pass, cores" : "Cores",
+			    must_name_pass ? "In the first pass, cores" : "Cores",
 			    report_get_apic_id_of_rank(report, summary->worst_a),
 			    report_get_apic_id_of_rank(report, summary->worst_b), offset_min_abs(worst_ns),
 			    offset_max_abs(worst_ns));
@@ -72,8 +93,9 @@ put_worst_pair_and_offset_bound(struct text *text, const struct report *report)
 	else if (summary->contradictions)
 		text_printf(text, " The offsets of cores %u, %u and %u from each other contradict by %lu ns, the most of all.",
 			    c, a, b, contradiction_ns);
-	if (summary->bound_ticks != UINT64_MAX && !is_bound_named)
-		text_printf(text, " No two cores' TSCs differed by more than %ld ns.",
+	if (is_bound_of_pass_valid(report) && !does_clause_name_bound(report))
+		text_printf(text, " %s two cores' TSCs differed by more than %ld ns.",
+			    must_name_pass ? "In the first pass, no" : "No",
 			    report_ticks_to_ns(report, summary->bound_ticks).high);
 }
 

@@ -570,13 +570,36 @@ TEST(the_cores_are_called_synchronised_only_with_a_small_bound_up_to_the_end)
 	literal_set_drift(report, 2, (struct offset){ 10, 20 });
 	assert_says(report, "\nNot synchronised throughout the run: ");
 	assert_null(strstr(buffer, "Each pass"));
-	assert_non_null(strstr(buffer, "No two cores' TSCs differed by more than "));
+	assert_says(report, " In the first pass, no two cores' TSCs differed by more than 29 ns.");
+	assert_null(strstr(buffer, " Cores "));
 	literal_set_drift(report, 2, (struct offset){ -3, 3 });
 	literal_remove_last_pass(report);
 	assert_says(report, "\nSynchronisation not determined: only within 29 ns at 3.1 s, and not measured again: ");
 	assert_non_null(strstr(buffer, " ns. Cores "));
 	assert_null(strstr(buffer, "Each pass"));
 	assert_null(strstr(buffer, "No two cores"));
+}
+
+/* A warp or a step back proves a larger difference than the ping-pongs. Their bound must then not be printed. */
+TEST(no_bound_is_printed_after_a_warp_or_a_step_back)
+{
+	int64_t truth_ticks[4] = { [3] = 20000 };
+	struct report *report = literal_make_report_of_cores(4, PAIR_SCHEDULE_ALL, NULL);
+
+	report->skew.warps = 1;
+	assert_says(report, "\nNot synchronised: 1 warp: ");
+	assert_says(report, " In the first pass, cores ");
+	assert_null(strstr(buffer, "o two cores"));
+	report->skew.warps = 0;
+	report->cores[1].steps_back = true;
+	assert_says(report, "\nSynchronisation not determined, as 1 of 4 TSCs step back: ");
+	assert_null(strstr(buffer, "o two cores"));
+	report->cores[1].steps_back = false;
+	literal_fill_pass(report, PAIR_SCHEDULE_ALL, truth_ticks);
+	assert_says(report, " Cores 4 and 6 differed by 9978 to 10024 ns. No two cores' TSCs differed by more than ");
+	report->skew.locked.warps = 1;
+	assert_says(report, " Cores 4 and 6 differed by 9978 to 10024 ns.\n");
+	assert_null(strstr(buffer, "o two cores"));
 }
 
 TEST(an_offset_of_10_ms_or_more_has_units_at_both_ends)
