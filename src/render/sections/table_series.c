@@ -207,6 +207,14 @@ table_put_series_growth_marks(struct text *out, const struct report *report, siz
 	}
 }
 
+/* Returns true if the offset in at least one row can be larger than the bound of the offsets for the whole run. */
+static bool
+does_row_exceed_bound(const struct report *report)
+{
+	return report->skew.within_known &&
+	       largest_offset_ns(&(struct stretch){ report, 0, report->series.count }) > report->skew.within_ns;
+}
+
 void
 table_put_series(struct text *out, const struct report *report)
 {
@@ -222,9 +230,10 @@ table_put_series(struct text *out, const struct report *report)
 	table_put_paragraph(out, 2, "\"gap\": longest time stolen from a core at once. \"cores\": largest possible offset "
 				"from the boot core's TSC. Clocks: largest p99 latency, and rate in ppm against %s.",
 			    report->relative_to ? report->relative_to : "another");
-	if (report->skew.pass_count)
+	if (does_row_exceed_bound(report))
 		table_put_paragraph(out, 2, "\"cores\" comes from separate and mostly shorter measurements, so it can be larger "
-				    "than the bound under \"TSC synchronisation of the cores\".");
+				    "than the bound under \"TSC synchronisation of the cores\". The offset may also really have "
+				    "been larger then.");
 	if (rows > lines)
 		table_put_paragraph(out, 2, "A line covers up to %zu rows of the series: each row is in report.html.",
 				    (rows + lines - 1) / lines);
