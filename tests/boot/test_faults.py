@@ -274,13 +274,20 @@ def test_a_machine_that_is_frozen_while_rates_are_measured_has_no_failed_clock(t
 
 
 def test_a_machine_that_is_frozen_after_the_rates_has_no_failed_clock(tmp_path):
-    """After the freezes the RTC is ahead of all other clocks, and a note says so. No rate may include the freezes."""
+    """After the freezes the RTC is ahead of all other clocks, and a note says so. No rate may include the freezes. If a busy
+    host delays the freezes until all latencies were measured, the test tries again."""
+    late = [True]
+
     def freeze(machine):
         assert machine.wait_for(b"\n  hpet ")
+        late[0] = machine.has_said(b"\nphase: start-cores")
         freezes = iter(range(FREEZES))
         freeze_while(machine, lambda: next(freezes, None) is not None)
 
-    report = checked(levers.run_while(freeze, tmp_path / "out", *ONE_CORE, "--", *QUICK))
+    for attempt in range(TRIES):
+        if late[0]:
+            report = checked(levers.run_while(freeze, tmp_path / f"out{attempt}", *ONE_CORE, "--", *QUICK))
+    assert not late[0]
     assert report["findings"] == []
     assert {row["class"] for row in report["discontinuities"]} == {"stopped"}, report["discontinuities"]
     assert any("The machine was stopped for " in note and "(shown by the rtc)" in note for note in report["notes"]), report["notes"]
