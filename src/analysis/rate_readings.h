@@ -31,8 +31,8 @@ struct rate_batch_reader rate_open_batches(const void *record, size_t size);
 bool rate_read_next_batch(struct rate_batch_reader *reader);
 
 /*
- * The rate windows of a record from which the rates are calculated, by their numbers in the record. A number is 0 if
- * there is no such window.
+ * The numbers of the rate windows that give the rates. A record may have further windows. A number is 0 if there is no
+ * such window.
  */
 struct rate_windows {
 	const void *record;

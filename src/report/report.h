@@ -242,8 +242,8 @@ struct report_pass {
 	bool no_majority;
 	bool marks_cores; /* true if report_core.off_majority of at least one core is a result of this pass */
 	/*
-	 * For each rank, true if the core does not drift, and is proven to differ by more than the limit: from the
-	 * majority or, if there is none and the cores are in two halves, from the other half.
+	 * For each rank, true if the core does not drift, and is proven to differ from the majority by more than the
+	 * limit. If the cores are in two halves without a majority, true if it differs from the other half.
 	 */
 	bool *off;
 };
@@ -259,7 +259,7 @@ struct report_skew { /* synchronisation of the cores' TSCs */
 	uint64_t warps;          /* number of messages in all passes whose stamp was ahead of the receiver's TSC */
 	uint64_t worst_warp_ticks, worst_warp_ns;
 	uint32_t worst_warp_a, worst_warp_b; /* APIC ids of the cores of the largest warp: A's TSC was ahead of B's */
-	/* in the first pass: shortest round trip of all pairs; median of the pairs' median round trips */
+	/* shortest round trip of all pairs in the first pass, and the median of the pairs' median round trips */
 	uint64_t best_trip_ns, median_trip_ns;
 	/*
 	 * The passes in which at least one pair had a ping-pong, in the order of time. All have the same cores and the same
@@ -269,8 +269,8 @@ struct report_skew { /* synchronisation of the cores' TSCs */
 	struct report_pass passes[REPORT_PASSES];
 	uint32_t *core_of;       /* for each rank, the index of the core in report.cores */
 	/*
-	 * Drifts of the pairs from the first pass to the last, in ppb. The fields are like those of a pass, with drifts
-	 * instead of offsets. There are no cores if there was no second pass.
+	 * Drifts of the pairs from the first pass to the last, in ppb, stored like the offsets of a pass. There are no
+	 * cores if there was no second pass.
 	 */
 	struct offsets drifts;
 	uint64_t drift_span_ns;  /* time from the start of the first pass to the end of the last pass */
@@ -699,7 +699,7 @@ struct offset report_get_pair_drift(const struct report *report, size_t a, size_
 /* Returns the drift of CORE's TSC relative to the boot core's TSC in ppb, or OFFSET_UNKNOWN. */
 struct offset report_get_core_drift(const struct report *report, const struct report_core *core);
 
-/* Numbers of cores for which the judge has set these fields of struct report_core. */
+/* The judge marks cores by fields of struct report_core. Each number here counts the cores with one of these marks. */
 struct core_faults {
 	size_t off_majority, drifting, stepping_back;
 };

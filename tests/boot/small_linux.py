@@ -204,8 +204,9 @@ class SmallLinux(Machine):
             store.write_bytes(with_mok(store.read_bytes(), run("openssl", "x509", "-in", keys[1], "-outform", "DER")))
 
     def run(self):
-        """Run the machine until it switches itself off. Each start has a QEMU of its own, because firmware that starts after
-        Linux in the same QEMU needs two to three times as long: it overwrites Linux's code, which QEMU has translated."""
+        """Run the machine until it switches itself off. Each start has a QEMU of its own. In the same QEMU,
+        firmware that starts after Linux needs two to three times as long. The probable reason is that it overwrites
+        Linux's code, which QEMU has translated."""
         words = ["timeout", str(COMMAND_BOUND_S), *self.command(), "-vga", "none", "-no-reboot", "-qmp", "stdio"]
         for _ in range(STARTS_MAX):
             with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as qemu:

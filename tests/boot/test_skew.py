@@ -93,9 +93,9 @@ def cases(long, *others):
     (1_000_000, 4, False), (-100_000, 2, False)))
 def test_a_core_with_another_tsc_is_measured_and_named_where_its_round_trips_prove_it(run, cpus, ticks, in_real_time):
     """In real time on a busy host all round trips of a pass may be long, so the intervals in the report decide which
-    cores must be named. By instructions they are always short enough for these offsets. If only one of several pairs is
-    proven to differ, the finding names both cores of the pair and does not decide which is wrong. No other core may be
-    named."""
+    cores must be named. They are always short enough for these offsets if instructions drive the time. If only one of
+    several pairs is proven to differ, the finding names both cores of the pair and does not decide which is wrong. No
+    other core may be named."""
     number = cpus // 2
     report = skewed(run, cpus, {number: ticks}, in_real_time)
     check_offsets(report, {number: ticks})

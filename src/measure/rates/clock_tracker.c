@@ -228,7 +228,7 @@ survey_store_newer_edge(struct survey *survey, size_t i)
 	return true;
 }
 
-/* Compares the latest reading of each clock with those of the others, to find a clock that jumped or stopped. */
+/* Compares the latest readings of all clocks, to find a clock that jumped or stopped. */
 static void
 look_for_jump_in_latest_readings(struct survey *survey)
 {

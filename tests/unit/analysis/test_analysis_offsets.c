@@ -269,7 +269,7 @@ TEST(a_last_pass_without_a_pingpong_has_no_offsets_and_no_drift)
 	assert_false(offset_is_known(last_offset(1)) || offset_is_known(drift(1)));
 }
 
-/* The round trips and the cores' ping-pongs are those of the first pass, so a later pass cannot take its place. */
+/* The first pass gives the round trips and the number of ping-pongs, so a later pass cannot take its place. */
 TEST(without_a_pingpong_in_the_first_pass_there_are_no_passes)
 {
 	put_pass(1, RECORD_PASS_FIRST, ALL, START, START + 20000, 7);

@@ -51,8 +51,8 @@ second_at(uint64_t a_ps)
 	struct sample sample;
 
 	/*
-	 * The sample's read of register A ends 3,020 ns after the start of take(): two register reads before the sample
-	 * (2,000 ns), the bracket's first TSC read (20 ns), and the read of register A itself (1,000 ns).
+	 * The sample's read of register A ends 3,020 ns after the start of take(). Two register reads come before the
+	 * sample and take 2,000 ns. The bracket's first TSC read takes 20 ns, and the read of register A 1,000 ns.
 	 */
 	take(&clocks[RTC], a_ps - 3020 * SIM_PS_PER_NS, &sample, 1);
 	/* longer if register A is read again, because the second is new */
