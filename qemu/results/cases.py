@@ -106,19 +106,22 @@ def _get_timer_outcome(tested, found, undetermined):
         state = "not asked" if tested[0].get("state") == "present" else tested[0].get("state")
         return "skip", f"{state}: {tested[0].get('reason') or 'not asked'}"
     counts = _format_interrupt_counts(present)
-    if 0 < sum(row.get("expected") or 0 for row in present) <= sum(row.get("excused") or 0 for row in present):
+    if 0 < _sum_counts(present, "expected") <= _sum_counts(present, "excused"):
         return "skip", f"no deadline counts: {counts}"
     return ("skip", f"not determined: {', '.join(dict.fromkeys(undetermined))}; {counts}") if undetermined else ("pass", counts)
 
 
+def _sum_counts(rows, key):
+    return sum(row.get(key) or 0 for row in rows)
+
+
 def _format_interrupt_counts(rows):
     """Return a sentence with the sums of the rows' counts, and the largest of their median latenesses."""
-    def sum_counts(key):
-        return sum(row.get(key) or 0 for row in rows)
     came = [row["lateness_ns"] for row in rows if row.get("lateness_ns")]
     late = max((each for each in came if each.get("p50") is not None), key=lambda each: each["p50"], default=None)
-    counts = (f"{sum_counts('expected')} deadlines, {sum_counts('delivered')} interrupts: "
-              f"{sum_counts('empty')} missed, {sum_counts('early')} early, {sum_counts('doubled')} doubled, {sum_counts('excused')} excused")
+    sums = {key: _sum_counts(rows, key) for key in ("expected", "delivered", "empty", "early", "doubled", "excused")}
+    counts = ("{expected} deadlines, {delivered} interrupts: {empty} missed, {early} early, {doubled} doubled, {excused} excused"
+              .format_map(sums))
     if not late:
         return f"{counts}."
     error = late.get("error")

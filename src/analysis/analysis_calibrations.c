@@ -1,6 +1,7 @@
 /* Calculates the errors of calibration loops from the record's entries `calibration`. See analysis.h. */
 #include "analysis/analysis.h"
 
+#include "base/offset.h"
 #include "base/text.h"
 #include "record/record.h"
 
@@ -90,12 +91,6 @@ calibration_error_interval(uint64_t hz, const struct rate_interval *rate)
 				      calibration_error_ppb(hz, rate->high) - 1, calibration_error_ppb(hz, rate->low) + 1 };
 }
 
-static uint64_t
-absolute_error_ppb(const struct interval_ppb *error)
-{
-	return error->value < 0 ? -(uint64_t)error->value : (uint64_t)error->value;
-}
-
 static void
 copy_refusal_counts(struct report_calibration *row, const struct loop_results *found)
 {
@@ -121,7 +116,7 @@ set_median_and_worst_error(struct report_calibration *row, const struct loop_res
 	least = calibration_error_interval(found->hz[0], &rate);
 	most = calibration_error_interval(found->hz[found->count - 1], &rate);
 	row->median = calibration_error_interval(found->hz[(found->count - 1) / 2], &rate);
-	row->worst = absolute_error_ppb(&least) > absolute_error_ppb(&most) ? least : most;
+	row->worst = offset_abs(least.value) > offset_abs(most.value) ? least : most;
 }
 
 void

@@ -411,13 +411,6 @@ store_window_rates(struct rates *rates, const struct scale *scale)
 	}
 }
 
-/* Returns the smallest absolute value in the interval, or 0 if the interval contains 0. */
-static uint64_t
-min_absolute_change_ppb(const struct interval_ppb *change)
-{
-	return change->known ? offset_min_abs((struct offset){ change->low, change->high }) : 0;
-}
-
 /*
  * Returns false if the clock has no reading at the end of the run, if it is uncertain how often the clock wrapped after
  * the rate window, or if the clock stepped back. If the clock then advanced by more than this step back, the step is
@@ -483,9 +476,9 @@ set_rate_changes_since_window(struct rates *rates, const struct scale *scale)
 		entry->implied_since.known &= clock->has_final;
 		entry->change_since.known &= clock->has_final;
 		entry->since_ns = scale_ns(scale, clock->final.begin - clock->last.begin);
-		if (min_absolute_change_ppb(&entry->change_since) > change_ppb)
-			change_ppb = min_absolute_change_ppb(&entry->change_since);
-		if (min_absolute_change_ppb(&entry->change_since) > min_absolute_change_ppb(&entry->change) ||
+		if (rate_min_abs(&entry->change_since) > change_ppb)
+			change_ppb = rate_min_abs(&entry->change_since);
+		if (rate_min_abs(&entry->change_since) > rate_min_abs(&entry->change) ||
 		    !entry->change.known)
 			entry->change = entry->change_since;
 	}
@@ -540,7 +533,7 @@ are_all_rates_steady(const struct rates *rates)
 		const struct report_clock *entry = &rates->report->clocks[i];
 
 		if (clock->is_followed && entry->implied_window.known && !clock->may_have_stopped &&
-		    (!entry->change_since.known || min_absolute_change_ppb(&entry->change)))
+		    (!entry->change_since.known || rate_min_abs(&entry->change)))
 			return false;
 	}
 	return true;

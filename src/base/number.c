@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 
+#include "base/offset.h"
 #include "base/scale.h"
 #include "base/text.h"
 
@@ -132,7 +133,7 @@ number_round_to_error(int64_t value, uint64_t error)
 struct number
 number_ppm_from_ppb(int64_t ppb)
 {
-	uint64_t tenths = ((ppb < 0 ? -(uint64_t)ppb : (uint64_t)ppb) + 50) / 100;
+	uint64_t tenths = (offset_abs(ppb) + 50) / 100;
 	struct number number = { .text = "" };
 	struct text text;
 

@@ -74,11 +74,18 @@ rate_bounds(const struct interval_ppb *ppb)
 	return (struct offset){ ppb->low, ppb->high };
 }
 
+/* Returns the smallest possible absolute value; 0 if the value is unknown or may be 0. */
+static inline uint64_t
+rate_min_abs(const struct interval_ppb *ppb)
+{
+	return ppb->known ? offset_min_abs(rate_bounds(ppb)) : 0;
+}
+
 /* Returns true if the value is proven to be above LIMIT_PPB or below -LIMIT_PPB. Returns false if it is unknown. */
 static inline bool
 rate_is_beyond(const struct interval_ppb *ppb, uint64_t limit_ppb)
 {
-	return ppb->known && offset_min_abs(rate_bounds(ppb)) > limit_ppb;
+	return rate_min_abs(ppb) > limit_ppb;
 }
 
 /* Returns the sample with the shortest time between its two TSC reads (end - begin). COUNT is at least 1. */

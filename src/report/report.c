@@ -178,11 +178,15 @@ report_count_warps(const struct report_skew *skew)
 }
 
 struct offset
+report_get_offset_of_ranks(const struct offsets *offsets, size_t a, size_t b)
+{
+	return a < offsets->cores && b < offsets->cores ? offsets_get_offset(offsets, a, b) : OFFSET_UNKNOWN;
+}
+
+struct offset
 report_get_pair_drift(const struct report *report, size_t a, size_t b)
 {
-	const struct offsets *drifts = &report->skew.drifts;
-
-	return a < drifts->cores && b < drifts->cores ? offsets_get_offset(drifts, a, b) : OFFSET_UNKNOWN;
+	return report_get_offset_of_ranks(&report->skew.drifts, a, b);
 }
 
 struct offset

@@ -688,6 +688,9 @@ uint64_t report_clock_ticks_to_ps(const struct report *report, const struct repo
 /* Returns the number of warps: TSC readings of one core that were lower than an earlier reading of another core. */
 uint64_t report_count_warps(const struct report_skew *skew);
 
+/* Returns the offset or drift of rank B relative to rank A, or OFFSET_UNKNOWN if OFFSETS has no such ranks. */
+struct offset report_get_offset_of_ranks(const struct offsets *offsets, size_t a, size_t b);
+
 /*
  * Returns the drift of core B's TSC relative to core A's TSC in ppb, from the first pass to the last. A and B are
  * ranks. Returns OFFSET_UNKNOWN if the two were not measured against each other in both passes. In a star schedule,

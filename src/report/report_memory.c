@@ -54,7 +54,6 @@ report_divide_memory(struct report *report, void *memory, size_t cores, size_t p
 	report->skew.cores_max = cores;
 	report->skew.pairs_max = pairs;
 	set_array_addresses(&report->cores, &report->skew, (uintptr_t)memory, cores, pairs);
-	for (size_t i = 0; i < cores; i++) {
+	for (size_t i = 0; i < cores; i++)
 		report->cores[i].rank = REPORT_NO_RANK;
-	}
 }

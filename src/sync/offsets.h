@@ -123,6 +123,13 @@ struct offsets_summary {
 struct offsets_summary offsets_calculate_core_offsets(struct offsets *offsets, struct offset *core_offsets,
 						      bool *outlier, bool *disputed);
 
+/* Returns true if all offsets of a pass are known and consistent, and show which cores are right. */
+static inline bool
+offsets_are_conclusive(const struct offsets_summary *summary)
+{
+	return !summary->no_majority && !summary->contradictions && summary->bound_ticks != UINT64_MAX;
+}
+
 /*
  * Returns the time of the pair's ping-pong. Returns the time of the whole pass if the time of the ping-pong is
  * unknown.

@@ -74,8 +74,10 @@ class Monitor:
     def stopped(self):
         """Stop all cores and all clocks except the RTC during the block, as a hypervisor does in a pause."""
         self._execute("stop")
-        yield
-        self._execute("cont")
+        try:
+            yield
+        finally:
+            self._execute("cont")
 
     def freeze(self, seconds):
         with self.stopped():

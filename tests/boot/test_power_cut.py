@@ -190,11 +190,10 @@ def test_the_run_after_a_power_cut_takes_the_next_number_and_leaves_the_rest_alo
     image, stick, last = bytearray(row.first), tmp_path / "stick", f"{len(row.runs):04}"
     for past in row.runs[:-1]:
         blocklog.apply(image, past.writes)
-    for offset, data in row.runs[-1].writes:
-        place = slice(offset, offset + len(data))
-        before, image[place] = image[place], data
+    for write in row.runs[-1].writes:
+        undo = blocklog.apply(image, [write])
         if last in volume_of(image).folder("baretick"):
-            image[place] = before
+            blocklog.apply(image, undo)
             break
     stick.write_bytes(image)
     leftover = f"{last}.new"

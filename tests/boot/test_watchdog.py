@@ -91,4 +91,5 @@ def test_a_hang_ends_by_a_reset_only_if_the_watchdog_is_armed(tmp_path, leave):
     done = run_while(watch, tmp_path / "out", *BOARD, *qemu("-icount", "shift=8,sleep=off"), "--image", FAULTING, "--timeout", "60",
                      *qemu("-fw_cfg", "name=opt/baretick/fault,string=no 0 1"), *wdat(tmp_path, 6000, 5, 5), "--", *SHORT, f"exit={leave}")
     assert done.status == 2, done
+    assert b"phase: prepare\r" in done.file("serial.log"), done
     assert hung == [leave == "debug-exit"], done

@@ -93,8 +93,8 @@ def test_the_start_of_a_line_of_progress_is_not_named_as_the_last_line(run, fake
     assert "the last line was: baretick 0.1.0\n" in done.stderr
 
 
-@pytest.mark.parametrize("boot, key", [("efi", True), ("bare", False)])
-def test_a_run_that_takes_longer_than_its_timeout_is_announced_once_by_its_own_estimate(run, fake, tmp_path, boot, key):
+@pytest.mark.parametrize("key", [True, False], ids=["efi", "bare"])
+def test_a_run_that_takes_longer_than_its_timeout_is_announced_once_by_its_own_estimate(run, fake, tmp_path, key):
     arguments = fake(b"baretick 0.1.0\nphase: rates\nprogress: 0% rates, 290 s left\nprogress: 1% rates, 289 s left\n", "time.sleep(600)",
                      boots_efi=key)
     if not key:

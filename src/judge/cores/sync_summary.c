@@ -7,13 +7,6 @@
 #include "base/text.h"
 #include "report/phrase.h"
 
-/* Returns true if all offsets of a pass are known and consistent, and show which cores are right. */
-static bool
-are_offsets_conclusive(const struct offsets_summary *summary)
-{
-	return !summary->no_majority && !summary->contradictions && summary->bound_ticks != UINT64_MAX;
-}
-
 /*
  * Returns the index of the pass that reports show. It is the last pass if only the last pass shows cores that differ
  * from the majority, or if only the last pass is not conclusive.
@@ -25,8 +18,8 @@ choose_shown_pass(const struct report *report)
 
 	if (first->marks_cores)
 		return 0;
-	if (last->marks_cores || (are_offsets_conclusive(&first->summary) && !report->skew.any_moved &&
-				  !are_offsets_conclusive(&last->summary)))
+	if (last->marks_cores || (offsets_are_conclusive(&first->summary) && !report->skew.any_moved &&
+				  !offsets_are_conclusive(&last->summary)))
 		return (size_t)(last - first);
 	return 0;
 }
@@ -79,7 +72,7 @@ put_synchrony_clause(struct text *text, const struct report *report)
 		text_put(text, "the cores' offsets were not measured");
 	} else if (!skew->pass_count) {
 		text_put(text, "one core ran: there is no other TSC to compare with");
-	} else if (faults.off_majority || !are_offsets_conclusive(summary)) {
+	} else if (faults.off_majority || !offsets_are_conclusive(summary)) {
 		put_clause_on_shown_pass(text, report, faults.off_majority);
 	} else if (skew->any_moved) {
 		text_put(text, "not synchronised throughout the run");

@@ -11,7 +11,6 @@
  */
 #include "judge/recommend/recommend.h"
 
-#include "base/number.h"
 #include "base/text.h"
 #include "rules/rules.h"
 

@@ -5,7 +5,6 @@
  */
 #include "judge/timers/judge_timers.h"
 
-#include "base/number.h"
 #include "base/offset.h"
 #include "base/text.h"
 #include "judge/timers/irq_totals.h"

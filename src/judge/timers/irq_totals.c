@@ -38,13 +38,6 @@ add_one_shots(struct irq_totals *totals, const struct report_interval *row)
 		totals->late = row;
 }
 
-/* Returns how far the rate is proven to be off; 0 if it is unknown. */
-static uint64_t
-proven_rate_error_ppb(const struct interval_ppb *ppb)
-{
-	return ppb->known ? offset_min_abs(rate_bounds(ppb)) : 0;
-}
-
 static void
 add_periods_of_row(struct irq_totals *totals, const struct report_interval *row)
 {
@@ -58,7 +51,7 @@ add_periods_of_row(struct irq_totals *totals, const struct report_interval *row)
 	totals->periods.scattered |= row->scattered;
 	totals->periods.too_many_gaps |= row->too_many_gaps;
 	if (row->rate.known &&
-	    (!totals->rate.known || proven_rate_error_ppb(&row->rate) > proven_rate_error_ppb(&totals->rate)))
+	    (!totals->rate.known || rate_min_abs(&row->rate) > rate_min_abs(&totals->rate)))
 		totals->rate = row->rate;
 }
 
@@ -165,7 +158,7 @@ size_of_rule_breach(const struct report *report, const char *rule, const struct 
 	if (text_equal(rule, "irq-lost"))
 		return row->periodic ? row->empty : 0;
 	if (text_equal(rule, "irq-rate"))
-		return row->periodic ? zero_unless_above(proven_rate_error_ppb(&row->rate), limit * PPB_PER_PPM) : 0;
+		return row->periodic ? zero_unless_above(rate_min_abs(&row->rate), limit * PPB_PER_PPM) : 0;
 	if (row->periodic)
 		return 0;
 	if (text_equal(rule, "irq-missing"))

@@ -56,14 +56,14 @@ put_apic_ids_of_columns(struct text *out, const struct report *report)
 	uint64_t power = 1;
 
 	for (size_t i = 0; i < cores; i++)
-		if (report_get_core_of_rank(report, i)->apic_id > highest)
-			highest = report_get_core_of_rank(report, i)->apic_id;
+		if (report_get_apic_id_of_rank(report, i) > highest)
+			highest = report_get_apic_id_of_rank(report, i);
 	while (highest / power >= 10)
 		power *= 10;
 	for (; power; power /= 10) {
 		text_printf(out, "%*s", TABLE_CORE_COLUMNS + 2, "");
 		for (size_t i = 0; i < cores; i++) {
-			uint64_t digits = report_get_core_of_rank(report, i)->apic_id / power;
+			uint64_t digits = report_get_apic_id_of_rank(report, i) / power;
 
 			text_put_char(out, digits || power == 1 ? (char)('0' + digits % 10) : ' ');
 		}
@@ -150,8 +150,8 @@ put_worst_pairs(struct text *out, const struct report *report)
 	text_printf(out, "%*s %*s %*s\n", ID_COLUMNS, "core", ID_COLUMNS, "core", 2 * OFFSET_COLUMNS + 4,
 		    "offset, ns");
 	for (size_t i = 0; i < count; i++) {
-		text_printf(out, "%*u %*u ", ID_COLUMNS, report_get_core_of_rank(report, worst[i].a)->apic_id, ID_COLUMNS,
-			    report_get_core_of_rank(report, worst[i].b)->apic_id);
+		text_printf(out, "%*u %*u ", ID_COLUMNS, report_get_apic_id_of_rank(report, worst[i].a), ID_COLUMNS,
+			    report_get_apic_id_of_rank(report, worst[i].b));
 		table_put_offset(out, report, worst[i].offset, OFFSET_COLUMNS);
 		text_put_char(out, '\n');
 	}

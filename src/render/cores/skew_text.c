@@ -41,10 +41,8 @@ put_compared_cores(struct text *text, const struct report *report)
 static bool
 does_clause_name_time_of_pass(const struct report *report)
 {
-	const struct offsets_summary *shown = &report_get_shown_pass(report)->summary;
-
-	return report_count_core_faults(report).off_majority || shown->no_majority || shown->contradictions ||
-	       shown->bound_ticks == UINT64_MAX;
+	return report_count_core_faults(report).off_majority ||
+	       !offsets_are_conclusive(&report_get_shown_pass(report)->summary);
 }
 
 /* Returns true if the first clause on synchronisation names the bound for all passes. */

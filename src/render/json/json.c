@@ -114,12 +114,8 @@ put_matrix_of_offsets(struct walk *walk, const char *key, const struct field *fi
 	json_open(&walk->json, key, '[', false);
 	for (size_t row = 0; row < count; row++) {
 		json_open(&walk->json, NULL, '[', true);
-		for (size_t column = 0; column < count; column++) {
-			size_t a = cores[row].rank, b = cores[column].rank;
-			bool compared = a < offsets->cores && b < offsets->cores;
-
-			put_offset(walk, field, compared ? offsets_get_offset(offsets, a, b) : OFFSET_UNKNOWN);
-		}
+		for (size_t column = 0; column < count; column++)
+			put_offset(walk, field, report_get_offset_of_ranks(offsets, cores[row].rank, cores[column].rank));
 		json_close(&walk->json, ']');
 	}
 	json_close(&walk->json, ']');

@@ -143,10 +143,10 @@ table_put_intervals(struct text *out, const struct report *report)
 		if (is_row_of_boot_core(report, &report->intervals[i]))
 			put_interval_row(out, &report->intervals[i], SOURCE_COLUMNS);
 	put_rows_of_other_cores(out, report);
-	if (has_row_with_masked_interrupts(report))
-		text_put_char(out, '\n');
+	if (!has_row_with_masked_interrupts(report))
+		return;
+	text_put_char(out, '\n');
 	for (size_t i = 0; i < report->interval_count; i++)
 		put_missed_deadline_policy(out, &report->intervals[i]);
-	if (has_row_with_masked_interrupts(report))
-		table_put_sentence(out, "Interrupts after such periods do not affect the verdict.");
+	table_put_sentence(out, "Interrupts after such periods do not affect the verdict.");
 }
