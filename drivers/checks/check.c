@@ -37,6 +37,12 @@ check_discard_rows_if_tsc_stopped(const struct checking *checking, struct behavi
 }
 
 uint64_t
+check_round_up_to_ms(uint64_t ns)
+{
+	return (ns + WAIT_NS_PER_MS - 1) / WAIT_NS_PER_MS;
+}
+
+uint64_t
 check_get_time_left_ns(const struct checking *checking)
 {
 	uint64_t spent_ns = scale_ns(checking->scale, hw_tsc() - checking->begin_tsc);
@@ -44,17 +50,15 @@ check_get_time_left_ns(const struct checking *checking)
 	return spent_ns < checking->budget_ns ? checking->budget_ns - spent_ns : 0;
 }
 
-/*
- * Returns true if at least NEEDS_NS of the time budget are left. Otherwise marks ROW as not checked for lack of time.
- */
-static bool
-has_enough_time(const struct checking *checking, uint64_t needs_ns, struct behaviour *row)
+bool
+check_has_time(const struct checking *checking, uint64_t needs_ns, struct behaviour *row)
 {
 	uint64_t left_ns = check_get_time_left_ns(checking);
 
 	if (left_ns < needs_ns)
-		behaviour_set_text(row, "The test takes %lu ms, but only %lu ms were left for the checks of this device. "
-				   CHECK_TIME_BY_PROFILE, needs_ns / WAIT_NS_PER_MS, left_ns / WAIT_NS_PER_MS);
+		behaviour_mark_unchecked(row, UNCHECKED_TIME, "The test takes %lu ms, but only %lu ms were left for the "
+					 "checks of this device. " CHECK_TIME_BY_PROFILE, check_round_up_to_ms(needs_ns),
+					 left_ns / WAIT_NS_PER_MS);
 	return left_ns >= needs_ns;
 }
 
@@ -65,7 +69,7 @@ check_run_all(const struct checking *checking, const struct check *checks, struc
 		bool asked = check_must_run_next_rows(checking, behaviours, 1);
 		struct behaviour *row = behaviour_add_row(behaviours, checks->rule, checking->rows->id);
 
-		if (row && asked && has_enough_time(checking, checks->needs_ns, row))
+		if (row && asked && check_has_time(checking, checks->needs_ns, row))
 			checks->run(checking, row);
 		check_discard_rows_if_tsc_stopped(checking, behaviours, behaviours->count - (row != NULL));
 	}

@@ -37,6 +37,15 @@ void check_discard_rows_if_tsc_stopped(const struct checking *checking, struct b
 /* Returns the time that is left of the budget, in ns. */
 uint64_t check_get_time_left_ns(const struct checking *checking);
 
+/*
+ * Returns true if at least NEEDS_NS of the time budget are left. Otherwise marks ROW as not checked for lack of time,
+ * and names the time that the test takes.
+ */
+bool check_has_time(const struct checking *checking, uint64_t needs_ns, struct behaviour *row);
+
+/* Converts NS to ms, rounded up. A time that a test lacked is then never printed as equal to the time that was left. */
+uint64_t check_round_up_to_ms(uint64_t ns);
+
 /* Reads the TSC after all earlier instructions have completed. Uses the fence that DEVICE's samples also use. */
 uint64_t check_read_tsc(const struct device *device);
 

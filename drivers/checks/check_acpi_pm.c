@@ -67,11 +67,8 @@ acpi_pm_check_32_bits(const struct checking *checking, struct behaviour *row)
 	acpi_pm_sample_all_32_bits(checking, &first, 1);
 	last = first;
 	wrap_ns = scale_mul_div_up(ACPI_PM_MASK_24 + 1 - (first.ticks & ACPI_PM_MASK_24), WAIT_NS_PER_S, ACPI_PM_HZ);
-	if (first.ticks <= ACPI_PM_MASK_24 && wrap_ns + PM_WRAP_NS > check_get_time_left_ns(checking)) {
-		behaviour_set_text(row, "Bit 24 of the timer would become 1 in %lu ms, but less time was left.",
-			       wrap_ns / WAIT_NS_PER_MS);
+	if (first.ticks <= ACPI_PM_MASK_24 && !check_has_time(checking, wrap_ns + PM_WRAP_NS, row))
 		return;
-	}
 	struct wait wait = wait_begin(checking->scale, wrap_ns + PM_WRAP_NS);
 
 	while (last.ticks <= ACPI_PM_MASK_24 && wait_has_time_left(&wait))

@@ -157,8 +157,10 @@ periodic_flag_report_rate(const struct checking *checking, const struct periodic
 		check_mark_disturbed(row);
 	else if (scale_ns(checking->scale, flag->polled - flag->begin) < WAIT_NS_PER_S / flag->hz &&
 		 flag->edges < 2)
-		behaviour_set_text(row, "There was no time for an edge of the periodic flag at %u Hz.",
-				   (unsigned)flag->hz);
+		behaviour_mark_unchecked(row, UNCHECKED_TIME, "There was time to poll the periodic flag at %u Hz for %lu ms, "
+					 "less than its period of %lu ms. " CHECK_TIME_BY_PROFILE, (unsigned)flag->hz,
+					 scale_ns(checking->scale, flag->polled - flag->begin) / WAIT_NS_PER_MS,
+					 check_round_up_to_ms(WAIT_NS_PER_S / flag->hz));
 	else
 		report_flag_rate(row, flag, get_rate_error_allowing_lateness(checking, flag, GUEST_LATE_NS));
 }

@@ -268,6 +268,10 @@ TEST(with_a_small_budget_an_update_may_not_come)
 	open_and_check(&rtc_driver, 100 * MS_NS);
 	assert_not_checked("rtc-update", "No update came in 91 ms.");
 	assert_not_checked("rtc-seconds", "No update came in 91 ms.");
+	assert_string_equal(row_of("rtc-periodic", HZ_2)->text, "There was time to poll the periodic flag at 2 Hz for 91 ms, "
+			    "less than its period of 500 ms. Checks have the least time with profile=quick, the most with "
+			    "profile=soak.");
+	assert_int_equal(row_of("rtc-periodic", HZ_2)->unchecked, UNCHECKED_TIME);
 	assert_none_bad();
 	assert_true(row_of("rtc-battery", 0)->checked);
 }

@@ -281,7 +281,7 @@ TEST(forty_cores_that_start_in_50_ms_have_no_warp_checks_and_the_report_says_so)
 	assert_int_equal(count_facts(report), MANY);
 	assert_int_equal(count_left_out(report), 2);
 	assert_false(report->skew.locked.measured || report->skew.lock_free.measured);
-	assert_non_null(strstr(report->unjudged, "2 for lack of time"));
+	assert_non_null(strstr(report->unjudged, "3 for lack of time")); /* both warp checks, and hpet-torn */
 	assert_true(report->skew.pass_count > 1);
 	bench_free(bench);
 }
