@@ -44,6 +44,14 @@ def test_no_sentence_has_a_word_that_only_this_project_has():
     assert found == []
 
 
+def test_no_long_sentence_is_twice_in_the_rule_catalogue():
+    """Otherwise a change of one copy may forget the others."""
+    parts = [part for _, sentence in sentences.sentences_of((ROOT / "src/rules/catalogue.c").read_text())
+             for part in re.split(r"(?<=\.) ", sentence) if len(part) >= 60 and part.endswith(".")]
+    assert len(parts) > 50
+    assert [part for part in parts if parts.count(part) > 1] == []
+
+
 @pytest.mark.parametrize("source, said", [
     ('say("The clock kept " /* one */ "its promise.");', True),
     ('say("The players of a\\n" \n "round");', True),

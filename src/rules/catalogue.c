@@ -1,6 +1,10 @@
 /* The rule catalogue. See rules.h. Code in judge/ and drivers/checks compares figures with the limits of the rules. */
 #include "rules/rules.h"
 
+/* advice if the TSCs of the cores differ, after the words "boot Linux with" */
+#define BOOT_WITHOUT_TSC "tsc=unstable, so that it does not use the TSC. To choose the other clock, too, add " \
+			 "clocksource= with a name that Linux lists in available_clocksource (sysfs)."
+
 const struct rule rules[] = {
 	{
 		.id = "clock-backward",
@@ -188,8 +192,7 @@ const struct rule rules[] = {
 		.sentence = "A read on one core was lower than an earlier read on another core.",
 		.cause = "Cores whose TSCs were not started together, or a virtual core that moved between "
 			 "sockets.",
-		.advice = "Boot Linux with tsc=unstable, so that it does not use the TSC. To choose the other clock, too, "
-			  "add clocksource= with a name that Linux lists in available_clocksource (sysfs).",
+		.advice = "Boot Linux with " BOOT_WITHOUT_TSC,
 		.source = "Linux arch/x86/kernel/tsc_sync.c",
 	},
 	{
@@ -202,9 +205,7 @@ const struct rule rules[] = {
 		.sentence = "Time stamps of cores whose TSCs differ cannot be compared.",
 		.cause = "Firmware that wrote the TSC of some cores, a socket that was reset later, or a hypervisor "
 			 "that gives each core its own offset.",
-		.advice = "Update the firmware or, in a guest, the hypervisor. Until then boot Linux with tsc=unstable, so "
-			  "that it does not use the TSC. To choose the other clock, too, add clocksource= with a name that "
-			  "Linux lists in available_clocksource (sysfs).",
+		.advice = "Update the firmware or, in a guest, the hypervisor. Until then boot Linux with " BOOT_WITHOUT_TSC,
 		.source = "Microsoft Windows-Time-Calibration-Tools; illumos tscc",
 	},
 	{
@@ -229,9 +230,7 @@ const struct rule rules[] = {
 		.severity = VERDICT_FAIL,
 		.sentence = "The cores' TSCs drift apart after boot, when kernels no longer compare them.",
 		.cause = "A core whose TSC has its own oscillator, or a hypervisor that scales the TSC of one core.",
-		.advice = "Update the firmware or, in a guest, the hypervisor. Until then boot Linux with tsc=unstable, so "
-			  "that it does not use the TSC. To choose the other clock, too, add clocksource= with a name that "
-			  "Linux lists in available_clocksource (sysfs).",
+		.advice = "Update the firmware or, in a guest, the hypervisor. Until then boot Linux with " BOOT_WITHOUT_TSC,
 		.source = "FrameworkComputer/SoftwareFirmwareIssueTracker issue 107: AMD 7040",
 	},
 	{
