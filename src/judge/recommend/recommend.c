@@ -109,14 +109,13 @@ put_tsc_properties(const struct report *report, struct text *reason)
 		text_put(reason, ", not reported as invariant: it may follow the core's frequency, or stop when the core sleeps");
 }
 
-/* Returns the rule of the first finding on ENTRY's clock with SEVERITY, or NULL. */
-static const char *
-find_first_failed_rule_of_clock(const struct report *report, const struct report_clock *entry, enum verdict severity)
+const char *
+recommend_find_first_rule_against(const struct report *report, const char *clock, enum verdict severity)
 {
 	for (size_t i = 0; i < report->finding_count; i++) {
 		const struct finding *finding = &report->findings[i];
 
-		if (finding->severity == severity && rules_is_finding_of(finding, NULL, entry->clock.id))
+		if (finding->severity == severity && rules_is_finding_of(finding, NULL, clock))
 			return finding->rule;
 	}
 	return NULL;
@@ -153,7 +152,7 @@ add_advice_for_healthy_clock(struct report *report, const struct report_clock *e
 	uint64_t read_ps = recommend_get_read_cost_ps(report, entry->clock.id);
 	uint64_t tsc_ps = recommend_get_read_cost_ps(report, "tsc");
 	uint64_t times = tsc_ps ? scale_mul_div_nearest(read_ps, 1, tsc_ps) : 0;
-	const char *warning = find_first_failed_rule_of_clock(report, entry, VERDICT_WARN);
+	const char *warning = recommend_find_first_rule_against(report, entry->clock.id, VERDICT_WARN);
 	struct text reason = add_advice_row(&report->advice, entry->clock.id, false);
 
 	if (entry->cost.read_ps.known)
@@ -211,7 +210,7 @@ is_first_finding_of_another_rule(const struct report *report, const struct repor
 static void
 add_advice_against_failed_clock(struct report *report, const struct report_clock *entry)
 {
-	const char *rule = find_first_failed_rule_of_clock(report, entry, VERDICT_FAIL);
+	const char *rule = recommend_find_first_rule_against(report, entry->clock.id, VERDICT_FAIL);
 	struct text reason;
 	size_t more = 0;
 

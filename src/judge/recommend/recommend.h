@@ -15,6 +15,9 @@ struct phrase recommend_explain_unstable_tsc(const struct report *report);
 /* Returns the id of the clock that Linux takes; NULL if it is not known. */
 const char *recommend_find_clock_of_linux(const struct report *report);
 
+/* Returns the rule of the first finding with SEVERITY on CLOCK, or NULL. */
+const char *recommend_find_first_rule_against(const struct report *report, const char *clock, enum verdict severity);
+
 /* Returns the cost of a read of the clock ID for a program, in ps; 0 if it is not known. */
 uint64_t recommend_get_read_cost_ps(const struct report *report, const char *id);
 

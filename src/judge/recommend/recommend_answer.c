@@ -45,7 +45,7 @@ have_cores_failed(const struct report *report)
 }
 
 /*
- * Returns true if the recommended clock is the TSC, several cores were started, and it is not proven that their TSCs
+ * Returns true if the recommended clock is the TSC, the machine has several cores, and it is not proven that their TSCs
  * agree.
  */
 static bool
@@ -53,7 +53,7 @@ is_clock_good_for_one_core_only(const struct report *report)
 {
 	const struct report_answer *answer = &report->answer;
 
-	return report->cores_started > 1 && answer->clock && text_equal(answer->clock, "tsc") && !answer->within_known;
+	return report->cores_listed > 1 && answer->clock && text_equal(answer->clock, "tsc") && !answer->within_known;
 }
 
 /* Returns why Linux takes another clock than the recommended clock, as the end of a sentence. */
@@ -80,9 +80,13 @@ put_recommended_clock(struct text *text, const struct report *report)
 	if (!answer->clock) {
 		text_put(text, report->advice.count ? "No clock is fit for timing." : "No clock was measured.");
 	} else {
+		const char *warning = recommend_find_first_rule_against(report, answer->clock, VERDICT_WARN);
+
 		text_printf(text, "Use %s%s", answer->clock, one_core ? " within one core" : "");
 		if (answer->read_ps)
 			text_printf(text, ": %s a read", number_from_ps(answer->read_ps).text);
+		if (warning)
+			text_printf(text, "; see the warning %s", warning);
 		text_put_char(text, '.');
 	}
 	if (!answer->linux_takes)
@@ -99,10 +103,14 @@ put_recommended_clock(struct text *text, const struct report *report)
 	text_put_char(text, '.');
 }
 
-/* Writes how many warnings there are. A clock with a warning, such as an inexact rate, still counts as healthy. */
+/*
+ * Writes how many warnings there are. A clock with a warning, such as an inexact rate, still counts as healthy. The
+ * only warning is not repeated if it is on the recommended clock, because put_recommended_clock() names it.
+ */
 static void
 put_number_of_warnings(struct text *text, const struct report *report)
 {
+	const char *clock = report->answer.clock;
 	const char *rule = NULL;
 	size_t count = 0;
 
@@ -112,9 +120,9 @@ put_number_of_warnings(struct text *text, const struct report *report)
 		rule = report->findings[i].rule;
 		count++;
 	}
-	if (count == 1)
+	if (count == 1 && !(clock && rules_find_finding(report, rule, clock)))
 		text_printf(text, " There is a warning: %s.", rule);
-	else if (count)
+	else if (count > 1)
 		text_printf(text, " There are %zu warnings.", count);
 }
 
@@ -155,12 +163,17 @@ put_undetermined_agreement(struct text *text, const struct report *report)
 static void
 put_agreement_of_cores(struct text *text, const struct report *report)
 {
-	if (report->cores_started < 2)
+	if (report->cores_listed < 2 || (report->cores_started < 2 && !report->answer.clock))
 		return;
 	if (have_cores_failed(report))
 		text_put(text, " The cores' TSCs do not agree.");
+	else if (report->cores_started < 2)
+		text_printf(text, " The cores' TSCs were not compared: only one of %u cores was started.", report->cores_listed);
 	else if (!report->skew.pass_count)
 		text_put(text, " The cores' TSCs were not compared.");
+	else if (report->answer.within_known && report->cores_started < report->cores_listed)
+		text_printf(text, " The TSCs of %u of %u cores agree within %s; the other cores were not started.",
+			    report->cores_started, report->cores_listed, phrase_bound_ns(report->answer.within_ns).bytes);
 	else if (report->answer.within_known)
 		text_printf(text, " The cores' TSCs agree within %s.", phrase_bound_ns(report->answer.within_ns).bytes);
 	else

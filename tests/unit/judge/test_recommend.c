@@ -246,8 +246,21 @@ TEST(the_answer_names_the_clock_its_cost_linuxs_choice_failed_clocks_and_cores)
 	report->skew.pass_count = 0;
 	assert_answer(report, "Use tsc within one core: 28.7ns a read. No clock failed. The cores' TSCs were not compared.");
 	report->cores_started = 1;
+	assert_answer(report, "Use tsc within one core: 28.7ns a read. No clock failed. The cores' TSCs were not compared: "
+		      "only one of 4 cores was started.");
+	report->cores_listed = 1;
 	report->incomplete = true;
 	assert_answer(report, "Use tsc: 28.7ns a read. No clock failed, but not everything was measured.");
+}
+
+TEST(the_answer_says_that_the_tscs_of_only_some_cores_agree)
+{
+	struct report *report = literal_make_clean_report();
+
+	cost(report, "tsc", 28700);
+	report->cores_listed = 16;
+	assert_answer(report, "Use tsc: 28.7ns a read. Linux takes it, too. No clock failed. The TSCs of 4 of 16 cores agree "
+		      "within 29 ns; the other cores were not started.");
 }
 
 TEST(the_answer_says_why_it_is_not_determined_whether_the_cores_agree)
@@ -295,6 +308,22 @@ TEST(the_answer_mentions_warnings_if_no_clock_failed)
 		      "rate-changed. The cores' TSCs agree within 29 ns.");
 	rules_add_finding(report, "hpet-pc10", "hpet", REPORT_NO_CORE, "The limit is 8.");
 	assert_answer(report, "Use tsc: 28.7ns a read. Linux takes it, too. No clock failed. There are 2 warnings. "
+		      "The cores' TSCs agree within 29 ns.");
+}
+
+TEST(the_answer_names_a_warning_on_the_recommended_clock_once_and_even_if_another_clock_failed)
+{
+	struct report *report = literal_make_clean_report();
+
+	cost(report, "tsc", 28700);
+	rules_add_finding(report, "tsc-step", "tsc", REPORT_NO_CORE, "The resolution is 200 ns.");
+	assert_answer(report, "Use tsc: 28.7ns a read; see the warning tsc-step. Linux takes it, too. No clock failed. "
+		      "The cores' TSCs agree within 29 ns.");
+	rules_add_finding(report, "hpet-pc10", "hpet", REPORT_NO_CORE, "The limit is 8.");
+	assert_answer(report, "Use tsc: 28.7ns a read; see the warning tsc-step. Linux takes it, too. No clock failed. "
+		      "There are 2 warnings. The cores' TSCs agree within 29 ns.");
+	literal_find_clock(report, "acpi_pm")->monotonic.backward = 1;
+	assert_answer(report, "Use tsc: 28.7ns a read; see the warning tsc-step. Linux takes it, too. Failed: acpi_pm. "
 		      "The cores' TSCs agree within 29 ns.");
 }
 
