@@ -1,7 +1,9 @@
 """Selects and sorts all tests, and counts their results."""
 import collections
 import hashlib
+import itertools
 import json
+import os
 import pathlib
 import resource
 import sys
@@ -12,8 +14,12 @@ sys.dont_write_bytecode = True  # Python then makes no folder __pycache__ next t
 
 pytest_plugins = ["runners"]
 DURATIONS = pathlib.Path(__file__).parent / "durations"
-HEADER = "# processor-seconds of each test with at least one; each make check writes build/durations, to be copied to tests\n"
+HEADER = ("# processor-seconds and seconds of each test that computes or waits for a second; each make check writes "
+          "build/durations, to be copied to tests\n")
 SLOWEST = 10
+# A test waits if it takes more than this many times its processor time. A test that computes shares its processor with at most one
+# other test.
+WAITING = 3
 OUTCOMES = {"passed": "passed", "failed": "failed", "error": "failed", "skipped": "skipped"}
 
 
@@ -36,23 +42,49 @@ def group_of(item):
     return group.args[0] if group else item.nodeid
 
 
+def read_durations():
+    """Return {test: (processor-seconds, seconds)} from tests/durations."""
+    lines = [line.split(None, 2) for line in DURATIONS.read_text().splitlines() if not line.startswith("#")]
+    return {test: (float(processor_s), float(whole_s)) for processor_s, whole_s, test in lines}
+
+
+def waits(processor_s, whole_s):
+    return whole_s > WAITING * processor_s
+
+
+def in_order(groups, known):
+    """Return GROUPS by the time at which each would start if one worker ran the groups that wait, and if the processors
+    were busy with the others. Both kinds have their longest groups first. KNOWN has the durations."""
+    computing, waiting = [], []
+    for group in groups:
+        processor_s, whole_s = (sum(known.get(item.nodeid, (0, 0))[i] for item in group) for i in range(2))
+        if waits(processor_s, whole_s):
+            waiting.append((whole_s, group))
+        else:
+            computing.append((processor_s / len(os.sched_getaffinity(0)), group))
+    starts = []
+    for kind in (waiting, computing):
+        kind.sort(key=lambda each: -each[0])
+        start_s = itertools.accumulate((each[0] for each in kind), initial=0)
+        starts += zip(start_s, (group for _, group in kind))
+    return [group for _, group in sorted(starts, key=lambda each: each[0])]
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(session, config, items):
     """Put the longest tests first, so that no worker starts a long one when the others have finished. A group counts as
-    one test."""
+    one test. Tests that wait come between the others, one at a time, because the processors would be idle if only such
+    tests were left."""
     left_out = [item for item in items if item.get_closest_marker("long") and not config.getoption("long")
                 or any(bool(item.get_closest_marker(name)) != config.getoption(name) for name in ("kvm", "spark"))]
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in left_out]
-    lines = [line.split(None, 1) for line in DURATIONS.read_text().splitlines() if not line.startswith("#")]
-    seconds = {test: float(figure) for figure, test in lines}
+    known = read_durations()
     groups = collections.defaultdict(list)
     for item in items:
         groups[group_of(item)].append(item)
-    items[:] = [item for group in sorted(groups.values(), reverse=True,
-                                         key=lambda group: sum(seconds.get(item.nodeid, 0) for item in group))
-                for item in group]
+    items[:] = [item for group in in_order(groups.values(), known) for item in group]
     session.processor_s = processor_s()
 
 
@@ -85,13 +117,16 @@ def counts(stats):
 
 
 def pytest_terminal_summary(terminalreporter, config):
-    seconds = collections.Counter()
+    computed, whole = collections.Counter(), collections.Counter()
     for report in sum(terminalreporter.stats.values(), []):
         if isinstance(report, pytest.TestReport):
-            seconds[report.nodeid.partition("@")[0]] += getattr(report, "processor_s", 0)
-    lines = [f"{figure:6.1f} {test}" for test, figure in seconds.most_common() if figure >= 1]
+            test = report.nodeid.partition("@")[0]
+            computed[test] += getattr(report, "processor_s", 0)
+            whole[test] += report.duration
+    lines = [f"{processor_s:6.1f} {whole[test]:6.1f} {test}" for test, processor_s in computed.most_common()
+             if processor_s >= 1 or waits(processor_s, whole[test]) and whole[test] >= 1]
     if lines:
-        terminalreporter.section(f"the slowest {SLOWEST} of {seconds.total():.0f} processor-seconds")
+        terminalreporter.section(f"the slowest {SLOWEST} of {computed.total():.0f} processor-seconds")
         terminalreporter.write_line("\n".join(lines[:SLOWEST]))
     if config.getoption("results"):
         folder = pathlib.Path(config.getoption("results"))

@@ -13,6 +13,7 @@ import pytest
 pytestmark = pytest.mark.xdist_group("check")
 TESTS = pathlib.Path(__file__).resolve().parent
 REASON_S = 15
+WAITING = 3  # as in conftest.py
 PROGRAM = TESTS.parent / "build" / "unit" / "base" / "test_text"
 
 
@@ -48,16 +49,16 @@ def test_long_tests_need_the_option_and_each_file_also_has_short_tests():
 
 
 def durations():
-    """Return {test: processor-seconds} from tests/durations."""
+    """Return {test: (processor-seconds, seconds)} from tests/durations."""
     first, *lines = (TESTS / "durations").read_text().splitlines()
-    assert first.startswith("# processor-seconds ")
-    return {test: float(figure) for figure, test in (line.split(None, 1) for line in lines)}
+    assert first.startswith("# processor-seconds and seconds ")
+    return {test: (float(processor_s), float(whole_s)) for processor_s, whole_s, test in (line.split(None, 2) for line in lines)}
 
 
 def test_a_test_that_takes_long_gives_the_reason():
     """A test that takes more than REASON_S processor-seconds must give the reason in its docstring or in the docstring
     of its file. Programs in C have no docstrings."""
-    for test, seconds in durations().items():
+    for test, (seconds, _) in durations().items():
         if seconds > REASON_S and not test.startswith("test_units"):
             path, _, name = test.partition("::")
             tree = ast.parse((TESTS / path).read_text())
@@ -69,3 +70,13 @@ def test_the_longest_tests_start_first():
     known, units = durations().keys(), [test for test in collected() if test.startswith("test_units.py")]
     ranks = [number for number, test in enumerate(units) if test in known]
     assert ranks == list(range(len(ranks))) and ranks
+
+
+def test_tests_that_wait_come_between_those_that_compute():
+    """If only tests that wait were left at the end, they would take minutes, and the processors would be idle."""
+    known = durations()
+    kinds = [known[test][1] > WAITING * known[test][0] for test in collected() if test in known]
+    last = max(number for number, is_waiting in enumerate(kinds) if is_waiting)
+    assert kinds.count(True) > 10 and len(kinds) - last > 10
+    # at the start, most workers run tests that compute
+    assert 1 <= sum(kinds[:10]) <= 3
