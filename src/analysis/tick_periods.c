@@ -406,7 +406,6 @@ timer_add_periodic_arming(struct timer_analysis *analysis)
 	struct periods periods;
 
 	analysis->row->asked += analysis->arming.asked;
-	analysis->row->too_many_gaps |= analysis->arming.gaps >= RECORD_AWAY_MAX;
 	if (does_device_set_tick_phase(analysis))
 		find_phase_of_periods(analysis);
 	divide_arming_into_periods(analysis, &periods);

@@ -399,7 +399,8 @@ struct report_interval { /* Results of one timer test: an interrupt source that 
 	/*
 	 * DELIVERED is the number of interrupts. EMPTY, DOUBLED and EARLY are numbers of deadlines: without an
 	 * interrupt, with two or more interrupts, and with an interrupt that came too early. EXCUSED is the number of
-	 * deadlines that are not counted, because the core was preempted at that time.
+	 * deadlines that are not counted, because preemption or slow reads of the TSC may have affected them. Under
+	 * QEMU's -icount every two reads of the TSC can be as far apart as if the core was preempted between them.
 	 */
 	uint64_t delivered, empty, doubled, early, excused;
 	/* number of times that ticks of a periodic source were lost; several lost ticks in a row count once */
@@ -431,11 +432,6 @@ struct report_interval { /* Results of one timer test: an interrupt source that 
 	 * counted.
 	 */
 	bool scattered;
-	/*
-	 * True if the record has no space for more gaps in one test of periods. All its periods are then EXCUSED. Under
-	 * QEMU's -icount every two reads of the TSC can be so far apart that they count as a gap.
-	 */
-	bool too_many_gaps;
 };
 
 struct report_claim { /* A rate that the machine states (a claim), compared with the measured rate. */

@@ -1,7 +1,8 @@
 /*
  * Judges the interrupts of each timer over all its tests. Adds a row for each rule, from which
- * judge_add_behaviour_findings() makes findings. A deadline at which the core was preempted is excused: it does not
- * count. If more than half of the deadlines are excused, the result is not determined. See judge_timers.h.
+ * judge_add_behaviour_findings() makes findings. A deadline is excused, so that it does not count, if preemption or
+ * slow reads of the TSC may have affected it. If more than half of the deadlines are excused, the result is not
+ * determined. See judge_timers.h.
  */
 #include "judge/timers/judge_timers.h"
 
@@ -136,29 +137,28 @@ can_host_explain_lateness(const struct report *report, const struct irq_totals *
 /* ---- the number of interrupts ---- */
 
 static bool
-did_preemption_excuse_most(uint64_t excused, uint64_t all)
+are_most_excused(uint64_t excused, uint64_t all)
 {
 	return 2 * excused > all;
 }
 
-/*
- * Returns a clause on excused deadlines, for the end of a sentence. TOO_MANY_GAPS is true if slow reads of the TSC may
- * be the cause of the gaps.
- */
+/* Returns a clause on excused deadlines, for the end of a sentence. TOO_MANY is true if they prevent a result. */
 static struct phrase
-describe_excused_by_preemption(uint64_t excused, uint64_t all, bool too_many_gaps)
+describe_excused(uint64_t excused, bool too_many)
 {
 	if (!excused)
 		return phrase(".");
-	return phrase("; %lu more do not count, because the core was preempted%s%s.", excused,
-		      too_many_gaps ? " or reads the TSC slowly" : "",
-		      did_preemption_excuse_most(excused, all) ? ", too many to decide" : "");
+	return phrase("; %lu more do%s not count, because preemption or slow reads of the TSC may have affected %s%s.",
+		      excused, excused == 1 ? "es" : "", excused == 1 ? "it" : "them",
+		      too_many ? ", too many to decide" : "");
 }
 
+/* DEADLINES is what the rule counts, for example "one-shots". */
 static void
-mark_unchecked_because_preempted(struct behaviour *row, uint64_t shots)
+mark_unchecked_because_all_excused(struct behaviour *row, const char *deadlines)
 {
-	behaviour_mark_unchecked(row, UNCHECKED_OTHER, "the core was preempted when each of %lu one-shots was due.", shots);
+	behaviour_mark_unchecked(row, UNCHECKED_OTHER,
+				 "preemption or slow reads of the TSC may have affected each of the timer's %s.", deadlines);
 }
 
 static void
@@ -201,11 +201,11 @@ judge_missing_interrupts(struct report *report, const struct irq_totals *totals)
 		behaviour_set_text(row, "%lu of %lu one-shots never came; the timer's status does not show that they were due.",
 				   totals->shots.empty, totals->shots.count);
 	else if (!known)
-		mark_unchecked_because_preempted(row, totals->shots.count);
+		mark_unchecked_because_all_excused(row, "one-shots");
 	else {
-		row->open = did_preemption_excuse_most(totals->shots.unknown, totals->shots.count);
+		row->open = are_most_excused(totals->shots.unknown, totals->shots.count);
 		behaviour_set_text(row, "none of %lu one-shot%s is missing%s", known, known == 1 ? "" : "s",
-				   describe_excused_by_preemption(totals->shots.unknown, totals->shots.count, false).bytes);
+				   describe_excused(totals->shots.unknown, row->open).bytes);
 	}
 	return row->failed;
 }
@@ -225,17 +225,17 @@ judge_early_interrupts(struct report *report, const struct irq_totals *totals)
 	if (!row)
 		return;
 	if (!seen) {
-		mark_unchecked_because_preempted(row, totals->shots.count);
+		mark_unchecked_because_all_excused(row, "one-shots");
 		return;
 	}
 	if (text_begins_with(totals->source, "pit"))
 		by.low -= PIT_CLOCKS_2_NS;
 	if (!by.known || by.low <= 0) {
 		behaviour_set_figure(row, 0, 0, 0);
-		row->open = did_preemption_excuse_most(totals->shots.excused, totals->shots.count);
+		row->open = are_most_excused(totals->shots.excused, totals->shots.count);
 		behaviour_set_text(row, "none of %lu one-shot%s came earlier than the measurement error allows%s",
 				   seen, seen == 1 ? "" : "s",
-				   describe_excused_by_preemption(totals->shots.excused, totals->shots.count, false).bytes);
+				   describe_excused(totals->shots.excused, row->open).bytes);
 		return;
 	}
 	behaviour_set_figure(row, by.value, by.low, by.high);
@@ -266,14 +266,10 @@ describe_lost_ticks(const struct report *report, const struct irq_totals *totals
 		return phrase(": not judged in an emulator, because waiting for its host can delay or drop ticks.");
 	if (totals->periods.lost && row->open && totals->periods.uneven)
 		return phrase(UNEVEN_WORDS);
-	if (totals->periods.lost && row->open)
-		return phrase("; the core was preempted in %lu other periods, which may also have delayed the timer.",
-			      totals->periods.excused);
-	if (totals->periods.lost && report_is_machine_emulated(report))
+	if (totals->periods.lost && !row->open && report_is_machine_emulated(report))
 		return phrase("; other ticks are late by less than 1/8 period, so waiting for the host does not "
 			"explain the loss.");
-	return describe_excused_by_preemption(totals->periods.excused, totals->periods.count,
-					      totals->periods.too_many_gaps);
+	return describe_excused(totals->periods.excused, row->open);
 }
 
 static void
@@ -293,13 +289,10 @@ judge_lost_ticks(struct report *report, const struct irq_totals *totals, bool mi
 		       !(totals->periods.lost && (misses ||
 			 can_host_explain_lost_or_doubled_ticks(report, totals, true, totals->periods.losses)));
 	row->open = row->checked && (totals->periods.lost ? totals->periods.uneven || may_gaps_explain_lost_ticks(totals) :
-				     did_preemption_excuse_most(totals->periods.excused, totals->periods.count));
+				     are_most_excused(totals->periods.excused, totals->periods.count));
 	behaviour_set_figure(row, lost, lost, lost);
-	if (!seen && totals->periods.too_many_gaps) {
-		behaviour_set_text(row, "none of %lu periods counts: reads of the TSC were over 10 us apart too often to "
-				   "distinguish preemption from slow reads.", totals->periods.count);
-	} else if (!seen) {
-		behaviour_set_text(row, "the core was preempted in each of %lu periods.", totals->periods.count);
+	if (!seen) {
+		mark_unchecked_because_all_excused(row, "periods");
 	} else if (!totals->came) {
 		behaviour_set_text(row, "none of %lu ticks came.", seen);
 	} else if (misses && totals->periods.lost) {
@@ -336,12 +329,12 @@ judge_doubled_interrupts(struct report *report, const struct irq_totals *totals)
 					  seen != 0);
 	row->open = row->checked && !totals->storms &&
 		    (totals->doubled ? totals->periods.uneven && totals->doubled == totals->periods.doubled :
-				       did_preemption_excuse_most(excused, all));
+				       are_most_excused(excused, all));
 	behaviour_set_figure(row, (int64_t)totals->doubled, (int64_t)totals->doubled, (int64_t)totals->doubled);
 	if (totals->storms)
 		behaviour_set_text(row, "the timer's interrupts did not stop after one deadline.");
 	else if (!row->checked && !totals->doubled)
-		behaviour_set_text(row, "the core was preempted at each of the timer's deadlines.");
+		mark_unchecked_because_all_excused(row, "deadlines");
 	else if (!row->checked)
 		behaviour_mark_unchecked(row, UNCHECKED_GUEST, "%lu of %lu deadlines had two interrupts: not judged in an "
 			"emulator, which sends delayed interrupts together.", totals->doubled, seen);
@@ -354,7 +347,7 @@ judge_doubled_interrupts(struct report *report, const struct irq_totals *totals)
 				   totals->doubled, seen);
 	else
 		behaviour_set_text(row, "%lu of %lu deadlines had two interrupts%s", totals->doubled, seen,
-				   describe_excused_by_preemption(excused, all, totals->periods.too_many_gaps).bytes);
+				   describe_excused(excused, row->open).bytes);
 }
 
 /* ---- rates and lateness ---- */
@@ -401,8 +394,8 @@ judge_late_interrupts(struct report *report, const struct irq_totals *totals)
 		return;
 	row->checked = totals->late && !can_host_explain_lateness(report, totals);
 	if (!totals->late) {
-		behaviour_set_text(row, "the core was preempted at all but a few of the one-shots of 100 us: fewer than %u "
-				   "are left.", IRQ_LATE_SHOTS_MIN);
+		behaviour_set_text(row, "fewer than %u of the one-shots of 100 us have a known lateness, too few for a median.",
+				   IRQ_LATE_SHOTS_MIN);
 		return;
 	}
 	if (!row->checked)

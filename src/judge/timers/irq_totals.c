@@ -49,7 +49,6 @@ add_periods_of_row(struct irq_totals *totals, const struct report_interval *row)
 	totals->periods.uneven |= row->lateness.count && row->lateness.p99_ns + (int64_t)row->lateness.error_ns >
 						(int64_t)(row->asked_ns / UNEVEN_SHARE);
 	totals->periods.scattered |= row->scattered;
-	totals->periods.too_many_gaps |= row->too_many_gaps;
 	if (row->rate.known &&
 	    (!totals->rate.known || rate_min_abs(&row->rate) > rate_min_abs(&totals->rate)))
 		totals->rate = row->rate;

@@ -9,11 +9,10 @@
 
 struct irq_shot_totals {
 	uint64_t count;
-	uint64_t excused;  /* one-shots that do not count, because the core was preempted at their deadline */
+	uint64_t excused;  /* one-shots that do not count, see `excused` in struct report_interval */
 	uint64_t empty;    /* one-shots without an interrupt */
 	uint64_t missing;  /* one-shots without an interrupt, although the timer's status showed them as due */
-	/* one-shots without an interrupt that do not count, because the core was preempted */
-	uint64_t unknown;
+	uint64_t unknown;  /* excused one-shots without an interrupt */
 	uint64_t early;    /* one-shots that came too early */
 	struct interval_ns earliest; /* how early the earliest one-shot came */
 	/* true if EARLY and EARLIEST count only cores on which one-shots of every length came early */
@@ -22,14 +21,13 @@ struct irq_shot_totals {
 
 struct irq_period_totals {
 	uint64_t count;
-	uint64_t excused;  /* periods that do not count, because the core was preempted at their deadline */
+	uint64_t excused;  /* periods that do not count, see `excused` in struct report_interval */
 	uint64_t lost;     /* periods without a tick */
 	uint64_t losses;   /* number of losses: consecutive lost ticks are one loss */
 	uint64_t doubled;  /* periods with two ticks or more */
 	bool uneven;       /* true if p99 of the lateness of ticks is above 1/8 period */
 	/* true if ticks came at all phases of their periods, so that none can be matched to a deadline */
 	bool scattered;
-	bool too_many_gaps; /* true if the record has no space for more gaps in one test of periods */
 };
 
 struct irq_totals {

@@ -115,8 +115,8 @@ function timersSection(report) {
 		return null;
 	return section("timers", "Timer interrupts",
 		note("How late each source's interrupts came: the time of the handler's first reading minus the deadline. Each figure includes the time ",
-			"to enter the handler, which ", code("self_ipi"), " shows. A deadline at which the core was preempted is excluded. Each figure is ",
-			"wrong by at most the error."),
+			"to enter the handler, which ", code("self_ipi"), " shows. A deadline is excluded if preemption or slow reads of the ",
+			"TSC may have affected it. Each figure is wrong by at most the error."),
 		drawn.length ? makeLegend(...TIMER_MARKS.map(([, word], i) => [`series-${i}`, word, POINTS[i]])) : null,
 		drawn.length ? chart("chart-timers", "Lateness of each source's interrupts, logarithmic", () => latenessChart(drawn), drawn.length) : null,
 		timersTable(boot.filter(isTimerTested), "Timer interrupts on the boot core", false),
