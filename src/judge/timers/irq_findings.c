@@ -20,8 +20,10 @@
 #define EVENTS_MIN    4
 /* interrupts have a common delay if the 1st percentile of their lateness is at most 1/8 below the median */
 #define SPREAD_SHARE  8
+#define DEVICE_LETTERS 3 /* sources of one device have the same first letters, for example hpet0 and hpet_fsb */
 #define FAR_FACTOR    4 /* the host is assumed to delay one timer at most this many times as long as another */
 #define PIT_CLOCKS_2_NS 1677 /* the duration of two PIT clocks */
+#define RULES         7
 #define UNEVEN_WORDS  ", but ticks come more than 1/8 period late, so a tick may be counted in the wrong period."
 
 /* ---- the host of an emulator ---- */
@@ -57,81 +59,34 @@ can_host_explain_lost_or_doubled_ticks(const struct report *report, const struct
 	return report_is_machine_emulated(report) && (!in_time || events < EVENTS_MIN);
 }
 
-/* Returns the length of the device's name in SOURCE. For "hpet0" and "hpet_legacy" it is 4, the length of "hpet". */
-static size_t
-length_of_device_name(const char *source)
-{
-	size_t length = 0;
-
-	while (source[length] >= 'a' && source[length] <= 'z')
-		length++;
-	return length;
-}
-
-static bool
-is_same_device(const char *a, const char *b)
-{
-	size_t length = length_of_device_name(a);
-
-	return length_of_device_name(b) == length && __builtin_memcmp(a, b, length) == 0;
-}
-
-static bool
-has_row_enough_one_shots(const struct report_interval *row)
-{
-	return !row->periodic && row->asked_ns && row->lateness.count >= IRQ_LATE_SHOTS_MIN;
-}
-
 /*
- * Returns an upper bound in ns of the host's delay of interrupts, from the one-shots of devices other than SOURCE's.
- * Returns -1 if no other device was tested often enough.
+ * Returns true if a busy host explains the lateness of an emulated timer: if the lateness varies, or if the host may
+ * delay another device's one-shots as long. The lateness must hold for every length of one-shots and every core.
  */
-static int64_t
-max_host_delay_ns(const struct report *report, const char *source)
-{
-	int64_t most_ns = -1;
-
-	for (size_t i = 0; i < report->interval_count; i++) {
-		const struct report_interval *row = &report->intervals[i];
-		const struct report_lateness *late = &row->lateness;
-		int64_t ns = FAR_FACTOR * late->p50_ns > late->p99_ns ? FAR_FACTOR * late->p50_ns : late->p99_ns;
-
-		if (is_same_device(row->source, source) || !has_row_enough_one_shots(row))
-			continue;
-		ns += (int64_t)late->error_ns;
-		most_ns = ns > most_ns ? ns : most_ns;
-	}
-	return most_ns;
-}
-
-/* Returns a lower bound in ns of the lateness of 99 % of SOURCE's one-shots, which holds for every length and core. */
-static int64_t
-min_one_shot_delay_ns(const struct report *report, const char *source)
-{
-	int64_t least_ns = INT64_MAX;
-
-	for (size_t i = 0; i < report->interval_count; i++) {
-		const struct report_interval *row = &report->intervals[i];
-		int64_t ns = row->lateness.p1_ns - (int64_t)row->lateness.error_ns;
-
-		if (text_equal(row->source, source) && has_row_enough_one_shots(row) && ns < least_ns)
-			least_ns = ns;
-	}
-	return least_ns;
-}
-
-/* Returns true if a busy host explains the lateness of an emulated timer. */
 static bool
 can_host_explain_lateness(const struct report *report, const struct irq_totals *totals)
 {
-	const struct report_lateness *late = &totals->late->lateness;
-	int64_t limit_ns = (int64_t)rules_get_limit_by_id(report, "irq-late");
-	int64_t host_ns = max_host_delay_ns(report, totals->source);
+	const struct report_lateness *judged = &totals->late->lateness;
+	int64_t least_ns = INT64_MAX; /* lower bound of the lateness of 99 % of the source's one-shots */
+	int64_t host_ns = -1;         /* upper bound of the host's delay of other devices; -1 if none was tested */
 
-	if (!report_is_machine_emulated(report) || late->p50_ns + (int64_t)late->error_ns <= limit_ns)
+	if (!report_is_machine_emulated(report) ||
+	    judged->p50_ns + (int64_t)judged->error_ns <= (int64_t)rules_get_limit_by_id(report, "irq-late"))
 		return false;
-	return late->p50_ns - late->p1_ns > late->p50_ns / SPREAD_SHARE || host_ns < 0 ||
-	       min_one_shot_delay_ns(report, totals->source) <= host_ns;
+	for (size_t i = 0; i < report->interval_count; i++) {
+		const struct report_interval *row = &report->intervals[i];
+		const struct report_lateness *late = &row->lateness;
+		int64_t error_ns = (int64_t)late->error_ns, far_ns = FAR_FACTOR * late->p50_ns;
+
+		if (row->periodic || !row->asked_ns || late->count < IRQ_LATE_SHOTS_MIN)
+			continue;
+		far_ns = (far_ns > late->p99_ns ? far_ns : late->p99_ns) + error_ns;
+		if (text_equal(row->source, totals->source))
+			least_ns = late->p1_ns - error_ns < least_ns ? late->p1_ns - error_ns : least_ns;
+		else if (__builtin_memcmp(row->source, totals->source, DEVICE_LETTERS) != 0)
+			host_ns = far_ns > host_ns ? far_ns : host_ns;
+	}
+	return judged->p50_ns - judged->p1_ns > judged->p50_ns / SPREAD_SHARE || host_ns < 0 || least_ns <= host_ns;
 }
 
 /* ---- the number of interrupts ---- */
@@ -170,19 +125,22 @@ explain_scattered_ticks(struct behaviour *row)
 }
 
 /*
- * Judges missing one-shots. Returns true if some are proven to be missing. The proof requires a working route to the
- * core. A LAPIC timer needs no pin, and a pin of an I/O APIC works if any interrupt came through it.
+ * Returns true if some one-shots are proven to be missing. The proof requires a working route to the core. A LAPIC
+ * timer needs no pin, and a pin of an I/O APIC works if any interrupt came through it.
  */
 static bool
-judge_missing_interrupts(struct report *report, const struct irq_totals *totals)
+are_one_shots_missing(const struct irq_totals *totals)
 {
-	bool proven = totals->came || text_equal(totals->kind, "lapic");
-	struct behaviour *row = totals->shots.count ? irq_add_behaviour_row(report, "irq-missing", totals) : NULL;
+	return totals->shots.missing && (totals->came || text_equal(totals->kind, "lapic"));
+}
+
+static void
+judge_missing_interrupts(const struct report *report, const struct irq_totals *totals, struct behaviour *row)
+{
 	uint64_t known = totals->shots.count - totals->shots.unknown;
 
-	if (!row)
-		return false;
-	row->failed = totals->shots.missing && proven;
+	(void)report;
+	row->failed = are_one_shots_missing(totals);
 	row->open = !row->failed && totals->shots.empty;
 	if (row->failed)
 		behaviour_set_text(row, "%lu of %lu one-shots never came, and the timer's status shows that they were due.",
@@ -207,7 +165,6 @@ judge_missing_interrupts(struct report *report, const struct irq_totals *totals)
 		behaviour_set_text(row, "none of %lu one-shot%s is missing%s", known, known == 1 ? "" : "s",
 				   describe_excused(totals->shots.unknown, row->open).bytes);
 	}
-	return row->failed;
 }
 
 /*
@@ -215,15 +172,12 @@ judge_missing_interrupts(struct report *report, const struct irq_totals *totals)
  * that is early by two clocks is no fault.
  */
 static void
-judge_early_interrupts(struct report *report, const struct irq_totals *totals)
+judge_early_interrupts(const struct report *report, const struct irq_totals *totals, struct behaviour *row)
 {
 	struct interval_ns by = totals->shots.earliest;
-	struct behaviour *row = totals->came && totals->shots.count > 1 ?
-				irq_add_behaviour_row(report, "irq-early", totals) : NULL;
 	uint64_t seen = totals->shots.count - totals->shots.excused;
 
-	if (!row)
-		return;
+	(void)report;
 	if (!seen) {
 		mark_unchecked_because_all_excused(row, "one-shots");
 		return;
@@ -273,14 +227,12 @@ describe_lost_ticks(const struct report *report, const struct irq_totals *totals
 }
 
 static void
-judge_lost_ticks(struct report *report, const struct irq_totals *totals, bool misses)
+judge_lost_ticks(const struct report *report, const struct irq_totals *totals, struct behaviour *row)
 {
-	struct behaviour *row = totals->periods.count ? irq_add_behaviour_row(report, "irq-lost", totals) : NULL;
 	uint64_t seen = totals->periods.count - totals->periods.excused;
 	int64_t lost = (int64_t)totals->periods.lost;
+	bool misses = are_one_shots_missing(totals);
 
-	if (!row)
-		return;
 	if (totals->periods.scattered) {
 		explain_scattered_ticks(row);
 		return;
@@ -310,16 +262,12 @@ judge_lost_ticks(struct report *report, const struct irq_totals *totals, bool mi
  * tick.
  */
 static void
-judge_doubled_interrupts(struct report *report, const struct irq_totals *totals)
+judge_doubled_interrupts(const struct report *report, const struct irq_totals *totals, struct behaviour *row)
 {
-	struct behaviour *row = totals->came && !irq_is_source_polled(totals) ?
-				irq_add_behaviour_row(report, "irq-doubled", totals) : NULL;
 	uint64_t excused = totals->shots.excused + totals->periods.excused;
 	uint64_t all = totals->shots.count + totals->periods.count;
 	uint64_t seen = all - excused;
 
-	if (!row)
-		return;
 	if (totals->periods.scattered && !totals->storms && !totals->doubled) {
 		explain_scattered_ticks(row);
 		return;
@@ -363,13 +311,10 @@ does_device_have_finding(const struct report *report, const char *source)
 }
 
 static void
-judge_tick_rate(struct report *report, const struct irq_totals *totals)
+judge_tick_rate(const struct report *report, const struct irq_totals *totals, struct behaviour *row)
 {
-	struct behaviour *row = totals->periods.count ? irq_add_behaviour_row(report, "irq-rate", totals) : NULL;
 	struct interval_ppm rate = interval_in_ppm(&totals->rate);
 
-	if (!row)
-		return;
 	row->checked = rate.known;
 	if (!row->checked) {
 		behaviour_set_text(row, "too few ticks came, or their duration is not known.");
@@ -384,14 +329,11 @@ judge_tick_rate(struct report *report, const struct irq_totals *totals)
 }
 
 static void
-judge_late_interrupts(struct report *report, const struct irq_totals *totals)
+judge_late_interrupts(const struct report *report, const struct irq_totals *totals, struct behaviour *row)
 {
-	struct behaviour *row = totals->shots.count > 1 ? irq_add_behaviour_row(report, "irq-late", totals) : NULL;
 	const struct report_lateness *late;
 	struct phrase median;
 
-	if (!row)
-		return;
 	row->checked = totals->late && !can_host_explain_lateness(report, totals);
 	if (!totals->late) {
 		behaviour_set_text(row, "fewer than %u of the one-shots of 100 us have a known lateness, too few for a median.",
@@ -423,13 +365,11 @@ judge_late_interrupts(struct report *report, const struct irq_totals *totals)
  * guest, and kernels and firmware cope with them.
  */
 static void
-judge_interrupts_of_expired_deadlines(struct report *report, const struct irq_totals *totals)
+judge_interrupts_of_expired_deadlines(const struct report *report, const struct irq_totals *totals,
+				      struct behaviour *row)
 {
-	struct behaviour *row = totals->over ? irq_add_behaviour_row(report, "hpet-stale", totals) : NULL;
 	bool by_qemu = report_is_machine_emulated(report) || text_equal(report->hypervisor, "KVMKVMKVM");
 
-	if (!row)
-		return;
 	row->failed = 2 * totals->stale > totals->over;
 	row->checked = !(totals->stale && by_qemu);
 	if (!row->checked)
@@ -441,36 +381,94 @@ judge_interrupts_of_expired_deadlines(struct report *report, const struct irq_to
 			   row->open ? ": an earlier interrupt may have come late." : ".");
 }
 
-static bool
-has_earlier_row_same_source(const struct report *report, size_t i)
+/* ---- all rules, sources and cores ---- */
+
+/* Judges TOTALS by each rule. A rule that does not apply to the source has no sentence in its row. */
+static void
+judge_by_each_rule(const struct report *report, const struct irq_totals *totals, struct behaviour rows[RULES])
 {
+	const struct {
+		const char *id;
+		bool applies;
+		void (*judge)(const struct report *report, const struct irq_totals *totals, struct behaviour *row);
+	} tests[RULES] = {
+		{ "irq-missing", totals->shots.count > 0, judge_missing_interrupts },
+		{ "irq-early", totals->came && totals->shots.count > 1, judge_early_interrupts },
+		{ "irq-lost", totals->periods.count > 0, judge_lost_ticks },
+		{ "irq-doubled", totals->came && !irq_is_source_polled(totals), judge_doubled_interrupts },
+		{ "irq-rate", totals->periods.count > 0, judge_tick_rate },
+		{ "irq-late", totals->shots.count > 1, judge_late_interrupts },
+		{ "hpet-stale", totals->over > 0, judge_interrupts_of_expired_deadlines },
+	};
+
+	for (size_t i = 0; i < RULES; i++) {
+		rows[i] = (struct behaviour){ .rule = tests[i].id, .clock = totals->source, .checked = true };
+		if (tests[i].applies)
+			tests[i].judge(report, totals, &rows[i]);
+	}
+}
+
+/* Returns true if row I is the first test of its source, or the first one on its core if ON_CORE is true. */
+static bool
+is_first_test_of_source(const struct report *report, size_t i, bool on_core)
+{
+	const struct report_interval *rows = report->intervals;
+
 	for (size_t before = 0; before < i; before++)
-		if (text_equal(report->intervals[before].source, report->intervals[i].source))
-			return true;
-	return false;
+		if (text_equal(rows[before].source, rows[i].source) && (!on_core || rows[before].core == rows[i].core))
+			return false;
+	return true;
+}
+
+/*
+ * Judges the tests of each single core of a source. Counts in ROWS the cores, and the cores that break each rule, and
+ * finds the core that breaks it most.
+ */
+static void
+count_cores_that_break_rules(const struct report *report, const char *source, struct behaviour rows[RULES])
+{
+	struct behaviour of_core[RULES];
+	uint64_t most[RULES] = { 0 };
+
+	for (size_t i = 0; i < report->interval_count; i++) {
+		struct irq_totals totals;
+
+		if (!text_equal(report->intervals[i].source, source) || !is_first_test_of_source(report, i, true))
+			continue;
+		totals = irq_sum_up_source(report, source, report->intervals[i].core);
+		judge_by_each_rule(report, &totals, of_core);
+		for (size_t rule = 0; rule < RULES; rule++) {
+			struct offset figure = { of_core[rule].low, of_core[rule].high };
+			uint64_t size = of_core[rule].has_figure ? offset_min_abs(figure) : totals.shots.missing;
+
+			rows[rule].cores_asked++;
+			if (!rules_has_check_failed(report, &of_core[rule]))
+				continue;
+			rows[rule].cores++;
+			if (size > most[rule]) {
+				most[rule] = size;
+				rows[rule].core = report->intervals[i].core;
+			}
+		}
+	}
 }
 
 void
 judge_timer_tests(struct report *report)
 {
 	for (size_t i = 0; i < report->interval_count; i++) {
+		const char *source = report->intervals[i].source;
+		struct behaviour rows[RULES], *added;
 		struct irq_totals totals;
-		bool misses;
 
-		/*
-		 * Interrupts that a core sends to itself (self_ipi) have no requested interval, and no rule judges
-		 * them.
-		 */
-		if (has_earlier_row_same_source(report, i) || !report->intervals[i].asked_ns)
+		/* No rule judges interrupts that a core sends to itself (self_ipi). They have no requested interval. */
+		if (!report->intervals[i].asked_ns || !is_first_test_of_source(report, i, false))
 			continue;
-		totals = irq_sum_up_source(report, report->intervals[i].source);
-		misses = judge_missing_interrupts(report, &totals);
-		judge_early_interrupts(report, &totals);
-		judge_lost_ticks(report, &totals, misses);
-		judge_doubled_interrupts(report, &totals);
-		judge_tick_rate(report, &totals);
-		judge_late_interrupts(report, &totals);
-		judge_interrupts_of_expired_deadlines(report, &totals);
+		totals = irq_sum_up_source(report, source, REPORT_NO_CORE);
+		judge_by_each_rule(report, &totals, rows);
+		count_cores_that_break_rules(report, source, rows);
+		for (size_t rule = 0; rule < RULES; rule++)
+			if (rows[rule].text[0] && (added = behaviour_add_row(&report->behaviours, rows[rule].rule, source)))
+				*added = rows[rule];
 	}
-	irq_count_cores_that_breach_rules(report);
 }

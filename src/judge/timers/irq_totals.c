@@ -1,9 +1,7 @@
-/* Totals of all tests of one source of interrupts, and the cores on which its rules are broken. See irq_totals.h. */
+/* Totals of the tests of one source of interrupts. See irq_totals.h. */
 #include "judge/timers/irq_totals.h"
 
-#include "base/offset.h"
 #include "base/text.h"
-#include "rules/rules.h"
 
 #define UNEVEN_SHARE 8u /* if ticks are late by more than 1/8 period, a tick may be matched to the wrong period */
 
@@ -11,13 +9,13 @@
 static void
 add_early_one_shots(struct irq_totals *totals, const struct report_interval *row, bool always)
 {
+	if (totals->shots.early_always && !always)
+		return;
 	if (always && !totals->shots.early_always) {
 		totals->shots.early = 0;
 		totals->shots.earliest.known = false;
 		totals->shots.early_always = true;
 	}
-	if (totals->shots.early_always && !always)
-		return;
 	totals->shots.early += row->early;
 	if (row->lateness.earliest.known &&
 	    (!totals->shots.earliest.known || row->lateness.earliest.low > totals->shots.earliest.low))
@@ -84,23 +82,22 @@ is_source_early_on_core(const struct report *report, const char *source, uint32_
 }
 
 struct irq_totals
-irq_sum_up_source(const struct report *report, const char *source)
+irq_sum_up_source(const struct report *report, const char *source, uint32_t core)
 {
 	struct irq_totals totals = { .source = source };
 
 	for (size_t i = 0; i < report->interval_count; i++) {
 		const struct report_interval *row = &report->intervals[i];
 
-		if (!text_equal(row->source, source))
+		if (!text_equal(row->source, source) || (core != REPORT_NO_CORE && row->core != core))
 			continue;
 		totals.kind = row->route_kind;
 		totals.pin = row->pin;
-		totals.came |= row->delivered != 0;
 		totals.doubled += row->doubled;
 		totals.over += row->over;
 		totals.stale += row->stale;
 		totals.storms |= row->state == CLOCK_BROKEN && !irq_is_source_polled(&totals);
-		totals.came |= totals.storms;
+		totals.came |= row->delivered || totals.storms;
 		if (row->periodic) {
 			add_periods_of_row(&totals, row);
 			continue;
@@ -109,103 +106,4 @@ irq_sum_up_source(const struct report *report, const char *source)
 		add_early_one_shots(&totals, row, is_source_early_on_core(report, source, row->core));
 	}
 	return totals;
-}
-
-struct behaviour *
-irq_add_behaviour_row(struct report *report, const char *rule, const struct irq_totals *totals)
-{
-	struct behaviour *row = behaviour_add_row(&report->behaviours, rule, totals->source);
-
-	if (row)
-		row->checked = true;
-	return row;
-}
-
-static uint64_t
-zero_unless_above(uint64_t figure, uint64_t limit)
-{
-	return figure > limit ? figure : 0;
-}
-
-static uint64_t
-proven_lateness_ns(const struct report_interval *row)
-{
-	int64_t least = row->lateness.p50_ns - (int64_t)row->lateness.error_ns;
-
-	return row->asked_ns == IRQ_LATE_SHOT_NS && least > 0 ? (uint64_t)least : 0;
-}
-
-static uint64_t
-proven_earliness_ns(const struct report_interval *row)
-{
-	const struct interval_ns *by = &row->lateness.earliest;
-
-	return by->known && by->low > 0 ? (uint64_t)by->low : 0;
-}
-
-/*
- * Returns how badly the test ROW breaks RULE: a number of deadlines, or a figure that is above the limit. Returns 0 if
- * it does not break RULE.
- */
-static uint64_t
-size_of_rule_breach(const struct report *report, const char *rule, const struct report_interval *row)
-{
-	uint64_t limit = rules_get_limit_by_id(report, rule);
-
-	if (text_equal(rule, "irq-doubled"))
-		return row->doubled;
-	if (text_equal(rule, "irq-lost"))
-		return row->periodic ? row->empty : 0;
-	if (text_equal(rule, "irq-rate"))
-		return row->periodic ? zero_unless_above(rate_min_abs(&row->rate), limit * PPB_PER_PPM) : 0;
-	if (row->periodic)
-		return 0;
-	if (text_equal(rule, "irq-missing"))
-		return row->expired;
-	if (text_equal(rule, "irq-early"))
-		return is_source_early_on_core(report, row->source, row->core) ?
-		       zero_unless_above(proven_earliness_ns(row), limit) : 0;
-	return text_equal(rule, "irq-late") ? zero_unless_above(proven_lateness_ns(row), limit) : 0;
-}
-
-/*
- * Sets BREACHES to the sum of size_of_rule_breach() over all tests of BEHAVIOUR's source on the core of row I. Returns
- * false unless row I is the first of these tests, so that each core counts once.
- */
-static bool
-sum_breaches_if_first_row_of_core(const struct report *report, const struct behaviour *behaviour, size_t i,
-				  uint64_t *breaches)
-{
-	const struct report_interval *rows = report->intervals;
-
-	*breaches = 0;
-	for (size_t other = 0; other < report->interval_count; other++) {
-		if (!text_equal(rows[other].source, behaviour->clock) || rows[other].core != rows[i].core)
-			continue;
-		if (other < i)
-			return false;
-		*breaches += size_of_rule_breach(report, behaviour->rule, &rows[other]);
-	}
-	return text_equal(rows[i].source, behaviour->clock);
-}
-
-void
-irq_count_cores_that_breach_rules(struct report *report)
-{
-	for (size_t n = 0; n < report->behaviours.count; n++) {
-		struct behaviour *row = &report->behaviours.rows[n];
-		uint64_t most = 0, breaches;
-
-		if (!text_begins_with(row->rule, "irq-"))
-			continue;
-		for (size_t i = 0; i < report->interval_count; i++) {
-			if (!sum_breaches_if_first_row_of_core(report, row, i, &breaches))
-				continue;
-			row->cores_asked++;
-			row->cores += breaches != 0;
-			if (breaches > most)
-				row->core = report->intervals[i].core;
-			most = breaches > most ? breaches : most;
-		}
-	}
 }

@@ -1,4 +1,4 @@
-/* Totals of all tests of one source of timer interrupts, and the functions that judge them. For this folder only. */
+/* Totals of the tests of one source of timer interrupts. For this folder only. */
 #ifndef BARETICK_IRQ_TOTALS_H
 #define BARETICK_IRQ_TOTALS_H
 
@@ -46,19 +46,10 @@ struct irq_totals {
 	const struct report_interval *late; /* the test with one-shots of 100 us that irq-late judges; may be NULL */
 };
 
-/* Returns the totals of all rows of SOURCE in the report. */
-struct irq_totals irq_sum_up_source(const struct report *report, const char *source);
-
-/* Adds a row for the result of RULE, and sets its field CHECKED. Returns NULL if there is no space. */
-struct behaviour *irq_add_behaviour_row(struct report *report, const char *rule, const struct irq_totals *totals);
+/* Returns the totals of the tests of SOURCE on the core with the APIC id CORE, or on all cores for REPORT_NO_CORE. */
+struct irq_totals irq_sum_up_source(const struct report *report, const char *source, uint32_t core);
 
 /* Returns true if the source sends no interrupt, so that its status is polled. */
 bool irq_is_source_polled(const struct irq_totals *totals);
-
-/*
- * Sets in the rows of judge_timer_tests() how many cores were tested, how many broke the rule, and the core that broke
- * it most.
- */
-void irq_count_cores_that_breach_rules(struct report *report);
 
 #endif
