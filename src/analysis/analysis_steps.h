@@ -12,9 +12,10 @@
 /* index of the TSC, the time base of all readings, even if the report does not list it */
 #define ANALYSIS_TSC            REPORT_CLOCKS_MAX
 /*
- * In a guest, an edge of the RTC comes late if the host's main loop was delayed. An edge that is later than
- * ANALYSIS_EDGE_LATE_NS does not end a rate window. An edge that is later than ANALYSIS_EDGE_LATEST_NS, the worst delay
- * seen on busy hosts, is reported as a discontinuity.
+ * An RTC's edge is the end of its update cycle, which a chip derives from its crystal. An emulator signals the edge in
+ * its main loop, which a busy host delays. The delay was 47 us to 1.3 ms with QEMU, and several ms on an overloaded
+ * host. An edge of a guest's RTC that is later than ANALYSIS_EDGE_LATE_NS ends a rate window. An edge that is later
+ * than ANALYSIS_EDGE_LATEST_NS, the worst delay seen on busy hosts, is reported as a discontinuity.
  */
 #define ANALYSIS_EDGE_LATE_NS   INT64_C(10000000)
 #define ANALYSIS_EDGE_LATEST_NS INT64_C(50000000)

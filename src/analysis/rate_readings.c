@@ -5,21 +5,15 @@
 #include "analysis/rate_readings.h"
 
 #include "analysis/analysis.h"
+#include "analysis/analysis_steps.h"
 #include "analysis/wraps.h"
 #include "base/set.h"
 #include "stats/resolution.h"
 
 #define MICROHZ      UINT64_C(1000000)
-#define NS_PER_S     UINT64_C(1000000000)
 #define PPB          UINT64_C(1000000000)
 /* a calculated TSC rate that differs from the known rate by this factor shows that the TSC stopped or jumped */
 #define ABSURD       1000
-/*
- * An RTC's edge is the end of its update cycle, which a chip derives from its crystal. An emulator signals the edge in
- * its main loop, which a busy host delays. The delay was 47 us to 1.3 ms with QEMU, and several ms on an overloaded
- * host.
- */
-#define EDGE_LATE_NS UINT64_C(10000000) /* longest delay of an edge in a guest */
 
 struct rate_batch_reader
 rate_open_batches(const void *record, size_t size)
@@ -214,18 +208,6 @@ rate_read_batches(const struct rate_windows *windows, const struct report *repor
 	readings->may_have_stopped = clock->firmware_ticks && reader.tick_changes > tick_changes;
 }
 
-/* Returns NS in TSC ticks, calculated from the periods of an edge clock (an RTC, see clock.h). */
-static uint64_t
-clock_ns_to_tsc_ticks(const struct rate_readings *readings, uint64_t ns)
-{
-	const struct rate *claimed = &readings->entry->clock.claimed;
-	const struct sample *first = &readings->at[RECORD_FIRST], *last = &readings->at[RECORD_LAST];
-	uint64_t periods = last->ticks - first->ticks;
-
-	return scale_mul_div_wide((unsigned __int128)(last->end - first->begin) * ns, claimed->num,
-				  (unsigned __int128)periods * claimed->den * NS_PER_S, SCALE_UP);
-}
-
 uint64_t
 rate_expected_ticks(const struct sample *first, const struct sample *last, uint64_t passed_tsc)
 {
@@ -260,14 +242,8 @@ slope_of_two_samples(const struct rate_readings *readings, const struct sample *
 	struct rate_window window = { *from, *to, edges_only ? 0 : readings->smallest_ticks + RESOLUTION_UNEVEN_TICKS,
 				      readings->tsc_resolution_ticks };
 
-	if (edges_only && readings->report->hypervisor[0] && from->end < to->begin &&
-	    readings->at[RECORD_LAST].ticks != readings->at[RECORD_FIRST].ticks) {
-		uint64_t late = clock_ns_to_tsc_ticks(readings, EDGE_LATE_NS);
-
-		/* each edge may have come that long before it was seen */
-		window.first.begin -= late < from->begin ? late : from->begin;
-		window.last.begin -= late < to->begin ? late : to->begin;
-	}
+	if (edges_only && readings->report->hypervisor[0] && from->end < to->begin)
+		rate_allow_late_edges(&window, scale_ns_to_ticks(&readings->scale, ANALYSIS_EDGE_LATE_NS));
 	return rate_calculate_slope(&window);
 }
 

@@ -74,6 +74,13 @@ rate_calculate_slope(const struct rate_window *window)
 	return (struct rate_slope){ true, ticks.low, time.high, ticks.high, time.low };
 }
 
+void
+rate_allow_late_edges(struct rate_window *window, uint64_t late_ticks)
+{
+	window->first.begin -= late_ticks < window->first.begin ? late_ticks : window->first.begin;
+	window->last.begin -= late_ticks < window->last.begin ? late_ticks : window->last.begin;
+}
+
 static uint64_t
 implied_microhz(struct rate claimed, uint64_t time, uint64_t ticks, enum scale_rounding rounding)
 {

@@ -97,6 +97,9 @@ struct sample rate_shortest_sample(const struct sample *samples, size_t count);
  */
 struct rate_slope rate_calculate_slope(const struct rate_window *window);
 
+/* Widens WINDOW for a clock that is read at its edges. Each edge may have been up to LATE_TICKS before its reading. */
+void rate_allow_late_edges(struct rate_window *window, uint64_t late_ticks);
+
 /*
  * Returns the rate that the TSC must have if the clock has exactly its nominal frequency CLAIMED. It is CLAIMED * TSC
  * ticks / clock ticks. The rate is unknown if the clock may not have advanced, or has no nominal frequency. The

@@ -297,10 +297,8 @@ widen_rate_intervals_to_latest_rates(struct survey *survey, const struct record_
 			step->implied.value = 0;
 			continue;
 		}
-		if (is_edge_clock(survey, i) && survey->report->hypervisor[0]) {
-			window.first.begin -= late;
-			window.last.end += late;
-		}
+		if (is_edge_clock(survey, i) && survey->report->hypervisor[0])
+			rate_allow_late_edges(&window, late);
 		window.first.ticks = 0;
 		window.last.ticks = rate_unwrap_ticks(&entry->clock, before[i].now.ticks, step->now.ticks,
 						      expected_ticks(survey, i, step->now.end - before[i].now.end));

@@ -978,6 +978,32 @@ TEST(the_interval_of_a_jump_includes_a_part_that_was_overlooked)
 }
 
 /*
+ * A guest is stopped for 3 s, and its TSC then runs slower by 1 %. The RTC's rate after the stop is measured
+ * between two edges. If only the second of them is late, the seconds of the RTC seem to be longer than they are.
+ */
+TEST(after_a_jump_the_interval_of_a_guests_rtc_contains_its_rate_if_an_edge_was_late)
+{
+	for (unsigned i = 0; i < 8; i++) {
+		const struct record_compared *rtc;
+		uint64_t true_microhz;
+
+		begin_as_a_guest();
+		measure_window();
+		rtc = &bench->survey.steps.clocks[find(RTC) - bench->report.clocks];
+		bench->late_max_ps = 10 * SIM_PS_PER_MS;
+		bench->leap_ps = 3 * SIM_PS_PER_S;
+		bench->leaps_at_ps = bench->changes_at_ps = sim.now_ps + (i + 1) * SIM_PS_PER_S;
+		bench->changing = TSC;
+		bench->change_ppm = -10000;
+		sim_advance_ps((i + 2) * SIM_PS_PER_S);
+		assert_true(survey_read_and_compare_clocks(&bench->survey));
+		true_microhz = (uint64_t)(true_hz(TSC) / pace(RTC) * SURVEY_MICROHZ_PER_HZ);
+		assert_in_range(true_microhz, rtc->implied.low, rtc->implied.high);
+		bench->leap_ps = bench->late_max_ps = 0;
+	}
+}
+
+/*
  * The RTC jumps after the window. The rate over the whole run and the rate after the window both include the jump. They
  * do not confirm each other, so the RTC must not be named.
  */
