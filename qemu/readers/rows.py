@@ -58,7 +58,7 @@ COLUMNS = {
     ],
     "intervals": [
         ("source", WORD, "source"), ("mode", WORD, "mode"), ("core", WHOLE, "core"), ("period_ns", REAL, "asked.period_ns"),
-        ("asked", WHOLE, "asked.count"), ("delivered", WHOLE, "delivered"), ("empty", WHOLE, "empty"),
+        ("asked", WHOLE, "asked.count"), ("expected", WHOLE, "expected"), ("delivered", WHOLE, "delivered"), ("empty", WHOLE, "empty"),
         ("doubled", WHOLE, "doubled"), ("early", WHOLE, "early"), ("excused", WHOLE, "excused"),
         ("late_min_ns", REAL, "lateness_ns.min"), ("late_p50_ns", REAL, "lateness_ns.p50"),
         ("late_p99_ns", REAL, "lateness_ns.p99"), ("late_max_ns", REAL, "lateness_ns.max"),

@@ -147,6 +147,13 @@ def test_what_is_dropped_first_changes_no_row():
     assert every[0] == every[1] and every[0]["findings"] and every[0]["cores"]
 
 
+def test_the_counts_of_a_timer_are_those_of_its_report():
+    report = json.loads(golden("sick"))
+    counts = ("expected", "delivered", "empty", "doubled", "early", "excused")
+    made = rows.make_rows(report, "0", "a", None, None)["intervals"]
+    assert made and [[row[name] for name in counts] for row in made] == [[row[name] for name in counts] for row in report["intervals"]]
+
+
 def test_table_and_report_of_one_run_give_the_same_figures(fleet, tmp_path):
     shutil.copy(GOLDENS / "clean.csv", tmp_path / "table.csv")
     shutil.copy(GOLDENS / "clean.json", tmp_path / "report.json")
