@@ -47,9 +47,9 @@ class Guest:
         self._last_output_s = self._deadline = time.monotonic()
         self._selector = selectors.DefaultSelector()
         self._picture_answer = self._hang_check = self._say = None
-        self._is_keyboard = True
         self._warned_of_deadline = False
-        self._key_s = None         # time at which the key was sent that ends the measurements early, or None
+        # time at which the key was sent that ends the measurements early; None: not yet; 0.0: the application reads no keys
+        self._key_s = None
 
     def run_until_end(self, command_of, deadline, keep=(), poll_state=False, check_hang=False, picture=None, ends_after_report=False,
             events=(), say=None, attended=False, keyboard=True):
@@ -66,7 +66,6 @@ class Guest:
             KEYBOARD           The application reads keys, so that a key can end its measurements early.
         """
         self._keep, self._deadline, self._say = keep, deadline, say
-        self._is_keyboard = keyboard
         self._key_s = None if keyboard else 0.0
         self._events = Events(events, self, say)
         try:
@@ -130,7 +129,7 @@ class Guest:
         if left_s is None or now + left_s <= self._deadline or self._warned_of_deadline or not self._say:
             return
         self._warned_of_deadline = True
-        help_text = "; Ctrl-C ends the measurements early, and gives a report" if self._is_keyboard else ""
+        help_text = "; Ctrl-C ends the measurements early, and gives a report" if self._key_s is None else ""
         self._say(f"the run still takes about {left_s} s, but --timeout ends it in {max(0, self._deadline - now):.0f} s, without its "
                   f"results: give it a longer --timeout{help_text}")
 
@@ -146,7 +145,7 @@ class Guest:
 
     def _handle_send_key_reply(self, message):
         if "error" in message:
-            self._key_s = 0.0  # no keyboard: marks the key as sent, so that it is not sent again
+            self._key_s = 0.0
         elif interruption.is_requested():
             name = interruption.mark_handled()
             if self._say:

@@ -909,6 +909,16 @@ def test_the_second_signal_ends_the_run_at_once(fake, tmp_path):
     assert process.returncode == 143 and said == b"qemu/run: interrupted by SIGTERM\n"
 
 
+def test_after_the_first_signal_ctrl_c_is_not_offered_again(fake, tmp_path):
+    process = measuring(fake, tmp_path, HAS_KEYBOARD, 'print("progress: 1% rates, 999999 s left", flush=True)')
+    process.send_signal(signal.SIGINT)
+    assert process.stderr.readline().startswith(b"qemu/run: SIGINT: the measurements end early")
+    said = process.stderr.readline()
+    assert b"but --timeout ends it in" in said and b"Ctrl-C" not in said
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=BOUND_S)
+
+
 @pytest.mark.parametrize("number, answer, serial", [
     (signal.SIGINT, HAS_NONE, MEASURING), (signal.SIGHUP, HAS_KEYBOARD, MEASURING),
     (signal.SIGINT, HAS_KEYBOARD, b"baretick 1\n")], ids=["no-keyboard", "nobody-there", "before-it-measures"])
