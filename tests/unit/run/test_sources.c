@@ -415,6 +415,21 @@ TEST(a_run_writes_only_the_last_synthetic_timer_and_restores_it)
 	assert_int_equal(hw_msr_read(MSR_HV_TIMER_COUNT), 0);
 }
 
+/* Firmware may have written the message of the HPET's comparator 0, so each test of the HPET must restore it. */
+TEST(the_message_of_an_hpet_comparator_is_restored)
+{
+	const uint64_t message = UINT64_C(0xfee0300000000041);
+
+	for (size_t i = 0; i < SOURCES; i++) {
+		if (!(HPETS & 1u << i))
+			continue;
+		begin_for(&sources[i]);
+		sim.interrupts.messages[0] = message;
+		assert_no_findings(played(&sources[i]));
+		assert_int_equal(sim.interrupts.messages[0], message);
+	}
+}
+
 /*
  * The 8254's data sheet says that OUT rises N + 1 pulses after the write. The first pulse comes within one clock.
  * Therefore the interrupt comes N to N + 1 clocks after the write.
