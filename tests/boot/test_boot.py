@@ -10,7 +10,7 @@ import subprocess
 import pytest
 
 from boots import EFI_BUILT, FIRMWARE_AGAIN, IMAGE_BUILT, SECURE, SHORT, VERDICT_STATUS, check_interval, checked, clocks, faults, of_16, qemu
-from harness import BARE, BY_INSTRUCTIONS, FAST_TCG, QUICK_BARE, QUICK_SCREEN, QUICK_TCG, ROOT, TCG
+from harness import BARE, BY_INSTRUCTIONS, BY_INSTRUCTIONS_WITH_SLEEP, FAST_TCG, NO_SCREEN, QUICK_BARE, QUICK_SCREEN, QUICK_TCG, ROOT, TCG
 from results import cases
 
 # rows of clocks that only hypervisors offer; TCG offers none of them
@@ -39,9 +39,8 @@ def presence(report):
 # exist, and TSC_AUX has its value after a reset.
 
 PLACES = qemu("-smp", "4,sockets=2,cores=1,threads=2")
-NO_SCREEN = qemu("-vga", "none")
-# arguments for a machine that waits for a key at its end. With sleep=off, this wait would use a processor.
-WAITING_SCREEN = [word.replace("sleep=off", "sleep=on") for word in QUICK_SCREEN]
+# arguments for a machine that waits for a key at its end
+WAITING_SCREEN = [*FAST_TCG, *BY_INSTRUCTIONS_WITH_SLEEP]
 on_q35 = pytest.mark.boot(*QUICK_TCG, "--cpus", "4", *PLACES, "--", *SHORT)
 # the cores run at the same time, in threads of QEMU
 in_parallel = pytest.mark.boot(*BARE, *PLACES, "--", *SHORT, "clocks=tsc,acpi_pm", "irq=off")

@@ -8,12 +8,12 @@ import pytest
 from levers import run_while
 from stick import ON_STICK, copy_of_stick, folders, mtools, volume_of
 from boots import IMAGE_BUILT, checked, qemu
-from harness import FAST_TCG, QUICK_TCG
+from harness import FAST_TCG, NO_SCREEN, QUICK_TCG
 from machine.events import PHASES
 
 pytestmark = IMAGE_BUILT
 
-TWO_CORES = [*FAST_TCG, *qemu("-vga", "none"), "--cpus", "2", "--boot", "usb"]
+TWO_CORES = [*FAST_TCG, *NO_SCREEN, "--cpus", "2", "--boot", "usb"]
 # arguments for a machine with two cores; for cores=mp use TWO_CORES, whose cores run at the same time
 QUICK_CORES = [*QUICK_TCG, "--cpus", "2", "--boot", "usb"]
 SHORT = ["profile=quick", "duration=10ms", "clocks=tsc,acpi_pm"]

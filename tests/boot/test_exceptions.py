@@ -9,12 +9,12 @@ import re
 import pytest
 
 from boots import IMAGE_BUILT, VERDICT_STATUS, clocks, qemu
-from harness import FAST_TCG, QUICK_BARE, QUICK_TCG, ROOT
+from harness import FAST_TCG, NO_SCREEN, QUICK_BARE, QUICK_TCG, ROOT
 from stick import STICK, copy_of_stick, folders, mtools, volume_of
 
 FAULTING = ROOT / "build" / "baretick-fault.efi"
 # Cores that the firmware starts (mp) must run at the same time, because the firmware's waits depend on it.
-BOOTS = {"uefi": [*QUICK_TCG, "--efi", FAULTING], "mp": [*FAST_TCG, *qemu("-vga", "none"), "--efi", FAULTING],
+BOOTS = {"uefi": [*QUICK_TCG, "--efi", FAULTING], "mp": [*FAST_TCG, *NO_SCREEN, "--efi", FAULTING],
          "bare": [*QUICK_BARE, "--image", FAULTING.with_suffix(".elf")]}
 IN_IMAGE = r" at baretick\+[0-9a-f]+h"
 KINDS = {"gp": rf"#GP \(vector 13, error 0h\){IN_IMAGE}",

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from boots import EFI_BUILT, IMAGE_BUILT, SHORT, checked, qemu
-from harness import QUICK_BARE, QUICK_TCG
+from harness import NO_SCREEN, QUICK_BARE, QUICK_TCG
 from stick import copy_of_stick
 from test_checkpoints import QUICK_CORES, killed_in, notes
 
@@ -98,7 +98,7 @@ def killed_stick(tmp_path_factory):
     """The stick of a killed run on the machine SN-0042."""
     folder = tmp_path_factory.mktemp("killed_stick")
     return killed_in("start-cores", folder, copy_of_stick(folder), "identity=off",
-                     machine=[*of_serial("SN-0042"), *qemu("-vga", "none")])
+                     machine=[*of_serial("SN-0042"), *NO_SCREEN])
 
 
 @IMAGE_BUILT

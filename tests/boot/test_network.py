@@ -11,12 +11,12 @@ import threading
 import pytest
 
 from boots import IMAGE_BUILT, checked, qemu
-from harness import FROM_SNAPSHOT, ROOT
+from harness import FROM_SNAPSHOT, NO_SCREEN, ROOT
 from stick import FAST, FILES, REAL_TIME_STICK, block_sums, folders, volume_of
 
 pytestmark = IMAGE_BUILT
 
-CARD = qemu("-vga", "none", "-netdev", "user,id=net", "-device", "virtio-net-pci,netdev=net,romfile=")
+CARD = [*NO_SCREEN, *qemu("-netdev", "user,id=net", "-device", "virtio-net-pci,netdev=net,romfile=")]
 HOST = "10.0.2.2"     # the host's address in QEMU's user network
 NOBODY = "10.0.2.77"  # an address in that network that no machine uses
 CLIENT_S = 300        # longest wait for a client

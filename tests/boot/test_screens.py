@@ -8,6 +8,7 @@ import re
 import pytest
 
 from boots import EFI, EFI_BUILT, FIRMWARE_AGAIN, ICOUNT, IMAGE_BUILT, qemu
+from harness import BY_INSTRUCTIONS_WITH_SLEEP
 from screens import Glyphs, screen
 from stick import copy_of_stick, mtools
 
@@ -18,9 +19,6 @@ SMALL, SMALL_PIXELS = (80, 25), (640, 480)
 LARGE, LARGE_PIXELS = (160, 53), (1280, 1024)
 ONE_CORE, TWO_CORES = ["--cpus", "1"], ["--cpus", "2"]
 SHORT = ["profile=quick", "duration=10ms"]
-# The machine's time advances with its instructions, as in harness.BY_INSTRUCTIONS. While no core runs, it follows the
-# host's time. A machine that waits for a key then needs hardly any processor time.
-BY_STEPS = qemu("-icount", "shift=6,sleep=on", "-rtc", "base=2026-01-01T00:00:00,clock=vm")
 # the shell comes from a separate package, because Debian's firmware has had none since 2026
 EFI_SHELL = pathlib.Path("/usr/share/efi-shell-x64/shellx64.efi")
 SHELL = (80, 50)  # text mode of EDK II's shell on a screen of LARGE_PIXELS
@@ -83,7 +81,7 @@ def drawn(picture):
 @pytest.fixture(scope="module")
 def letters():
     glyphs = Glyphs()
-    with screen(LARGE, LARGE_PIXELS, ["rules"], *ONE_CORE, *BY_STEPS) as shown:
+    with screen(LARGE, LARGE_PIXELS, ["rules"], *ONE_CORE, *BY_INSTRUCTIONS_WITH_SLEEP) as shown:
         shown.wait_for_serial(b"BARETICK TEXT END")
         picture = shown.wait_until(drawn, lambda _: "nothing was drawn")
         reader, text, shown_to = Reader(shown, glyphs), shown.text(), LARGE[1] - 2
@@ -178,7 +176,7 @@ def report_of(shown):
 
 
 def test_80x25_every_page_by_its_key_and_restart(letters):
-    with screen(SMALL, SMALL_PIXELS, SHORT, *TWO_CORES, *BY_STEPS) as shown:
+    with screen(SMALL, SMALL_PIXELS, SHORT, *TWO_CORES, *BY_INSTRUCTIONS_WITH_SLEEP) as shown:
         reader = Reader(shown, letters)
         shown.wait_for_serial(b"baretick ")
         shown.press("p", "ret", "end")  # while no keys are offered, these keys must neither power off nor scroll
@@ -240,7 +238,7 @@ def test_an_error_in_the_options_restarts_the_machine_if_nobody_presses_a_key(tm
 
 
 def test_160x53_shows_clocks_that_disagree_with_findings_and_picture_beside_them_and_powers_off(letters):
-    with screen(LARGE, LARGE_PIXELS, [*SHORT, "tsc_hz=2000000000"], *ONE_CORE, *BY_STEPS) as shown:
+    with screen(LARGE, LARGE_PIXELS, [*SHORT, "tsc_hz=2000000000"], *ONE_CORE, *BY_INSTRUCTIONS_WITH_SLEEP) as shown:
         reader = Reader(shown, letters)
         shown.wait_for_serial(b"BARETICK REPORT END")
         report = report_of(shown)
@@ -291,7 +289,7 @@ def test_the_shell_gets_its_own_screen_back_with_the_summary_above_its_prompt(le
         mtools(stick, "mdeltree", "::/EFI")  # without a loader on the stick, the firmware starts its own shell
     mtools(stick, "mcopy", EFI, "::/baretick.efi")
     mtools(stick, "mcopy", script, "::/startup.nsh")
-    with screen(SHELL, LARGE_PIXELS, [*SHORT, "cores=off"], *ONE_CORE, *BY_STEPS, "--boot", "usb", "--image", stick) as shown:
+    with screen(SHELL, LARGE_PIXELS, [*SHORT, "cores=off"], *ONE_CORE, *BY_INSTRUCTIONS_WITH_SLEEP, "--boot", "usb", "--image", stick) as shown:
         reader = Reader(shown, letters)
         shown.wait_for_serial(b"BARETICK REPORT END")
         report = report_of(shown)

@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 from boots import EFI, EFI_BUILT, checked, qemu
-from harness import ROOT, TCG, check_schema
+from harness import NO_SCREEN, ROOT, TCG, check_schema
 from mok import MICROSOFTS_KEYS, OWN_KEYS, SHIM, TWO_CORES, WORDS, Manager, can_sign, guest, key_pair
 from stick import folders, mtools, volume_of
 
@@ -64,7 +64,7 @@ def test_the_firmware_runs_what_is_signed_and_refuses_anything_else(run, signed,
     more = [word for number, stick in enumerate((tampered_stick, last), 1)
             for word in ("-drive", f"if=none,id=stick{number},format=raw,file={stick}",
                          "-device", f"usb-storage,drive=stick{number},bootindex={number},removable=on")]
-    done = run(*TCG, *TWO_CORES, "--image", unsigned, *qemu("-vga", "none", *more), "--firmware", OWN_KEYS, "--", *WORDS)
+    done = run(*TCG, *TWO_CORES, "--image", unsigned, *NO_SCREEN, *qemu(*more), "--firmware", OWN_KEYS, "--", *WORDS)
     report = checked(done, started=2)
     assert report["verdict"] in ("pass", "warn") and report["cores"][1]["started"]
     tries = re.findall(rb"(failed to load|starting) Boot.*/USB\(0x(\d),0x0\)(: Access Denied)?", done.file("serial.log"))
@@ -84,7 +84,7 @@ def test_what_is_signed_by_another_key_is_refused(signed):
 
 
 def test_the_runner_says_who_refused_what_is_not_signed_and_does_not_wait(run):
-    done = run(*TCG, *qemu("-vga", "none"), "--boot", "usb", "--timeout", "500", "--firmware", OWN_KEYS)
+    done = run(*TCG, *NO_SCREEN, "--boot", "usb", "--timeout", "500", "--firmware", OWN_KEYS)
     assert (done.status, done.stderr.splitlines()[0]) == (2, "qemu/run: the firmware found nothing to boot: the firmware printed Access Denied, "
                                                              "as Secure Boot does for an unsigned application (`make sign` signs it)")
 

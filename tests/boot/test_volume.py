@@ -6,14 +6,13 @@ import re
 
 import pytest
 
-from harness import QUICK_SCREEN, QUICK_TCG, check_schema
+from harness import NO_SCREEN, QUICK_SCREEN, QUICK_TCG, check_schema
 from levers import run_while
 from machine.transcript import DETAIL
 from stick import CD, FAST, FILES, IMAGE, ON_STICK, PARTITION, REAL_TIME_STICK, STICK, block_sums, copy_of_stick, folders, mtools, volume_of
 from boots import EFI, IMAGE_BUILT, NO_REPORT, VERDICT_STATUS, checked, clocks, qemu
 
 pytestmark = IMAGE_BUILT
-NO_SCREEN = qemu("-vga", "none")
 
 
 def check_unsaved(done, *sentences):
