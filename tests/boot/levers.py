@@ -18,6 +18,7 @@ from boots import qemu
 
 POLL_S = 0.002
 SILENT_S = 1
+TRIES = 5
 ANSWER_S = 90  # time limit for one command in seconds; a busy host may delay QEMU's main loop
 
 
@@ -197,6 +198,17 @@ def run_while(pull, out, *arguments):
             thread.join()
     assert not problems, (problems, done)
     return done
+
+
+def run_until_in_time(pull, folder, *arguments):
+    """Do run_while() until PULL(machine) returns true, and return this run. PULL returns false if a busy host delayed it
+    for too long."""
+    for attempt in range(TRIES):
+        in_time = []
+        done = run_while(lambda machine: in_time.append(pull(machine)), folder / f"out{attempt}", *arguments)
+        if in_time[0]:
+            return done
+    raise AssertionError(f"the host was too busy in {TRIES} runs; the last run: {done}")
 
 
 def faked(folder, rate, monotonic=True):

@@ -14,8 +14,8 @@ import time
 import pytest
 
 import levers
-from harness import BARE, BY_INSTRUCTIONS, QUICK_BARE, TCG
-from boots import EFI_BUILT, ROOT, SECURE, VERDICT_STATUS, checked, clocks, faults, qemu
+from harness import BARE, BY_INSTRUCTIONS, NO_SCREEN, QUICK_BARE, TCG
+from boots import EFI_BUILT, ROOT, SECURE, VERDICT_STATUS, checked, clocks, faults
 
 pytestmark = EFI_BUILT
 
@@ -136,7 +136,6 @@ ROWS = ["tsc", "hpet", "acpi_pm", "pit", "rtc", "null"]
 LONG = [*QUICK_BARE, "--cpus", "1", "--", "profile=quick", "duration=2s", f"clocks={','.join(ROWS)}"]
 HPET_CONFIGURATION, HPET_COUNTER = 0xFED00010, 0xFED000F0  # addresses of registers: IA-PC HPET 1.0a, 2.3
 HPET_ENABLE = 1
-TRIES = 5
 
 
 def stop_hpet(registers):
@@ -148,7 +147,7 @@ def move_hpet_back(registers):
     """Set the HPET's counter to 0, which is possible only while it is stopped. Repeat this if the counter has continued
     with its old value."""
     enabled, before = registers.read32(HPET_CONFIGURATION), registers.read32(HPET_COUNTER)
-    for _ in range(TRIES):
+    for _ in range(levers.TRIES):
         registers.ask(f"writel {HPET_CONFIGURATION:#x} {enabled & ~HPET_ENABLE:#x}", f"writel {HPET_COUNTER:#x} 0",
                       f"writel {HPET_CONFIGURATION:#x} {enabled:#x}")
         if registers.read32(HPET_COUNTER) < before:
@@ -184,17 +183,14 @@ def undisturbed(tmp_path_factory):
 def test_a_clock_that_fails_is_named_with_the_time_and_keeps_earlier_results(
         tmp_path, undisturbed, clock, disturb, after, rule, state):
     def pull(machine):
-        late.append(True)
-        if machine.wait_for(f"\n  {after} ".encode()):
-            with machine.registers() as registers, machine.monitor() as monitor, monitor.stopped():
-                machine.wait_until_silent()
-                late[-1] = machine.has_said(b"\nphase: start-cores")
-                disturb(registers)
+        if not machine.wait_for(f"\n  {after} ".encode()):
+            return False
+        with machine.registers() as registers, machine.monitor() as monitor, monitor.stopped():
+            machine.wait_until_silent()
+            disturb(registers)
+            return not machine.has_said(b"\nphase: start-cores")
 
-    late = []  # for each try: true if a busy host delayed this thread until the last clock was measured
-    while len(late) < TRIES and False not in late:
-        done = levers.run_while(pull, tmp_path / f"out{len(late)}", *LONG)
-    assert False in late, done
+    done = levers.run_until_in_time(pull, tmp_path, *LONG)
     report = done.report
     assert done.status == VERDICT_STATUS[report["verdict"]] == 1, done
     assert (rule, clock) in accused(report), report["findings"]
@@ -226,25 +222,21 @@ LATE_S = 0.05  # a longer pause comes from a busy host; the whole search may fal
 @with_clean
 def test_a_machine_that_is_stopped_repeatedly_has_gaps_and_no_failed_clock(tmp_path, clean):
     """The machine is stopped again and again, from the rate window until the search for gaps has ended. This search
-    comes between the latencies and the checks, at a time that depends on the host. If a busy host delays the stops, so
-    that the search may have run between two of them, the test tries again."""
-    late = [True]
-
+    comes between the latencies and the checks, at a time that depends on the host. The stops are late if the search may
+    have run between two of them."""
     def hold(machine):
         for text, times, until in ((b"baretick ", HOLDS, None), (b"\n  acpi_pm ", HOLDS_MAX, b" checks, ")):
             assert machine.wait_for(text)
-            late[:], stops = [machine.has_said(b"\nphase: interference")], []
+            late, stops = [machine.has_said(b"\nphase: interference")], []
             with machine.process() as process:
                 def stop():
                     stops.append(time.monotonic())
                     process.hold(HOLD_S)
                 assert machine.repeat(stop, times, PAUSE_S, until)
             late.extend(after - before > HOLD_S + LATE_S for before, after in itertools.pairwise(stops))
+        return not any(late)
 
-    for attempt in range(TRIES):
-        if any(late):
-            report = checked(levers.run_while(hold, tmp_path / f"out{attempt}", *ONE_CORE, "--", *QUICK))
-    assert not any(late)
+    report = checked(levers.run_until_in_time(hold, tmp_path, *ONE_CORE, "--", *QUICK))
     assert report["interference"]["gaps"] > clean["interference"]["gaps"], clean["interference"]
     assert report["interference"]["worst_ns"] > (clean["interference"]["worst_ns"] or 0)
     assert report["findings"] == []
@@ -274,20 +266,16 @@ def test_a_machine_that_is_frozen_while_rates_are_measured_has_no_failed_clock(t
 
 
 def test_a_machine_that_is_frozen_after_the_rates_has_no_failed_clock(tmp_path):
-    """After the freezes the RTC is ahead of all other clocks, and a note says so. No rate may include the freezes. If a busy
-    host delays the freezes until all latencies were measured, the test tries again."""
-    late = [True]
-
+    """After the freezes the RTC is ahead of all other clocks, and a note says so. No rate may include the freezes. The
+    freezes are late if all latencies were measured before."""
     def freeze(machine):
         assert machine.wait_for(b"\n  hpet ")
-        late[0] = machine.has_said(b"\nphase: start-cores")
+        in_time = not machine.has_said(b"\nphase: start-cores")
         freezes = iter(range(FREEZES))
         freeze_while(machine, lambda: next(freezes, None) is not None)
+        return in_time
 
-    for attempt in range(TRIES):
-        if late[0]:
-            report = checked(levers.run_while(freeze, tmp_path / f"out{attempt}", *ONE_CORE, "--", *QUICK))
-    assert not late[0]
+    report = checked(levers.run_until_in_time(freeze, tmp_path, *ONE_CORE, "--", *QUICK))
     assert report["findings"] == []
     assert {row["class"] for row in report["discontinuities"]} == {"stopped"}, report["discontinuities"]
     assert any("The machine was stopped for " in note and "(shown by the rtc)" in note for note in report["notes"]), report["notes"]
@@ -307,8 +295,8 @@ WRITES_MIN = 10  # while baretick searches for gaps
 @pytest.mark.skipif(not os.path.exists(SECURE), reason="no firmware with SMM is there")
 @pytest.mark.parametrize("port, raises", [(APM_COMMAND, True), (APM_STATUS, False)], ids=["smi", "no-smi"])
 def test_every_smi_is_counted_and_is_a_gap_and_without_them_there_is_none(tmp_path, port, raises):
-    """If a busy host delays the writes until the search for gaps has ended, the test tries again."""
-    written = during_search = 0
+    """The writes are late if the search for gaps ends before WRITES_MIN of them."""
+    written = 0
 
     def write(machine):
         def write_port():
@@ -317,17 +305,15 @@ def test_every_smi_is_counted_and_is_a_gap_and_without_them_there_is_none(tmp_pa
             during_search += machine.has_said(b"\nphase: interference") and not machine.has_said(b"\nphase: series")
 
         nonlocal written
+        during_search = 0
         assert machine.wait_for(b"\n  tsc ")
         with machine.registers() as registers:
             written = machine.repeat(write_port, WRITES_MAX, 0.001)
+        return during_search >= WRITES_MIN
 
-    for attempt in range(TRIES):
-        if during_search < WRITES_MIN:
-            written = during_search = 0
-            report = checked(levers.run_while(write, tmp_path / f"out{attempt}", *TCG, "--cpus", "1", "--firmware", SECURE,
-                                              *BY_INSTRUCTIONS, *qemu("-vga", "none"), "--", "duration=2s", "clocks=tsc"))
+    report = checked(levers.run_until_in_time(write, tmp_path, *TCG, "--cpus", "1", "--firmware", SECURE, *BY_INSTRUCTIONS,
+                                              *NO_SCREEN, "--", "duration=2s", "clocks=tsc"))
     interference = report["interference"]
-    assert during_search >= WRITES_MIN
     assert faults(report) == []
     if raises:
         assert 0 < interference["gaps"] <= interference["smi_count"] <= written, interference
