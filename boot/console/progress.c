@@ -50,7 +50,8 @@ show_progress(void *context, const char *what, uint64_t done_ns, uint64_t total_
 	/* The shown percentage never goes down, even if the run's planned duration increases. */
 	if (progress->percent < percent)
 		progress->percent = percent;
-	left_ns = survey_remaining_time_ns(done_ns, total_ns, scale_ns(&progress->scale, now - progress->start_tsc));
+	left_ns = survey_remaining_time_ns(done_ns, total_ns, progress->end_requested ? 0 :
+					   scale_ns(&progress->scale, now - progress->start_tsc));
 	text_init(&line, bytes, CONSOLE_LINE);
 	text_printf(&line, "progress: %u%% %s, %lu s left", progress->percent, what, (left_ns + NS_PER_S - 1) / NS_PER_S);
 	if (progress->marks[0])

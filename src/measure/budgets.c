@@ -159,17 +159,7 @@ survey_max_timer_tests_ns(const struct report *report, size_t cores)
 }
 
 uint64_t
-survey_share_until_end_of_round_ns(const struct survey *survey, uint64_t ns)
-{
-	if (survey->soak.rounds < 2 || survey->report->ended_early)
-		return ns;
-	return scale_mul_div(ns, survey->soak.round + 1, survey->soak.rounds);
-}
-
-uint64_t
 survey_share_of_round_ns(const struct survey *survey, uint64_t ns)
 {
-	if (survey->soak.rounds < 2 || survey->report->ended_early)
-		return ns;
-	return survey_share_until_end_of_round_ns(survey, ns) - scale_mul_div(ns, survey->soak.round, survey->soak.rounds);
+	return survey->soak.rounds < 2 || survey->report->ended_early ? ns : ns / survey->soak.rounds;
 }

@@ -49,12 +49,6 @@ survey_set_scale(struct survey *survey, struct scale scale, bool is_doubtful)
 }
 
 void
-survey_show_progress(const struct survey *survey, const char *what, uint64_t extra_ns)
-{
-	survey->hooks.progress(survey->hooks.context, what, survey->plan.done_ns + extra_ns, survey->plan.total_ns);
-}
-
-void
 survey_sample_batch(struct survey *survey, const struct clock *clock, size_t count)
 {
 	uint64_t saved = survey->hooks.interrupts_mask();
@@ -172,6 +166,18 @@ end_run_because_tsc_stopped(struct survey *survey)
 	}
 }
 
+/* Makes the rest of the run a quick run. */
+static void
+end_run_early(const struct survey *survey)
+{
+	struct report *report = survey->report;
+
+	report->ended_early = true;
+	report->ended_early_ms = scale_ns(&survey->scale, survey->hooks.tsc_ordered() - report->start_tsc) / SURVEY_NS_PER_MS;
+	report_add_note(report, "The user ended the run early at %lu.%lu s (a key, or Ctrl-C of qemu/run): the rest was "
+			"measured as with profile=quick.", report->ended_early_ms / 1000, report->ended_early_ms % 1000 / 100);
+}
+
 bool
 survey_end_run_if_due(struct survey *survey)
 {
@@ -186,7 +192,7 @@ survey_end_run_if_due(struct survey *survey)
 		report_add_note(report, "The deadline of the run passed. The results until then are reported.");
 	}
 	if (!report->incomplete && !report->ended_early && survey->hooks.asked && survey->hooks.asked(survey->hooks.context))
-		survey_switch_to_quick_profile(survey);
+		end_run_early(survey);
 	return report->incomplete;
 }
 

@@ -202,14 +202,18 @@ struct survey_passes {
 	uint64_t elapsed_ns;      /* duration of the first pass */
 };
 
-/* Planned durations. */
+/* Parts of a run in their order. survey_plan.c has the planned duration of each part. */
+enum survey_part {
+	SURVEY_RATES, SURVEY_LATENCIES, SURVEY_PAIRS, SURVEY_CORES, SURVEY_PAIRS_MIDDLE, SURVEY_CONTENDED, SURVEY_WARPS,
+	SURVEY_GAPS, SURVEY_ROUNDS, SURVEY_PAIRS_AGAIN, SURVEY_RATES_AGAIN, SURVEY_CHECKS, SURVEY_CALIBRATIONS,
+	SURVEY_TIMERS, SURVEY_PARTS
+};
+
+/* The plan of the run, which gives the progress. */
 struct survey_plan {
-	/* measuring time that is done, and planned measuring time of the whole run; they give the progress */
-	uint64_t done_ns, total_ns;
-	/* The part of TOTAL_NS that a busy host is expected to add; see survey_add_host_delay_to_plan(). */
-	uint64_t late_ns;
-	uint64_t timers_ns;       /* time of the timer tests, which come after the checks; 0 if there are none */
-	uint64_t calibrations_ns; /* time of the calibration loops, or 0 without loops */
+	bool has_calibrations, has_timers; /* true if the run has calibration loops, and tests of timers */
+	enum survey_part part;             /* the current part; all parts before it are done */
+	uint64_t done_ns;                  /* time of the current part that is done */
 };
 
 struct survey {
@@ -316,19 +320,13 @@ void survey_drop_earlier_readings(struct survey *survey, size_t series);
  */
 void survey_note_firmware_tick(struct survey *survey, bool ticking);
 
-/* Parts of a run in their order. The plan has the durations of the last two, see struct survey_plan. */
-enum survey_part {
-	SURVEY_RATES, SURVEY_LATENCIES, SURVEY_PAIRS, SURVEY_CORES, SURVEY_CONTENDED, SURVEY_WARPS, SURVEY_GAPS,
-	SURVEY_PAIRS_AGAIN, SURVEY_RATES_AGAIN, SURVEY_CHECKS, SURVEY_CALIBRATIONS, SURVEY_TIMERS,
-};
+/* Returns the planned duration of the run. */
+uint64_t survey_planned_run_ns(const struct survey *survey);
 
 /*
- * Sets the progress to the start of a part. All earlier parts then count as done, even if they were shorter or longer
- * than planned.
+ * Reports the progress. The planned time of all earlier parts is done, even if they were shorter or longer than
+ * planned. EXTRA_NS of the current part are done in addition to survey->plan.done_ns.
  */
-void survey_begin_part(struct survey *survey, enum survey_part begun);
-
-/* Reports that EXTRA_NS of the current part are done. */
 void survey_show_progress(const struct survey *survey, const char *what, uint64_t extra_ns);
 
 #endif

@@ -42,17 +42,9 @@ void survey_set_scale(struct survey *survey, struct scale scale, bool is_doubtfu
 size_t survey_count_living_cores(const struct survey *survey); /* number of living cores */
 
 /*
- * Makes the rest of the run a quick run, because the user asked for the end. Stores the time of this request in the
- * report.
+ * Returns the time in one round of a soak for a measurement that takes NS in all rounds. Returns NS if there are no
+ * rounds.
  */
-void survey_switch_to_quick_profile(struct survey *survey);
-
-/*
- * NS is the duration of a measurement that is divided over the rounds of a soak. survey_share_until_end_of_round_ns()
- * returns the part that should be done at the end of this round, and survey_share_of_round_ns() the part of this round
- * alone. Both return NS if there are no rounds.
- */
-uint64_t survey_share_until_end_of_round_ns(const struct survey *survey, uint64_t ns);
 uint64_t survey_share_of_round_ns(const struct survey *survey, uint64_t ns);
 
 /* Calls survey_end_run_if_due(). Returns true if the TSC stopped, so that the latest measurement has no valid times. */
@@ -120,16 +112,6 @@ survey_any_differs(const struct sample *samples, size_t count)
 			return true;
 	return false;
 }
-
-/*
- * Adds time to the plan if the host is busy. Work that waits for several cores is expected to take longer by the share
- * of time that the host took from the boot core in the rate window.
- */
-void survey_add_host_delay_to_plan(struct survey *survey);
-/*
- * Returns the part of the time added by survey_add_host_delay_to_plan() that is for one pass over the pairs of cores.
- */
-uint64_t survey_expected_host_delay_of_pair_pass_ns(const struct survey *survey);
 
 /* Returns the TSC ticks in COUNT (at most 2^32) periods of the clock, or 0 without a nominal frequency. */
 uint64_t survey_tsc_ticks_in_clock_periods(const struct survey *survey, const struct clock *clock, uint64_t count);

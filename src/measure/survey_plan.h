@@ -55,15 +55,10 @@ uint64_t survey_count_warp_checks(const struct report *report);
 uint64_t survey_max_device_checks_ns(const struct report *report);
 uint64_t survey_planned_device_checks_ns(const struct report *report);
 
-/*
- * Returns the planned duration of the calibration loops, which is also their time limit. It is not part of
- * survey_planned_run_ns().
- */
+/* Returns the planned duration of the calibration loops, which is also their time limit. */
 uint64_t survey_planned_calibrations_ns(const struct report *report);
 
-/*
- * Returns the longest duration of the timer tests on the boot core and on the other cores. It is not part of the plan.
- */
+/* Returns the longest duration of the timer tests on the boot core and on the other cores. */
 uint64_t survey_max_timer_tests_ns(const struct report *report, size_t cores);
 
 /*
@@ -72,12 +67,10 @@ uint64_t survey_max_timer_tests_ns(const struct report *report, size_t cores);
  */
 uint64_t survey_count_rounds(const struct report *report, size_t cores);
 
-/* Returns the planned duration of the run. */
-uint64_t survey_planned_run_ns(const struct report *report, size_t cores);
-
 /*
  * Returns the remaining duration, from the measuring time DONE_NS of the planned TOTAL_NS. After a tenth of the plan,
- * it is scaled by ELAPSED_NS / DONE_NS, because this run may be slower than planned. Returns 0 if the plan is over.
+ * it is scaled by ELAPSED_NS / DONE_NS, because this run may be slower than planned. ELAPSED_NS is 0 after the user
+ * asked for the end of the run, because DONE_NS is then by a shorter plan. Returns 0 if the plan is over.
  */
 uint64_t survey_remaining_time_ns(uint64_t done_ns, uint64_t total_ns, uint64_t elapsed_ns);
 

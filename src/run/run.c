@@ -42,7 +42,7 @@ run_deadline_ns(const struct run *run)
 {
 	uint64_t asked_ns = run->report.options.deadline_ns;
 
-	return asked_ns ? asked_ns : DEADLINE_FACTOR * run->survey.plan.total_ns + DEADLINE_EXTRA_NS;
+	return asked_ns ? asked_ns : DEADLINE_FACTOR * survey_planned_run_ns(&run->survey) + DEADLINE_EXTRA_NS;
 }
 
 static bool
@@ -241,26 +241,30 @@ stop_cores(struct run *run)
 }
 
 const struct run_phase run_phases[] = {
-	{ .id = "prepare", .execute = prepare_measurements, .repeatable = true },
-	{ .id = "rates", .execute = measure_rates, .repeatable = true },
-	{ .id = "latency", .measure = survey_measure_latencies_on_boot_core },
-	{ .id = "start-cores", .execute = start_cores, .with_cores = true },
-	{ .id = "facts", .measure = survey_read_core_facts, .with_cores = true },
-	{ .id = "skew", .measure = survey_measure_offsets, .with_cores = true },
-	{ .id = "cores", .measure = survey_measure_latencies_on_cores, .with_cores = true, .reports_within = true },
-	{ .id = "skew", .measure = survey_run_middle_pair_pass, .with_cores = true },
-	{ .id = "contended", .measure = survey_measure_contended_latencies, .with_cores = true },
-	{ .id = "warps", .measure = survey_check_for_warps, .with_cores = true },
-	{ .id = "interference", .measure = survey_observe_gaps, .with_cores = true, .reports_within = true },
-	{ .id = "series", .measure = run_soak_rounds, .with_cores = true, .reports_within = true },
-	{ .id = "skew", .measure = survey_measure_offsets, .with_cores = true },
-	{ .id = MARKER_TIMERS, .execute = measure_core_timers, .with_cores = true },
-	{ .id = "stop-cores", .execute = stop_cores, .with_cores = true },
-	{ .id = "rates-again", .measure = survey_measure_rates_at_end_of_run },
-	{ .id = "checks", .execute = run_device_checks },
-	{ .id = "calibrations", .execute = run_calibration_loops },
+	{ .id = "prepare", .execute = prepare_measurements, .part = SURVEY_RATES, .repeatable = true },
+	{ .id = "rates", .execute = measure_rates, .part = SURVEY_RATES, .repeatable = true },
+	{ .id = "latency", .measure = survey_measure_latencies_on_boot_core, .part = SURVEY_LATENCIES },
+	{ .id = "start-cores", .execute = start_cores, .part = SURVEY_PAIRS, .with_cores = true },
+	{ .id = "facts", .measure = survey_read_core_facts, .part = SURVEY_PAIRS, .with_cores = true },
+	{ .id = "skew", .measure = survey_measure_offsets, .part = SURVEY_PAIRS, .with_cores = true },
+	{ .id = "cores", .measure = survey_measure_latencies_on_cores, .part = SURVEY_CORES,
+	  .with_cores = true, .reports_within = true },
+	{ .id = "skew", .measure = survey_run_middle_pair_pass, .part = SURVEY_PAIRS_MIDDLE, .with_cores = true },
+	{ .id = "contended", .measure = survey_measure_contended_latencies, .part = SURVEY_CONTENDED,
+	  .with_cores = true },
+	{ .id = "warps", .measure = survey_check_for_warps, .part = SURVEY_WARPS, .with_cores = true },
+	{ .id = "interference", .measure = survey_observe_gaps, .part = SURVEY_GAPS,
+	  .with_cores = true, .reports_within = true },
+	{ .id = "series", .measure = run_soak_rounds, .part = SURVEY_ROUNDS,
+	  .with_cores = true, .reports_within = true },
+	{ .id = "skew", .measure = survey_measure_offsets, .part = SURVEY_PAIRS_AGAIN, .with_cores = true },
+	{ .id = MARKER_TIMERS, .execute = measure_core_timers, .part = SURVEY_RATES_AGAIN, .with_cores = true },
+	{ .id = "stop-cores", .execute = stop_cores, .part = SURVEY_RATES_AGAIN, .with_cores = true },
+	{ .id = "rates-again", .measure = survey_measure_rates_at_end_of_run, .part = SURVEY_RATES_AGAIN },
+	{ .id = "checks", .execute = run_device_checks, .part = SURVEY_CHECKS },
+	{ .id = "calibrations", .execute = run_calibration_loops, .part = SURVEY_CALIBRATIONS },
 	/* this phase is last, so that all other results are saved if a timer test hangs the machine */
-	{ .id = MARKER_TIMERS, .execute = measure_timers },
+	{ .id = MARKER_TIMERS, .execute = measure_timers, .part = SURVEY_TIMERS },
 	{ .id = NULL },
 };
 
@@ -323,6 +327,8 @@ run_all_phases(struct run *run)
 		run_start_or_stop_firmware_tick(run, false);
 		struct phase_call call = { run, phase };
 
+		run->survey.plan.part = phase->part;
+		run->survey.plan.done_ns = 0;
 		run_phase_guarded(&call, call_phase, phase->repeatable);
 		if (phase->execute != run_device_checks && phase->execute != run_calibration_loops &&
 		    phase->execute != measure_timers &&
@@ -348,10 +354,8 @@ prepare_survey(struct run *run, void *memory, size_t cores, enum pair_schedule w
 	if (run->machine->series && run_max_series_rows(&run->report.options, cores))
 		series_init(&run->report.series, run->machine->series, REPORT_CLOCKS_MAX, cores, series_max_rows(cores),
 			       run->report.options.interval_ns);
-	if (run->machine->window.run)
-		survey->plan.timers_ns = survey_max_timer_tests_ns(&run->report, cores);
-	if (run->machine->calibrations)
-		survey->plan.calibrations_ns = survey_planned_calibrations_ns(&run->report);
+	survey->plan.has_timers = run->machine->window.run != NULL;
+	survey->plan.has_calibrations = run->machine->calibrations != NULL;
 	/*
 	 * The duration of the run is planned now, but the number of working cores is known only after they were
 	 * started. Therefore the plan assumes the largest possible number.

@@ -122,10 +122,7 @@ prepare_calibration_loop(struct loop_state *state, struct run *run, const struct
 static void
 report_progress(const struct survey *survey, uint64_t begin_tsc)
 {
-	uint64_t spent = scale_ns(&survey->scale, survey->hooks.tsc_ordered() - begin_tsc);
-
-	survey_show_progress(survey, "calibrations",
-			     spent < survey->plan.calibrations_ns ? spent : survey->plan.calibrations_ns);
+	survey_show_progress(survey, "calibrations", scale_ns(&survey->scale, survey->hooks.tsc_ordered() - begin_tsc));
 }
 
 static void
@@ -150,12 +147,10 @@ run_calibration_loops(struct run *run)
 	run->report.calibration_count = 0;
 	for (size_t i = 0; i < CALIBRATION_LOOPS && run->machine->calibrations && run->machine->calibrations[i]; i++)
 		count += prepare_calibration_loop(&loops[count], run, run->machine->calibrations[i], begin_tsc);
-	survey_begin_part(survey, SURVEY_CALIBRATIONS);
 	for (unsigned round = 0; count && round < runs_of_profile[survey_current_profile(&run->report)]; round++) {
 		report_progress(survey, begin_tsc);
 		run_each_calibration_loop_once(loops, count);
 	}
 	for (size_t i = 0; i < count; i++)
 		record_loop_results(&loops[i]);
-	survey->plan.done_ns += survey->plan.calibrations_ns;
 }

@@ -266,7 +266,6 @@ run_device_checks(struct run *run)
 	struct budget budget = { run->survey.hooks.tsc_ordered(), survey_max_device_checks_ns(&run->report) };
 	size_t first[RUN_DRIVERS_MAX + 1] = { 0 };
 
-	survey_begin_part(&run->survey, SURVEY_CHECKS);
 	check_all_devices(run, &budget, first);
 	repeat_disturbed_checks(run, first);
 	survey_end_run_if_due(&run->survey); /* ends the run if the TSC stopped while the final device was checked */

@@ -124,7 +124,7 @@ observe_core_for_its_share(struct survey *survey, size_t core, size_t living, si
 {
 	const struct report *report = survey->report;
 	struct survey_watch *watch = &survey->memory.watches[core];
-	uint64_t share_ns = survey_time_budget_per_core_ns(report, living);
+	uint64_t share_ns = survey_share_of_round_ns(survey, survey_time_budget_per_core_ns(report, living));
 	uint64_t before_ns = scale_ns(&survey->scale, watch->sum.observed_ticks), observed_ns = before_ns;
 	struct gaps *gaps = survey->memory.gaps;
 	struct observe_job job = {
@@ -144,8 +144,8 @@ observe_core_for_its_share(struct survey *survey, size_t core, size_t living, si
 		return;
 	watch->sum.core = (uint32_t)core;
 	watch->sum.threshold_ticks = job.plan.threshold_ticks;
-	while (observed_ns + SHORT_NS <
-		       survey_share_until_end_of_round_ns(survey, survey_time_budget_per_core_ns(report, living)) &&
+	while (observed_ns - before_ns + SHORT_NS <
+		       survey_share_of_round_ns(survey, survey_time_budget_per_core_ns(report, living)) &&
 	       (observed_ns == before_ns || !survey_is_core_pass_over(survey, end_tsc)) && read_clocks_if_due(survey)) {
 		uint64_t begin_tsc = survey->hooks.tsc_ordered();
 
@@ -178,8 +178,6 @@ survey_observe_gaps(struct survey *survey)
 
 	if (!living)
 		return;
-	if (survey->soak.round == 0)
-		survey_begin_part(survey, SURVEY_GAPS);
 	share_events = survey_larger(REPORT_EVENTS_MAX / (living * survey_larger(survey->soak.rounds, 1)), 1);
 	for (size_t core = 0; core < smp->count && !survey_end_run_if_due(survey); core++) {
 		if (!smp->alive(smp->context, core))

@@ -415,7 +415,6 @@ survey_measure_contended_latencies(struct survey *survey)
 
 	if (!survey->memory.cores || survey_count_living_cores(survey) < 2)
 		return;
-	survey_begin_part(survey, SURVEY_CONTENDED);
 	for (size_t i = 0; i < report->clock_count && !survey_end_run_if_due(survey); i++) {
 		const struct report_clock *entry = &report->clocks[i];
 

@@ -145,7 +145,6 @@ survey_measure_rates_at_end_of_run(struct survey *survey)
 	struct survey_batch_end ends[REPORT_CLOCKS_MAX] = { { .unread_ticks = 0 } };
 	struct rate_outcome outcome;
 
-	survey_begin_part(survey, SURVEY_RATES_AGAIN);
 	survey_show_progress(survey, "rates", 0);
 	survey->rates.count++;
 	if (!survey_end_run_if_due(survey) && !survey_read_and_compare_clocks(survey) && !survey_is_cut(survey))

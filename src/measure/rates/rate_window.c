@@ -384,6 +384,4 @@ survey_measure_rates(struct survey *survey)
 	note_unconfirmed_rate(survey, is_doubtful);
 	narrow_rates_for_comparing_clocks(survey);
 	survey_soak_rows_begin(survey);
-	survey->plan.done_ns += survey_rate_window_with_waits_ns(report);
-	survey_add_host_delay_to_plan(survey);
 }

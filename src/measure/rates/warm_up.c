@@ -166,11 +166,8 @@ survey_warm_up_and_estimate_tsc_rate(struct survey *survey)
 	use_tsc_rate_given_by_user(report);
 	scale_init(&survey->scale, (struct rate){ ASSUMED_TSC_HZ, 1 });
 	survey_begin_record(survey);
-	survey->plan.done_ns = 0;
 	survey->soak.round = 0;
 	survey->soak.rounds = survey_count_rounds(report, survey->smp->count);
-	survey->plan.total_ns = survey_planned_run_ns(report, survey->smp->count) + survey->plan.calibrations_ns +
-			   survey->plan.timers_ns;
 	if (survey_end_run_if_due(survey))
 		return;
 	survey->tsc.resolution_ticks = tsc_resolution_ticks(survey);

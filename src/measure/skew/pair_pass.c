@@ -211,8 +211,6 @@ survey_pair_pass_begin(struct survey_pair_pass *pass, struct survey *survey, enu
 		.trips_max = few ? TRIPS_FEW : TRIPS_MANY,
 		.bound_ns = survey_max_pingpong_ns(survey->report, kind, offsets->cores),
 		.end_tsc = survey_core_pass_end_tsc(survey),
-		.plan_ns = survey_planned_pair_pass_ns(survey->report, offsets->cores),
-		.late_ns = survey_expected_host_delay_of_pair_pass_ns(survey),
 	};
 	concurrency_init(&pass->concurrency, kind == PAIR_SCHEDULE_STAR ? 1 : offsets->cores / 2);
 	offsets->kind = kind;
@@ -239,18 +237,6 @@ add_pair_to_batch(struct survey_pair_pass *pass, size_t a, size_t b, size_t plac
 	memory->batch_ranks[2 * place + 1] = (uint32_t)b;
 	memory->batch_cores[2 * place] = memory->core_of[a];
 	memory->batch_cores[2 * place + 1] = memory->core_of[b];
-}
-
-/*
- * Displays the progress of the run. PLANNED_NS is the part of this pass's planned time that is done. If a busy host is
- * expected to delay the pass, the elapsed time is added to PLANNED_NS, but at most the expected delay.
- */
-static void
-show_progress(const struct survey_pair_pass *pass, uint64_t planned_ns)
-{
-	uint64_t late_ns = survey_smaller(survey_pair_pass_elapsed_ns(pass), pass->late_ns);
-
-	survey_show_progress(pass->survey, "pairs of cores", planned_ns + late_ns);
 }
 
 /*
@@ -324,7 +310,6 @@ bool
 survey_pair_pass_run_next_batch(struct survey_pair_pass *pass)
 {
 	struct survey *survey = pass->survey;
-	size_t rounds = pair_schedule_count_rounds(pass->offsets->kind, pass->offsets->cores);
 	uint64_t begin_ns = survey_pair_pass_elapsed_ns(pass);
 	size_t count, reached;
 
@@ -336,7 +321,7 @@ survey_pair_pass_run_next_batch(struct survey_pair_pass *pass)
 		return false;
 	reached = run_batch(pass, count);
 	adapt_number_of_concurrent_pairs(pass, count, reached, survey_pair_pass_elapsed_ns(pass) - begin_ns);
-	show_progress(pass, pass->plan_ns * pass->round / rounds);
+	survey_show_progress(pass->survey, "pairs of cores", survey_pair_pass_elapsed_ns(pass));
 	return true;
 }
 
@@ -438,7 +423,7 @@ repeat_pingpong_of_pair(struct survey_pair_pass *pass, size_t index)
 	add_pair_to_batch(pass, a, b, 0);
 	run_batch(pass, 1);
 	pass->repeats++;
-	show_progress(pass, pass->plan_ns);
+	survey_show_progress(pass->survey, "pairs of cores", survey_pair_pass_elapsed_ns(pass));
 }
 
 /*

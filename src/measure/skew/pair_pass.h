@@ -31,8 +31,6 @@ struct survey_pair_pass {
 	struct concurrency concurrency;
 	uint64_t trips_max, bound_ns; /* limits of each ping-pong: number of round trips, and duration */
 	uint64_t end_tsc;        /* TSC at which the pass must end, from survey_core_pass_end_tsc() */
-	uint64_t plan_ns;        /* planned duration, for the display of progress */
-	uint64_t late_ns;        /* additional time that is expected because the host is busy */
 	uint64_t pingpongs;      /* number of ping-pongs that succeeded */
 	uint64_t repeats;        /* number of ping-pongs that were repeated, with or without success */
 	struct { /* durations of the first batches after the last change of the number of concurrent pairs */

@@ -122,7 +122,6 @@ run_rehearsal(struct survey *survey, struct concurrency *concurrency, uint64_t e
 	struct survey_pair_pass pass;
 
 	survey_pair_pass_begin(&pass, survey, PAIR_SCHEDULE_ALL, 0);
-	pass.plan_ns = pass.late_ns = 0;
 	pass.end_tsc = end_tsc - (end_tsc - pass.offsets->begin_tsc) / 2;
 	for (unsigned i = 0; i < SURVEY_REHEARSAL_BATCHES && !is_rehearsal_sufficient(&pass, budget_ns); i++)
 		if (!survey_pair_pass_run_next_batch(&pass))
@@ -152,7 +151,6 @@ run_pair_pass(struct survey_pair_pass *pass)
 	while (survey_pair_pass_run_next_batch(pass))
 		;
 	survey_pair_pass_repeat_wide_pairs(pass);
-	pass->survey->plan.done_ns += pass->plan_ns + pass->late_ns;
 }
 
 /* Adds a note if the pass was cut short. The note starts with WHICH. */
@@ -196,14 +194,12 @@ survey_run_middle_pair_pass(struct survey *survey)
 	struct survey_pair_pass pass;
 
 	if (!survey->memory.cores || survey_end_run_if_due(survey) || !survey->passes.measured ||
-	    first_ns > survey->plan.total_ns / MIDDLE_SHARE)
+	    first_ns > survey_planned_run_ns(survey) / MIDDLE_SHARE)
 		return;
 	survey_pair_pass_begin(&pass, survey, survey->passes.kind, RECORD_PASS_MIDDLE);
-	pass.plan_ns = 0;
 	while (survey_pair_pass_elapsed_ns(&pass) <= MIDDLE_OVERRUN * first_ns && survey_pair_pass_run_next_batch(&pass))
 		;
 	survey_pair_pass_end(&pass, RECORD_PASS_FULL);
-	survey->plan.done_ns += pass.late_ns;
 }
 
 void
@@ -233,7 +229,6 @@ survey_measure_soak_row_offsets(struct survey *survey)
 	survey_pair_pass_begin(&pass, survey, PAIR_SCHEDULE_STAR, 0);
 	pass.is_soak = true;
 	pass.trips_max = SOAK_TRIPS;
-	pass.plan_ns = pass.late_ns = 0;
 	pass.round = survey->soak.star_next;
 	while (survey_pair_pass_elapsed_ns(&pass) < SOAK_PASS_NS && survey_pair_pass_run_next_batch(&pass))
 		;

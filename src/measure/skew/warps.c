@@ -203,7 +203,6 @@ survey_check_for_warps(struct survey *survey)
 
 	if (!survey->memory.cores)
 		return;
-	survey_begin_part(survey, SURVEY_WARPS);
 	for (size_t i = 0; i < report->clock_count; i++)
 		if (report->clocks[i].clock.by_tsc && survey_usable(&report->clocks[i]))
 			check_hypervisor_clock_for_warps(survey, &time, &report->clocks[i].clock);

@@ -280,10 +280,8 @@ expected_remaining_tests_ns(const struct report *report, const struct survey_tim
 void
 survey_test_timers_on_boot_core(struct survey *survey, struct survey_timers *timers)
 {
-	uint64_t all_ns = expected_remaining_tests_ns(survey->report, timers, 0), begin_ns;
+	uint64_t all_ns = expected_remaining_tests_ns(survey->report, timers, 0);
 
-	survey_begin_part(survey, SURVEY_TIMERS);
-	begin_ns = survey->plan.done_ns;
 	for (size_t i = 0; i < SURVEY_TIMERS_MAX && timers->drivers[i] && !survey_end_run_if_due(survey); i++) {
 		struct timer *timer = &timers->timers[i];
 
@@ -296,8 +294,8 @@ survey_test_timers_on_boot_core(struct survey *survey, struct survey_timers *tim
 		survey_show_progress(survey, timer->driver->id, 0);
 		test_timer_source(survey, timers, timer, 0);
 		if (all_ns)
-			survey->plan.done_ns = begin_ns +
-				scale_mul_div(survey->plan.timers_ns,
+			survey->plan.done_ns =
+				scale_mul_div(survey_max_timer_tests_ns(survey->report, survey->smp->count),
 					      all_ns - expected_remaining_tests_ns(survey->report, timers, i + 1), all_ns);
 	}
 }

@@ -457,7 +457,6 @@ TEST(a_hpet_that_steps_back_in_the_search_for_gaps_is_named)
 	measure(bench);
 	report->options.profile = PROFILE_STANDARD;
 	report->duration_ns = 3000 * NS_PER_MS;
-	bench->run.survey.plan.done_ns = 0;
 	bench->run.survey.hooks.progress = step_hpet_back;
 	sim.cost_ps[SIM_TSC_LFENCE] = SIM_PS_PER_US; /* slow readings, so that the test makes few of them */
 	watch_and_judge(bench);

@@ -113,7 +113,7 @@ open_bench(size_t cores)
 		.smp = &bench.smp,
 		.hooks = { .tsc_ordered = read_tsc, .expired = expired, .progress = progress,
 			   .stolen_counter = &no_counter },
-		.plan.total_ns = survey_planned_run_ns(&bench.report, cores),
+		.plan.part = SURVEY_GAPS,
 	};
 	scale_init(&bench.survey.scale, bench.report.tsc);
 	bench.memory = aligned_alloc(PINGPONG_LINE, survey_memory_bytes(cores, PAIR_SCHEDULE_STAR, 0));

@@ -154,7 +154,6 @@ open_bench_of(void (*start)(size_t cores), size_t cores, enum pair_schedule wide
 		.buffer.samples = bench.samples,
 		.buffer.sample_max = SURVEY_SAMPLES_MIN,
 		.buffer.latency = &bench.scratch,
-		.plan.total_ns = survey_planned_run_ns(&bench.report, cores),
 		.tsc.resolution_ticks = 1,
 	};
 	scale_init(&bench.survey.scale, bench.report.tsc);
@@ -777,7 +776,7 @@ TEST(a_middle_pass_distinguishes_a_drift_from_a_step)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		open_bench(4, PAIR_SCHEDULE_ALL, GHZ);
-		bench.survey.plan.total_ns = UINT64_MAX;
+		bench.report.duration_ns = UINT64_MAX / 1000; /* a long run, so that it has a middle pass */
 		threads_cores[2].drift_ppb = cases[i].drifts ? 50000 : 0;
 		run_pass(survey_measure_offsets);
 		bench.report.start_tsc = bench.report.skew.passes[0].offsets.begin_tsc;
@@ -806,8 +805,7 @@ TEST(a_middle_pass_is_done_only_if_a_pass_is_short)
 		run_pass(survey_run_middle_pair_pass);
 		assert_int_equal(skew->pass_count, 0); /* there is no middle pass before the first pass */
 		run_pass(survey_measure_offsets);
-		bench.survey.plan.done_ns = 0;
-		bench.survey.plan.total_ns = 20 * skew->passes[0].elapsed_ns - !fits;
+		bench.survey.passes.elapsed_ns = survey_planned_run_ns(&bench.survey) / 20 + !fits;
 		run_pass(survey_run_middle_pair_pass);
 		assert_int_equal(skew->pass_count, 1 + fits);
 		if (fits) {
@@ -1233,6 +1231,14 @@ TEST(a_tsc_that_stops_during_the_warp_check_leaves_no_result)
 	}
 }
 
+/* Returns the planned duration of a run with this number of cores. */
+static uint64_t
+planned_ns(size_t cores)
+{
+	bench.smp.count = cores;
+	return survey_planned_run_ns(&bench.survey);
+}
+
 /*
  * A quick run plans 2 ms for each pair in each of two passes, but at most 3 s per pass. It adds SURVEY_SPIN_NS for each
  * core except the boot core, because such a core spins before its measurements.
@@ -1243,13 +1249,13 @@ TEST(the_plan_has_time_for_two_passes)
 	uint64_t alone_ns, pair_ns;
 
 	open_bench(1, PAIR_SCHEDULE_ALL, GHZ);
-	alone_ns = survey_planned_run_ns(report, 1);
-	pair_ns = survey_planned_run_ns(report, 2);
+	alone_ns = planned_ns(1);
+	pair_ns = planned_ns(2);
 	assert_int_equal(pair_ns - alone_ns, 4 * TICKS_PER_MS + 1000 * TICKS_PER_MS + SURVEY_SPIN_NS);
-	assert_int_equal(survey_planned_run_ns(report, 1000) - alone_ns, 7000 * TICKS_PER_MS + 999 * SURVEY_SPIN_NS);
+	assert_int_equal(planned_ns(1000) - alone_ns, 7000 * TICKS_PER_MS + 999 * SURVEY_SPIN_NS);
 	report->options.profile = PROFILE_STANDARD;
-	alone_ns = survey_planned_run_ns(report, 1);
-	assert_int_equal(survey_planned_run_ns(report, 1000) - alone_ns, 121000 * TICKS_PER_MS + 999 * SURVEY_SPIN_NS);
+	alone_ns = planned_ns(1);
+	assert_int_equal(planned_ns(1000) - alone_ns, 121000 * TICKS_PER_MS + 999 * SURVEY_SPIN_NS);
 }
 
 /*
@@ -1263,7 +1269,7 @@ TEST(the_plan_has_time_for_a_warp_check_of_each_hypervisors_clock)
 
 	open_bench(1, PAIR_SCHEDULE_ALL, GHZ);
 	for (int i = 0; i < 2; i++) {
-		pair_ns[i] = survey_planned_run_ns(report, 2) - survey_planned_run_ns(report, 1);
+		pair_ns[i] = planned_ns(2) - planned_ns(1);
 		report->clocks[report->clock_count++].clock = (struct clock){ .id = "kvmclock", .by_tsc = true,
 									      .state = CLOCK_PRESENT };
 	}

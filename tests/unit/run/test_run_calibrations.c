@@ -138,23 +138,26 @@ show_progress(void *context, const char *what, uint64_t done_ns, uint64_t total_
 TEST(the_plan_has_time_for_the_loops_and_each_round_shows_progress)
 {
 	struct survey *survey = &bench->run.survey;
+	uint64_t without_ns, begin_ns;
 
 	bench_open(bench, 1);
-	assert_int_equal(survey->plan.calibrations_ns, 0);
-	survey_warm_up_and_estimate_tsc_rate(survey);
-	shown.total_ns = survey->plan.total_ns;
+	assert_false(survey->plan.has_calibrations);
+	without_ns = survey_planned_run_ns(survey);
 	bench->machine.calibrations = calibrations;
-	survey->plan.calibrations_ns = survey_planned_calibrations_ns(survey->report);
+	survey->plan.has_calibrations = true;
+	assert_int_equal(survey_planned_run_ns(survey) - without_ns, 300 * UINT64_C(1000000));
 	survey_warm_up_and_estimate_tsc_rate(survey);
-	assert_int_equal(survey->plan.total_ns - shown.total_ns, 300 * UINT64_C(1000000));
 	survey_measure_rates(survey);
-	shown.count = 0;
 	shown.last_ns = 0;
 	survey->hooks.progress = show_progress;
+	survey->plan.part = SURVEY_CALIBRATIONS;
+	survey_show_progress(survey, "calibrations", 0);
+	begin_ns = shown.last_ns;
+	shown.count = 0;
 	run_calibration_loops(&bench->run);
 	assert_int_equal(shown.count, 3); /* progress is shown once for each round of a quick run */
-	assert_true(shown.last_ns > survey->plan.done_ns - survey->plan.calibrations_ns);
-	assert_int_equal(survey->plan.done_ns + survey->plan.timers_ns, survey->plan.total_ns);
+	assert_true(shown.last_ns > begin_ns);
+	assert_int_equal(shown.total_ns, survey_planned_run_ns(survey));
 }
 
 static uint64_t

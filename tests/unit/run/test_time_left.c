@@ -65,7 +65,7 @@ note(void *context, const char *what, uint64_t done_ns, uint64_t total_ns)
 	}
 	told.shown[told.count].what = what;
 	told.shown[told.count].at_ns = elapsed_ns();
-	told.shown[told.count++].left_ns = survey_remaining_time_ns(done_ns, total_ns, elapsed_ns());
+	told.shown[told.count++].left_ns = survey_remaining_time_ns(done_ns, total_ns, told.asked_ns ? 0 : elapsed_ns());
 }
 
 static bool
