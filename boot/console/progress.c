@@ -54,8 +54,6 @@ show_progress(void *context, const char *what, uint64_t done_ns, uint64_t total_
 					   scale_ns(&progress->scale, now - progress->start_tsc));
 	text_init(&line, bytes, CONSOLE_LINE);
 	text_printf(&line, "progress: %u%% %s, %lu s left", progress->percent, what, (left_ns + NS_PER_S - 1) / NS_PER_S);
-	if (progress->marks[0])
-		text_printf(&line, "  %s", progress->marks);
 	console_print_serial(progress->console, bytes);
 	console_print_serial(progress->console, "\n");
 	text_printf(&line, "%*s%s", line.length < HINT_COLUMN ? (int)(HINT_COLUMN - line.length) : 2, "",
@@ -109,8 +107,6 @@ print_soak_row(void *context, const struct report *report)
 	if (console->rows)
 		console_draw_row(console, console->rows - 1, INK_PLAIN, "");
 	console_print(console, bytes);
-	text_init(&text, progress->marks, sizeof(progress->marks));
-	table_put_series_growth_marks(&text, report, PROGRESS_MARKS);
 	progress->shown_tsc = 0;
 }
 

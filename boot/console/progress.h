@@ -9,9 +9,6 @@
 #include "firmware/alarm.h"
 #include "measure/survey.h"
 
-/* maximum number of marks in the progress line, one character for each of a soak's latest rows */
-#define PROGRESS_MARKS 16
-
 struct progress {
 	struct console *console;
 	struct scale scale;
@@ -22,7 +19,6 @@ struct progress {
 	/* the same deadline, as an alarm that works even if the TSC stops */
 	struct alarm deadline;
 	size_t rows;           /* number of a soak's rows that were printed so far */
-	char marks[PROGRESS_MARKS + 1];
 	bool passed;
 	bool end_requested;            /* true after the key Q requested the end of the run */
 	void (*on_draw)(void *context); /* called when the line is drawn; may be NULL */

@@ -42,13 +42,9 @@ void table_put_intervals(struct text *out, const struct report *report);
 void table_put_claims(struct text *out, const struct report *report);
 /* Writes the figures of a soak (a long run) over time, in at most a dozen lines. */
 void table_put_series(struct text *out, const struct report *report);
-/*
- * Write parts of the progress display of a soak: the column headings, the line of the latest complete row, and a
- * character for each of the last MOST rows, which shows how far the p99 latency is above its minimum in the run.
- */
+/* Write parts of the progress display of a soak: the column headings, and the line of the latest complete row. */
 void table_put_series_heading(struct text *out, const struct report *report);
 void table_put_latest_series_row(struct text *out, const struct report *report);
-void table_put_series_growth_marks(struct text *out, const struct report *report, size_t most);
 /* Writes a matrix of the timers' checks, the number of passed checks, and sentences on checks that did not pass. */
 void table_put_behaviours(struct text *out, const struct report *report);
 /* Writes every device check of the clock with the id CLOCK. */

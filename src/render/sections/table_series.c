@@ -7,7 +7,6 @@
 #define CLOCKS_SIDE_BY_SIDE     3  /* number of clocks that are printed next to each other */
 #define CELL_SIZE   24
 #define NS_PER_S    UINT64_C(1000000000)
-#define PERCENT     100
 
 /* Rows FROM to TO - 1 of the series, which share a line. */
 struct stretch {
@@ -155,56 +154,6 @@ table_put_latest_series_row(struct text *out, const struct report *report)
 {
 	if (report->series.count)
 		put_series_line(out, &(struct stretch){ report, report->series.count - 1, report->series.count });
-}
-
-static uint64_t
-least_p99_ns(const struct report *report, size_t clock)
-{
-	uint64_t least = UINT64_MAX;
-
-	for (size_t r = 0; r < report->series.count; r++) {
-		const struct series_clock *read = &report->series.rows[r].clocks[clock];
-
-		if (read->count && read->p99_ns < least)
-			least = read->p99_ns;
-	}
-	return least ? least : 1;
-}
-
-static char
-choose_growth_mark(uint64_t percent_more)
-{
-	static const struct {
-		uint64_t below;
-		char mark;
-	} marks[] = { { 10, '_' }, { 25, '.' }, { 50, '-' }, { 100, '=' }, { 300, '+' }, { 700, '*' } };
-
-	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
-		if (percent_more < marks[i].below)
-			return marks[i].mark;
-	return '#';
-}
-
-void
-table_put_series_growth_marks(struct text *out, const struct report *report, size_t most)
-{
-	const struct series *series = &report->series;
-	size_t from = series->count > most ? series->count - most : 0;
-	uint64_t least_ns[REPORT_CLOCKS_MAX];
-
-	for (size_t i = 0; i < report->clock_count; i++)
-		least_ns[i] = least_p99_ns(report, i);
-	for (size_t r = from; r < series->count; r++) {
-		uint64_t grown = 0;
-
-		for (size_t i = 0; i < report->clock_count; i++) {
-			const struct series_clock *read = &series->rows[r].clocks[i];
-			uint64_t more = read->count ? scale_mul_div(read->p99_ns - least_ns[i], PERCENT, least_ns[i]) : 0;
-
-			grown = more > grown ? more : grown;
-		}
-		text_put_char(out, choose_growth_mark(grown));
-	}
 }
 
 /* Returns true if the offset in at least one row can be larger than the bound of the offsets for the whole run. */

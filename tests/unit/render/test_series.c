@@ -170,16 +170,3 @@ TEST(the_latest_row_has_its_own_line)
 	table_put_latest_series_row(&here.text, here.report);
 	assert_string_equal(here.bytes, "   120 s       -    2 ns  170 ns         -  600 ns         -  1.20us    +0.020\n");
 }
-
-TEST(a_mark_shows_how_much_the_p99_exceeds_its_minimum)
-{
-	static const uint64_t p99_ns[] = { 100, 109, 110, 125, 150, 200, 399, 400, 799, 800, 5000 };
-
-	for (size_t i = 0; i < sizeof(p99_ns) / sizeof(p99_ns[0]); i++)
-		add_minute(p99_ns[i], 0, 0, 5);
-	table_put_series_growth_marks(&here.text, here.report, 20);
-	assert_string_equal(here.bytes, "__.-=++**##");
-	text_init(&here.text, here.bytes, sizeof(here.bytes));
-	table_put_series_growth_marks(&here.text, here.report, 3);
-	assert_string_equal(here.bytes, "*##");
-}
