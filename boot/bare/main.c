@@ -133,8 +133,8 @@ measure_and_report(void *argument)
 	if (report->options.rules || report->options.help)
 		show_rules_or_help(app);
 	report_add_note(report,
-			"Started without UEFI: the report is on %s only. There is no boot volume, no screen, no network, "
-			"and no Secure Boot.", serial_line_get_name());
+			"Started without UEFI: baretick sends the report only over %s. There is no boot volume, no screen, no "
+			"network, and no Secure Boot.", serial_line_get_name());
 	machine_choose_core_start_method(machine, report);
 	describe_machine(report, &machine->platform, &machine->smbios);
 	use_pm_timer_for_alarms(&machine->platform.acpi.fadt);

@@ -11,8 +11,8 @@ from test_exceptions import KINDS, faulted
 
 ELF, EFI = ROOT / "build" / "baretick.elf", ROOT / "build" / "baretick.efi"
 FAULTING = ROOT / "build" / "baretick-fault.elf"
-WITHOUT_UEFI = ("Started without UEFI: the report is on the serial line only. There is no boot volume, no screen, no "
-                "network, and no Secure Boot.")
+WITHOUT_UEFI = ("Started without UEFI: baretick sends the report only over the serial line. There is no boot volume, no "
+                "screen, no network, and no Secure Boot.")
 ALL = ("tsc", "hpet", "acpi_pm", "pit", "rtc")
 OPTION_ROM_MAX = 8193  # longest command line that the option ROM of QEMU 10 and 11 passes to the kernel
 LINE_MAX = 8192  # longest command line that baretick accepts, in bytes

@@ -20,14 +20,19 @@ text_or_dash(const char *string)
 void
 table_put_run_start(struct text *out, const struct report *report)
 {
-	struct text elapsed;
-	char bytes[24];
+	char line[LINE_SIZE];
+	struct text text;
 
-	text_init(&elapsed, bytes, sizeof(bytes));
-	if (report->elapsed_known)
-		text_put_decimal(&elapsed, report->elapsed_ms, 3, 3);
-	table_put_labelled_line(out, "baretick", "%s (%s), started %s, ran %s%s", report->version, report->commit,
-				text_or_dash(report->started_at), text_or_dash(bytes), report->elapsed_known ? " s" : "");
+	text_init(&text, line, sizeof(line));
+	text_printf(&text, "%s (%s)", report->version, report->commit);
+	if (report->started_at[0])
+		text_printf(&text, ", started %s", report->started_at);
+	if (report->elapsed_known) {
+		text_put(&text, ", ran ");
+		text_put_decimal(&text, report->elapsed_ms, 3, 3);
+		text_put(&text, " s");
+	}
+	table_put_labelled_line(out, "baretick", "%s", line);
 }
 
 void
