@@ -9,8 +9,7 @@
 #include "analysis/analysis.h"
 #include "analysis/lateness.h"
 
-#define TIMER_VALUES_MAX  1024u
-#define TIMER_PERIODS_MAX 256u /* maximum number of periods in one arming (one start of a timer) */
+#define TIMER_VALUES_MAX 1024u
 
 struct timer_analysis {
 	struct report *report;
@@ -57,27 +56,5 @@ void timer_add_periodic_arming(struct timer_analysis *analysis);
 
 /* Returns how the source handles missed deadlines, from an arming whose first periods had interrupts masked. */
 enum report_policy timer_find_masking_policy(struct timer_analysis *analysis);
-
-/* The expected periods of one arming. Period k starts 1/4 period before deadline k. */
-#define PERIOD_EARLY_SHARE 4
-
-struct periods {
-	uint64_t period_ps;
-	/* number of whole periods from programming the source until interrupts were masked again */
-	size_t count;
-	uint16_t ticks[TIMER_PERIODS_MAX];  /* number of ticks in each period */
-	/* for each period, 1 + the index of the interrupt whose lateness is in LATE; 0 if there is none */
-	uint16_t valued[TIMER_PERIODS_MAX];
-	struct lateness late[TIMER_PERIODS_MAX];
-	int64_t residuals_ps[TIMER_PERIODS_MAX]; /* see lateness_fit_tick_rate() */
-};
-
-/*
- * Returns the period to which a tick in period K is assigned. BEFORE_DUE is true if the tick came before deadline K.
- * BURST is the tick's position in its burst (ticks right after each other), counted from the end. A tick before its
- * deadline, or a further tick in a period, counts as a late tick of the nearest earlier period without a tick, at most
- * BURST periods back. Returns SIZE_MAX for the last period, which is only for ticks that are late for earlier periods.
- */
-size_t periods_choose_period_of_tick(const struct periods *periods, size_t k, bool before_due, size_t burst);
 
 #endif
