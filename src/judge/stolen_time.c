@@ -18,13 +18,14 @@
 #define STEAL_APART_NS           UINT64_C(10000000)
 #define P999              99900            /* 99.9 % in units of 1/1000 % */
 /*
- * A note names the part of a soak in which gaps were most frequent. The part has at least GAPS_MIN gaps, and at least
- * RATE_TIMES as many gaps per second as the rest of the run. It consists of the worst row of the series, and of the
- * rows next to it that have at least 1/EDGE_SHARE as many gaps per second as the worst row.
+ * A note names the part of a soak in which most gaps occurred: the shortest part with 9 of 10 gaps, if cores were
+ * observed for at most half of the time in this part. A soak with fewer gaps than GAPS_MIN gets no note.
  */
-#define GAPS_MIN   32
-#define RATE_TIMES 10
-#define EDGE_SHARE 4
+#define GAPS_MIN      32
+#define PART_GAPS_NUM 9
+#define PART_GAPS_DEN 10
+#define PART_SHARE    2
+#define NS_PER_MS     UINT64_C(1000000)
 
 /*
  * Returns true if stolen time lengthened the boot core's p99.9. An RTC is left out, because its reads wait for the end
@@ -125,72 +126,52 @@ judge_reported_stolen_time(struct report *report)
 				    "(cores=mp) were not read." : "");
 }
 
-struct gap_rate {
+/* Rows FROM to TO - 1 of a series, and their sums. */
+struct soak_part {
+	size_t from, to;
 	uint64_t gaps, observed_ns;
 };
 
-/* Returns true if gaps come at least TIMES times as often in A as in B. */
-static bool
-is_gap_rate_at_least(struct gap_rate a, uint64_t times, struct gap_rate b)
+/*
+ * Returns the shortest part of the soak that has at least PART_GAPS_NUM / PART_GAPS_DEN of all gaps. ALL is the whole
+ * soak. For each last row, the part starts as late as the share of gaps allows.
+ */
+static struct soak_part
+find_part_with_most_gaps(const struct series *series, const struct soak_part *all)
 {
-	return (unsigned __int128)a.gaps * b.observed_ns >= (unsigned __int128)times * b.gaps * a.observed_ns;
-}
+	struct soak_part best = *all, part = { 0, 0, 0, 0 };
 
-static struct gap_rate
-sum_gaps_of_rows(const struct series *series, size_t from, size_t to)
-{
-	struct gap_rate sum = { 0, 0 };
-
-	for (size_t i = from; i < to; i++) {
-		sum.gaps += series->rows[i].gaps;
-		sum.observed_ns += series->rows[i].observed_ns;
+	while (part.to < series->count) {
+		part.gaps += series->rows[part.to].gaps;
+		part.observed_ns += series->rows[part.to++].observed_ns;
+		for (; (part.gaps - series->rows[part.from].gaps) * PART_GAPS_DEN >= all->gaps * PART_GAPS_NUM; part.from++) {
+			part.gaps -= series->rows[part.from].gaps;
+			part.observed_ns -= series->rows[part.from].observed_ns;
+		}
+		if (part.gaps * PART_GAPS_DEN >= all->gaps * PART_GAPS_NUM && part.observed_ns < best.observed_ns)
+			best = part;
 	}
-	return sum;
-}
-
-static size_t
-find_row_with_most_gaps(const struct series *series)
-{
-	size_t worst = 0;
-
-	for (size_t i = 1; i < series->count; i++)
-		if (series->rows[i].observed_ns && (!series->rows[worst].observed_ns ||
-		    !is_gap_rate_at_least(sum_gaps_of_rows(series, worst, worst + 1), 1, sum_gaps_of_rows(series, i, i + 1))))
-			worst = i;
-	return worst;
-}
-
-/* Returns true if row I has at least 1/EDGE_SHARE as many gaps per second as WORST. */
-static bool
-is_gap_rate_of_row_near_worst(const struct series *series, size_t i, struct gap_rate worst)
-{
-	struct gap_rate row = sum_gaps_of_rows(series, i, i + 1);
-
-	return row.gaps && is_gap_rate_at_least((struct gap_rate){ row.gaps * EDGE_SHARE, row.observed_ns }, 1, worst);
+	return best;
 }
 
 void
 judge_note_stolen_time(struct report *report)
 {
 	const struct series *series = &report->series;
-	size_t from = series->count ? find_row_with_most_gaps(series) : 0, to = from + 1;
-	struct gap_rate worst, in, all;
+	struct soak_part all = { 0, series->count, 0, 0 }, part;
 
-	if (series->count < 2)
+	for (size_t i = 0; i < series->count; i++) {
+		all.gaps += series->rows[i].gaps;
+		all.observed_ns += series->rows[i].observed_ns;
+	}
+	if (all.gaps < GAPS_MIN)
 		return;
-	worst = sum_gaps_of_rows(series, from, to);
-	while (from > 0 && is_gap_rate_of_row_near_worst(series, from - 1, worst))
-		from--;
-	while (to < series->count && is_gap_rate_of_row_near_worst(series, to, worst))
-		to++;
-	in = sum_gaps_of_rows(series, from, to);
-	all = sum_gaps_of_rows(series, 0, series->count);
-	if (in.gaps < GAPS_MIN || in.observed_ns == all.observed_ns ||
-	    !is_gap_rate_at_least(in, RATE_TIMES, (struct gap_rate){ all.gaps - in.gaps, all.observed_ns - in.observed_ns }))
+	part = find_part_with_most_gaps(series, &all);
+	if (part.observed_ns > all.observed_ns / PART_SHARE)
 		return;
 	report_add_note(report, "Time was stolen mostly between %s and %s: %lu of %lu gaps occurred then, in %lu of "
 			"%lu ms that "
-			"cores were observed.", phrase_tsc_time(report, series->rows[from].from_tsc).bytes,
-			phrase_tsc_time(report, series->rows[to - 1].to_tsc).bytes, in.gaps, all.gaps, in.observed_ns / 1000000,
-			all.observed_ns / 1000000);
+			"cores were observed.", phrase_tsc_time(report, series->rows[part.from].from_tsc).bytes,
+			phrase_tsc_time(report, series->rows[part.to - 1].to_tsc).bytes, part.gaps, all.gaps,
+			part.observed_ns / NS_PER_MS, all.observed_ns / NS_PER_MS);
 }
