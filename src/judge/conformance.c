@@ -48,49 +48,44 @@ clock_error_ppm(const struct report *report, const char *clock)
 	return most;
 }
 
-/*
- * Withdraws failures of rate checks, for example on timer ticks, if another fault explains them: a doubtful rate of the
- * TSC, a clock that stopped, or the error of the clock's own rate.
- */
-static void
-withdraw_doubtful_rate_failures(struct report *report)
+/* Returns the fault of the TSC because of which no time that it measured is evidence, or NULL. */
+static const char *
+find_fault_of_tsc(const struct report *report)
 {
-	bool doubtful = is_tsc_rate_doubtful(report);
-
-	for (size_t i = 0; i < report->behaviours.count; i++) {
-		struct behaviour *row = &report->behaviours.rows[i];
-		uint64_t error_ppm = clock_error_ppm(report, row->clock);
-		bool stopped = rules_find_finding(report, "clock-stuck", row->clock);
-		struct phrase reason = phrase("the clock's own rate is off by up to %lu ppm", error_ppm);
-
-		if (!rules_has_check_failed(report, row) || !row->has_figure ||
-		    !text_equal(rules_find(row->rule)->unit, "ppm"))
-			continue;
-		if (doubtful)
-			reason = phrase("the test was timed by a TSC whose own rate is uncertain");
-		else if (stopped)
-			reason = phrase("the clock itself is stuck");
-		else if (!error_ppm ||
-			 behaviour_get_outcome(row, rules_get_limit_by_id(report, row->rule) + error_ppm) == OUTCOME_FAILED)
-			continue;
-		row->open = row->checked = doubtful;
-		behaviour_set_text(row, "The rate is off by %ld ppm, but %s.", row->measured, reason.bytes);
-	}
+	if (judge_has_tsc_stepped_or_jumped(report))
+		return "that stepped back or jumped";
+	if (!report->tsc.den)
+		return "whose rate is not known";
+	return judge_has_tsc_diverged(report) ? "that diverged from all other clocks in this run" : NULL;
 }
 
-/* Withdraws all failures that have a figure, because the TSC timed the figure. WHAT is the fault of the TSC. */
+/*
+ * Withdraws the failure of ROW, which has a figure that the TSC timed, if another fault explains the figure. For rates,
+ * for example of timer ticks, this may be a doubtful rate of the TSC, a clock that stopped, or the error of the clock's
+ * own rate. For all figures, it may be a fault of the TSC.
+ */
 static void
-withdraw_failures_timed_by_tsc(struct report *report, const char *what)
+withdraw_failure_with_other_cause(const struct report *report, struct behaviour *row)
 {
-	for (size_t i = 0; i < report->behaviours.count; i++) {
-		struct behaviour *row = &report->behaviours.rows[i];
+	const struct rule *rule = rules_find(row->rule);
+	bool is_rate = text_equal(rule->unit, "ppm"), is_doubtful = is_rate && is_tsc_rate_doubtful(report);
+	uint64_t error_ppm = is_rate ? clock_error_ppm(report, row->clock) : 0;
+	const char *fault = find_fault_of_tsc(report);
+	struct phrase cause;
 
-		if (!rules_has_check_failed(report, row) || !row->has_figure)
-			continue;
-		row->checked = false;
-		behaviour_set_text(row, "The result is %ld %s, but the test was timed by a TSC %s.", row->measured,
-				   rules_find(row->rule)->unit, what);
-	}
+	if (is_doubtful)
+		cause = phrase("the test was timed by a TSC whose own rate is uncertain");
+	else if (is_rate && rules_find_finding(report, "clock-stuck", row->clock))
+		cause = phrase("the clock itself is stuck");
+	else if (error_ppm &&
+		 behaviour_get_outcome(row, rules_get_limit(rule, &report->options) + error_ppm) != OUTCOME_FAILED)
+		cause = phrase("the clock's own rate is off by up to %lu ppm", error_ppm);
+	else if (fault)
+		cause = phrase("the test was timed by a TSC %s", fault);
+	else
+		return;
+	row->open = row->checked = is_doubtful;
+	behaviour_set_text(row, "The result is %ld %s, but %s.", row->measured, rule->unit, cause.bytes);
 }
 
 /* Returns the number of rows from FROM on that failed the same rule of the same clock. A rule may have many checks. */
@@ -139,13 +134,12 @@ add_finding_for_failed_row(struct report *report, size_t i)
 void
 judge_add_behaviour_findings(struct report *report)
 {
-	withdraw_doubtful_rate_failures(report);
-	if (judge_has_tsc_stepped_or_jumped(report))
-		withdraw_failures_timed_by_tsc(report, "that stepped back or jumped");
-	else if (!report->tsc.den)
-		withdraw_failures_timed_by_tsc(report, "whose rate is not known");
-	else if (judge_has_tsc_diverged(report))
-		withdraw_failures_timed_by_tsc(report, "that diverged from all other clocks in this run");
+	for (size_t i = 0; i < report->behaviours.count; i++) {
+		struct behaviour *row = &report->behaviours.rows[i];
+
+		if (row->has_figure && rules_has_check_failed(report, row))
+			withdraw_failure_with_other_cause(report, row);
+	}
 	for (size_t i = 0; i < report->behaviours.count; i++) {
 		const struct behaviour *row = &report->behaviours.rows[i];
 

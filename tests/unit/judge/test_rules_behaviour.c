@@ -48,7 +48,7 @@ TEST(if_the_rtc_is_off_by_1010_ppm_its_periodic_flag_fails_beyond_1510_only)
 		judge_report(report);
 		assert_int_equal(report->finding_count, nearest == 1510 ? 1 : 2);
 		assert_int_equal(row->checked, nearest == 1511);
-		assert_non_null(strstr(row->text, nearest == 1510 ? "The rate is off by" : "64 Hz: slow."));
+		assert_non_null(strstr(row->text, nearest == 1510 ? "The result is" : "64 Hz: slow."));
 	}
 }
 
@@ -73,7 +73,7 @@ TEST(a_rate_measured_with_a_tsc_in_doubt_is_not_determined)
 		judge_report(report);
 		assert_int_equal(report->finding_count, 1);
 		assert_int_equal(rules_get_outcome(row, &report->options), OUTCOME_NOT_DETERMINED);
-		assert_string_equal(row->text, "The rate is off by -316778 ppm, but the test was timed by a TSC whose "
+		assert_string_equal(row->text, "The result is -316778 ppm, but the test was timed by a TSC whose "
 				    "own rate is uncertain.");
 		assert_int_equal(literal_find_clock(report, "rtc")->open, 1);
 	}
