@@ -5,7 +5,6 @@
 #include "base/text.h"
 #include "record/record.h"
 
-#define PPB          UINT64_C(1000000000)
 #define MICROHZ      UINT64_C(1000000)
 /* limit in Hz: no clock is faster, and a larger rate in microhertz would overflow */
 #define HZ_MAX       (UINT64_MAX / MICROHZ)
@@ -73,22 +72,14 @@ get_calibrated_clock_rate(const struct loop_results *found, const struct rate_in
 	};
 }
 
-static int64_t
-calibration_error_ppb(uint64_t hz, uint64_t microhz)
-{
-	uint64_t found = hz * MICROHZ;
-	uint64_t ppb = scale_mul_div_nearest(found > microhz ? found - microhz : microhz - found, PPB, microhz);
-
-	ppb = ppb < INT64_MAX ? ppb : INT64_MAX - 1;
-	return found < microhz ? -(int64_t)ppb : (int64_t)ppb;
-}
-
-/* Returns the error of HZ against RATE as an interval. Its ends are rounded outwards by at most 1 ppb. */
+/* Returns the error of HZ against RATE as an interval. */
 static struct interval_ppb
-calibration_error_interval(uint64_t hz, const struct rate_interval *rate)
+calibration_error(uint64_t hz, const struct rate_interval *rate)
 {
-	return (struct interval_ppb){ true, calibration_error_ppb(hz, rate->value),
-				      calibration_error_ppb(hz, rate->high) - 1, calibration_error_ppb(hz, rate->low) + 1 };
+	struct rate_interval found = { true, hz * MICROHZ, hz * MICROHZ, hz * MICROHZ };
+
+	/* The faster of two clocks is the one that implies the slower TSC. */
+	return rate_relative_difference(rate, &found);
 }
 
 static void
@@ -113,9 +104,9 @@ set_median_and_worst_error(struct report_calibration *row, const struct loop_res
 
 	if (!found->count || !rate.known || !rate.low)
 		return;
-	least = calibration_error_interval(found->hz[0], &rate);
-	most = calibration_error_interval(found->hz[found->count - 1], &rate);
-	row->median = calibration_error_interval(found->hz[(found->count - 1) / 2], &rate);
+	least = calibration_error(found->hz[0], &rate);
+	most = calibration_error(found->hz[found->count - 1], &rate);
+	row->median = calibration_error(found->hz[(found->count - 1) / 2], &rate);
 	row->worst = offset_abs(least.value) > offset_abs(most.value) ? least : most;
 }
 
