@@ -28,6 +28,16 @@ is_cpu_intel(const struct report *report)
 	return text_equal(report->cpu_vendor, "GenuineIntel");
 }
 
+/* Returns the first claim of SOURCE on CLOCK, with or without a rate, or NULL. */
+static const struct claim *
+find_claim(const struct report *report, enum claim_source source, enum claim_clock clock)
+{
+	for (size_t i = 0; i < report->claim_count; i++)
+		if (report->claims[i].claim.source == source && report->claims[i].claim.clock == clock)
+			return &report->claims[i].claim;
+	return NULL;
+}
+
 /*
  * Returns true if Linux gets the TSC's rate from the hypervisor instead of CPUID 15h and 16h. Linux does if
  * arch/x86/kernel/kvmclock.c, cpu/mshyperv.c, cpu/vmware.c, cpu/acrn.c, xen/time.c or coco/sev/core.c sets
@@ -36,25 +46,11 @@ is_cpu_intel(const struct report *report)
 static bool
 does_linux_get_rate_from_hypervisor(const struct report *report)
 {
-	for (size_t i = 0; i < report->claim_count; i++) {
-		enum claim_source source = report->claims[i].claim.source;
-
-		if (source == CLAIM_HYPERV || source == CLAIM_KVM_PAGE || source == CLAIM_SECURE_TSC)
-			return true;
-	}
-	return paravirtual_find(&report->paravirtual, PARAVIRTUAL_XEN) ||
+	return find_claim(report, CLAIM_HYPERV, CLAIM_OF_TSC) || find_claim(report, CLAIM_KVM_PAGE, CLAIM_OF_TSC) ||
+	       find_claim(report, CLAIM_SECURE_TSC, CLAIM_OF_TSC) ||
+	       paravirtual_find(&report->paravirtual, PARAVIRTUAL_XEN) ||
 	       paravirtual_find(&report->paravirtual, PARAVIRTUAL_VMWARE) ||
 	       paravirtual_find(&report->paravirtual, PARAVIRTUAL_ACRN);
-}
-
-static bool
-has_claim_from_source(const struct report *report, enum claim_source source, enum claim_clock clock)
-{
-	for (size_t i = 0; i < report->claim_count; i++)
-		if (report->claims[i].claim.source == source && report->claims[i].claim.clock == clock &&
-		    report->claims[i].claim.hz.den)
-			return true;
-	return false;
 }
 
 static enum paravirtual_kind
@@ -103,6 +99,7 @@ static bool
 does_postgresql_use_claim(const struct report *report, const struct claim *claim)
 {
 	enum paravirtual_kind kind = find_paravirtual_kind_at_cpuid_leaf(report, claim->base);
+	const struct claim *crystal = find_claim(report, CLAIM_LEAF_15, CLAIM_OF_CRYSTAL);
 
 	if (claim->clock != CLAIM_OF_TSC)
 		return false;
@@ -110,45 +107,41 @@ does_postgresql_use_claim(const struct report *report, const struct claim *claim
 		return claim->source == CLAIM_KHZ_LEAF && claim->base == CLAIM_FIRST_BASE &&
 		       (kind == PARAVIRTUAL_KVM || kind == PARAVIRTUAL_VMWARE);
 	return claim->source == CLAIM_LEAF_15 ||
-	       (claim->source == CLAIM_LEAF_16 && !has_claim_from_source(report, CLAIM_LEAF_15, CLAIM_OF_CRYSTAL));
+	       (claim->source == CLAIM_LEAF_16 && !(crystal && crystal->hz.den));
+}
+
+/* FreeBSD 14, sys/x86/x86/tsc.c, tsc_freq_cpuid_vm(); local_apic.c, lapic_calibrate_initcount_cpuid_vm() */
+static bool
+does_freebsd_use_claim(const struct report *report, const struct claim *claim)
+{
+	(void)report;
+	return claim->source == CLAIM_KHZ_LEAF && claim->base == CLAIM_FIRST_BASE;
+}
+
+/* UefiCpuPkg/Library/CpuTimerLib/CpuTimerLib.c, CpuidCoreClockCalculateTscFrequency(), 9148ed440686 */
+static bool
+does_edk2_use_claim(const struct report *report, const struct claim *claim)
+{
+	(void)report;
+	return claim->source == CLAIM_LEAF_15 && claim->clock == CLAIM_OF_TSC;
 }
 
 /* Valkey is not in this list: it measures the TSC by the system's clock (src/monotonic.c, commit 0148137a1e38). */
-enum { LINUX, FREEBSD, EDK2, POSTGRESQL, SYSTEMS };
-
 static const struct {
 	const char *name;
-	/* start of a printed clause on a wrong rate of the TSC or of the LAPIC timer; the error follows it */
-	const char *of_tsc, *of_lapic;
-	/* words of this clause after the error, if the TSC (or the LAPIC timer) is faster or slower than claimed */
-	const char *high, *low;
-	const char *end;
-} systems[SYSTEMS] = {
-	[LINUX] = { "Linux", "Linux's clock would run ", "Linux's timers would fire ", "fast", "slow",
-		    " until NTP corrects it" },
-	[FREEBSD] = { "FreeBSD", "FreeBSD's clock would run ", "FreeBSD's timers would fire ", "fast", "slow",
-		      " until NTP corrects it" },
-	[EDK2] = { "EDK II", "EDK II's delays would be ", "", "too short", "too long", "" },
-	[POSTGRESQL] = { "PostgreSQL 19", "PostgreSQL 19 would show times ", "", "too long", "too short", "" },
+	bool (*uses_claim)(const struct report *report, const struct claim *claim); /* true: without a measurement */
+	/* printed before the error of the TSC's stated rate, and after it, if the TSC is faster or slower than stated */
+	const char *before, *if_faster, *if_slower;
+} systems[] = {
+	{ "Linux", does_linux_use_claim, "Linux's clock would run ", " fast until NTP corrects it",
+	  " slow until NTP corrects it" },
+	{ "FreeBSD", does_freebsd_use_claim, "FreeBSD's clock would run ", " fast until NTP corrects it",
+	  " slow until NTP corrects it" },
+	{ "EDK II", does_edk2_use_claim, "EDK II's delays would be ", " too short", " too long" },
+	{ "PostgreSQL 19", does_postgresql_use_claim, "PostgreSQL 19 would show times ", " too long", " too short" },
 };
 
-/* Returns true if SYSTEM, an index into the table above, uses CLAIM without a measurement. */
-static bool
-does_system_use_claim(const struct report *report, const struct claim *claim, size_t system)
-{
-	switch (system) {
-	case LINUX:
-		return does_linux_use_claim(report, claim);
-	case FREEBSD:
-		/* FreeBSD 14, sys/x86/x86/tsc.c, tsc_freq_cpuid_vm(); local_apic.c, lapic_calibrate_initcount_cpuid_vm() */
-		return claim->source == CLAIM_KHZ_LEAF && claim->base == CLAIM_FIRST_BASE;
-	case EDK2:
-		/* UefiCpuPkg/Library/CpuTimerLib/CpuTimerLib.c, CpuidCoreClockCalculateTscFrequency(), 9148ed440686 */
-		return claim->source == CLAIM_LEAF_15 && claim->clock == CLAIM_OF_TSC;
-	default:
-		return does_postgresql_use_claim(report, claim);
-	}
-}
+#define SYSTEMS (sizeof(systems) / sizeof(systems[0]))
 
 static void
 list_systems_that_use_claim(const struct report *report, struct report_claim *row)
@@ -156,7 +149,7 @@ list_systems_that_use_claim(const struct report *report, struct report_claim *ro
 	_Static_assert(SYSTEMS == REPORT_CLAIM_USERS, "each may use each claim");
 	row->user_count = 0;
 	for (size_t i = 0; i < SYSTEMS && row->claim.hz.den; i++)
-		if (does_system_use_claim(report, &row->claim, i))
+		if (systems[i].uses_claim(report, &row->claim))
 			row->users[row->user_count++] = systems[i].name;
 }
 
@@ -343,18 +336,19 @@ describe_rate_error(int64_t ppb)
 static struct phrase
 describe_effects_of_wrong_rate(const struct report *report, const struct report_claim *row)
 {
-	bool is_lapic = row->claim.clock == CLAIM_OF_LAPIC, is_fast = row->error.value > 0;
-	struct phrase effects = { "" };
+	struct phrase effects = { "" }, error = describe_rate_error(row->error.value);
+	bool is_fast = row->error.value > 0;
 
 	for (size_t i = 0; i < SYSTEMS; i++) {
-		if (!does_system_use_claim(report, &row->claim, i))
+		if (!systems[i].uses_claim(report, &row->claim))
 			continue;
-		phrase_add(&effects, "%s%s%s", effects.bytes[0] ? ", and " : ": ",
-			   is_lapic ? systems[i].of_lapic : systems[i].of_tsc, describe_rate_error(row->error.value).bytes);
-		if (is_lapic)
-			phrase_add(&effects, is_fast ? " too early" : " too late");
+		phrase_add(&effects, effects.bytes[0] ? ", and " : ": ");
+		if (row->claim.clock == CLAIM_OF_LAPIC)
+			phrase_add(&effects, "%s's timers would fire %s too %s", systems[i].name, error.bytes,
+				   is_fast ? "early" : "late");
 		else
-			phrase_add(&effects, " %s%s", is_fast ? systems[i].high : systems[i].low, systems[i].end);
+			phrase_add(&effects, "%s%s%s", systems[i].before, error.bytes,
+				   is_fast ? systems[i].if_faster : systems[i].if_slower);
 	}
 	phrase_add(&effects, effects.bytes[0] ? "." : ". No system that baretick knows uses this rate.");
 	return effects;
