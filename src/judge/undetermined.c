@@ -27,14 +27,11 @@ explain_too_wide_interval(const struct report *report, struct behaviour *row)
 	const struct rule *rule = rules_find(row->rule);
 	uint64_t limit = rules_get_limit(rule, &report->options);
 	struct behaviour as_checked = *row;
+	struct phrase run = phrase("on an idle machine");
 
 	if (text_equal(rule->unit, "ppm"))
-		behaviour_set_text(row, "%s The limit is %lu; a run %lu times as long can decide this check.",
-				   as_checked.text, limit,
-				   judge_interval_shrink_factor(row->low, row->high, limit));
-	else
-		behaviour_set_text(row, "%s The limit is %lu; a run on an idle machine can decide this check.",
-				   as_checked.text, limit);
+		run = phrase("%lu times as long", judge_interval_shrink_factor(row->low, row->high, limit));
+	behaviour_set_text(row, "%s The limit is %lu; a run %s can decide this check.", as_checked.text, limit, run.bytes);
 }
 
 /*
@@ -77,8 +74,11 @@ count_undetermined_rules(struct report *report, const struct behaviour *row)
 									    rule && rule->one_way);
 }
 
-/* Kinds of rows without a result. The last kind is all rows whose text contains the only reason. */
-enum unjudged { TOO_COARSE, NEEDS_BARE_METAL, NO_REFERENCE, NO_TIME, OTHER_REASON, UNJUDGED };
+/*
+ * Kinds of rows without a result, in addition to the kinds of unchecked rows. UNCHECKED_OTHER is also the kind of rows
+ * that are not determined for another reason than a wide interval. Their text has the reason.
+ */
+enum { TOO_COARSE = UNCHECKED_TIME + 1, UNJUDGED };
 
 /*
  * Appends to TEXT how many rows have no RESULT, and in brackets how many for each reason. COUNTS has the number of rows
@@ -88,11 +88,11 @@ static void
 put_unjudged_rows(struct text *text, const char *result, const size_t counts[UNJUDGED])
 {
 	static const char *const reasons[UNJUDGED][2] = { /* for one row, for several */
+		[UNCHECKED_OTHER] = { "other", "others" },
+		[UNCHECKED_GUEST] = { "needs bare metal", "need bare metal" },
+		[UNCHECKED_NO_REFERENCE] = { "has no reference", "have no reference" },
+		[UNCHECKED_TIME] = { "for lack of time", "for lack of time" },
 		[TOO_COARSE] = { "too coarse", "too coarse" },
-		[NEEDS_BARE_METAL] = { "needs bare metal", "need bare metal" },
-		[NO_REFERENCE] = { "has no reference", "have no reference" },
-		[NO_TIME] = { "for lack of time", "for lack of time" },
-		[OTHER_REASON] = { "other", "others" },
 	};
 	size_t all = 0;
 	const char *separator = " (";
@@ -102,11 +102,13 @@ put_unjudged_rows(struct text *text, const char *result, const size_t counts[UNJ
 	if (!all)
 		return;
 	text_printf(text, "%s%zu %s", text->length ? ", " : "", all, result);
-	if (counts[OTHER_REASON] == all) {
+	if (counts[UNCHECKED_OTHER] == all) {
 		text_put(text, " (see their rows)");
 		return;
 	}
-	for (size_t i = 0; i < UNJUDGED; i++) {
+	for (size_t next = 1; next <= UNJUDGED; next++) {
+		size_t i = next % UNJUDGED; /* UNCHECKED_OTHER, which is 0, is the last */
+
 		if (!counts[i])
 			continue;
 		text_printf(text, "%s%zu %s", separator, counts[i], reasons[i][counts[i] != 1]);
@@ -119,10 +121,6 @@ put_unjudged_rows(struct text *text, const char *result, const size_t counts[UNJ
 static void
 summarize_unjudged_rows(struct report *report)
 {
-	static const enum unjudged kinds[] = {
-		[UNCHECKED_OTHER] = OTHER_REASON, [UNCHECKED_GUEST] = NEEDS_BARE_METAL,
-		[UNCHECKED_NO_REFERENCE] = NO_REFERENCE, [UNCHECKED_TIME] = NO_TIME,
-	};
 	size_t open[UNJUDGED] = { 0 }, unchecked[UNJUDGED] = { 0 };
 	struct text text;
 
@@ -133,10 +131,10 @@ summarize_unjudged_rows(struct report *report)
 		enum outcome outcome = rules_get_outcome(row, &report->options);
 
 		if (outcome == OUTCOME_NOT_CHECKED)
-			unchecked[kinds[row->unchecked]]++;
+			unchecked[row->unchecked]++;
 		if (outcome != OUTCOME_NOT_DETERMINED)
 			continue;
-		open[is_interval_too_wide(report, *row) ? TOO_COARSE : OTHER_REASON]++;
+		open[is_interval_too_wide(report, *row) ? TOO_COARSE : UNCHECKED_OTHER]++;
 		count_undetermined_rules(report, row);
 	}
 	text_init(&text, report->unjudged, sizeof(report->unjudged));
