@@ -204,26 +204,9 @@ is_median_above(const struct report_clock *entry, uint64_t limit_ns)
 }
 
 /*
- * Returns a clause on the other read methods of MAIN's counter that are slow, too. They have no finding of their own,
- * but their verdict is not pass.
+ * Adds a finding if reads of ENTRY's clock are slow. Other read methods of its counter that are slow, too, get no
+ * finding of their own, but its verdict.
  */
-static struct phrase
-describe_slow_read_methods(struct report *report, const struct report_clock *main, uint64_t limit_ns)
-{
-	struct phrase phrase = { "" };
-
-	for (size_t i = 0; i < report->clock_count; i++) {
-		struct report_clock *entry = &report->clocks[i];
-
-		if (entry == main || !text_equal(entry->clock.main, main->clock.id) || !is_median_above(entry, limit_ns))
-			continue;
-		phrase_add(&phrase, "; of %s %lu ns", entry->clock.id, latency_percentile_ns(entry->latency, MEDIAN));
-		if (entry->verdict == VERDICT_PASS)
-			entry->verdict = rules_get_severity(rules_find("clock-slow"), report);
-	}
-	return phrase;
-}
-
 static void
 judge_median_latency(struct report *report, const struct report_clock *entry)
 {
@@ -233,11 +216,17 @@ judge_median_latency(struct report *report, const struct report_clock *entry)
 	if (!report_clock_is_main_of_device(entry) || !report->tsc.den || !is_median_above(entry, limit_ns) ||
 	    (judge_has_tsc_stepped_or_jumped(report) && !text_equal(entry->clock.id, "tsc")))
 		return;
+	for (size_t i = 0; i < report->clock_count; i++) {
+		struct report_clock *other = &report->clocks[i];
+
+		if (text_equal(other->clock.main, entry->clock.id) && is_median_above(other, limit_ns) &&
+		    other->verdict == VERDICT_PASS)
+			other->verdict = rules_get_severity(rules_find("clock-slow"), report);
+	}
 	median_ns = latency_percentile_ns(entry->latency, MEDIAN);
 	finding = rules_add_finding(report, "clock-slow", entry->clock.id, REPORT_NO_CORE,
-				    "The latency of %s is %lu ns in the median, %lu ns at best: more than the limit of %lu ns%s.",
-				    entry->clock.id, median_ns, entry->latency->min_ns, limit_ns,
-				    describe_slow_read_methods(report, entry, limit_ns).bytes);
+				    "The latency of %s is %lu ns in the median, %lu ns at best: more than the limit of %lu ns.",
+				    entry->clock.id, median_ns, entry->latency->min_ns, limit_ns);
 	rules_set_count(finding, median_ns);
 	if (!finding || !entry->clock.caveat)
 		return;

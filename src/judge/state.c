@@ -114,42 +114,20 @@ does_main_clock_break_rule(const struct report *report, const struct report_cloc
 	return main && main != entry && judge_find_broken_rule(report, main) == rule;
 }
 
-/* Advises how to keep Linux from using a clock that does not count. */
-static void
-advise_on_stuck_clock(struct finding *finding, const struct clock *clock)
-{
-	static const char *const parameters[][2] = {
-		{ "tsc", "tsc=unstable" }, { "hpet", "hpet=disable" }, { "acpi_pm", "pmtmr=0" },
-		{ "kvmclock", "no-kvmclock" },
-	};
-	struct text text;
-
-	if (!finding)
-		return;
-	text_init(&text, finding->advice, sizeof(finding->advice));
-	text_put(&text, "Check whether the firmware's settings switch this clock off.");
-	for (size_t i = 0; i < sizeof(parameters) / sizeof(parameters[0]); i++)
-		if (text_equal(clock->id, parameters[i][0]))
-			text_printf(&text, " Disable it in Linux: %s.", parameters[i][1]);
-}
-
 static void
 add_state_finding(struct report *report, const struct report_clock *entry, const struct rule *rule)
 {
 	const struct clock *clock = &entry->clock;
 	struct phrase when = { "" };
-	struct finding *finding;
 
 	if (entry->failed_later) {
 		uint64_t tenths = (entry->failed_later_ms + 50) / 100;
 
 		when = phrase(" since %lu.%lu s into the run", tenths / 10, tenths % 10);
 	}
-	finding = rules_add_finding(report, rule->id, clock->id, REPORT_NO_CORE, "%s is %s%s%s%s%s", clock->id,
-				    clock_state_word(clock->state), when.bytes, clock->reason[0] ? ": " : "", clock->reason,
-				    rules_get_missing_full_stop(clock->reason));
-	if (clock->state == CLOCK_STUCK)
-		advise_on_stuck_clock(finding, clock);
+	rules_add_finding(report, rule->id, clock->id, REPORT_NO_CORE, "%s is %s%s%s%s%s", clock->id,
+			  clock_state_word(clock->state), when.bytes, clock->reason[0] ? ": " : "", clock->reason,
+			  rules_get_missing_full_stop(clock->reason));
 }
 
 static void

@@ -27,7 +27,8 @@ const struct rule rules[] = {
 		.sentence = "The clock is present but does not count: code that waits for it hangs.",
 		.cause = "Firmware settings that switch the clock off (clock gating), or an emulator that does not "
 			 "implement it.",
-		.advice = "Check whether the firmware's settings switch this clock off. Do not let a kernel use it.",
+		.advice = "Check whether the firmware's settings switch this clock off. Do not let Linux use it: tsc=unstable, "
+			  "hpet=disable, pmtmr=0 (acpi_pm) or no-kvmclock.",
 		.source = "Linux arch/x86/kernel/hpet.c; memtest86plus issues 40 and 102",
 	},
 	{
