@@ -5,15 +5,13 @@
 #include "report/phrase.h"
 
 /*
- * Fills report->taken: the clocks that Linux, Windows and PostgreSQL would use, and why. Call it after judge_report().
+ * Fills report->taken: the clocks that Linux, Windows and PostgreSQL would use, and why. Also sets
+ * report->answer.linux_takes. Call it after judge_report().
  */
 void recommend_predict_clocksources(struct report *report);
 
 /* Returns Linux's reasons to mark the TSC of this machine unstable, or "" if it does not. */
 struct phrase recommend_explain_unstable_tsc(const struct report *report);
-
-/* Returns the id of the clock that Linux takes; NULL if it is not known. */
-const char *recommend_find_clock_of_linux(const struct report *report);
 
 /* Returns the rule of the first finding with SEVERITY on CLOCK, or NULL. */
 const char *recommend_find_first_rule_against(const struct report *report, const char *clock, enum verdict severity);

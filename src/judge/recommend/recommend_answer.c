@@ -186,7 +186,7 @@ recommend_write_answer(struct report *report)
 	struct report_answer *answer = &report->answer;
 	struct text text;
 
-	*answer = (struct report_answer){ .linux_takes = recommend_find_clock_of_linux(report) };
+	*answer = (struct report_answer){ .linux_takes = answer->linux_takes };
 	list_failed_clocks(report);
 	set_best_clock_of_answer(report);
 	if (!have_cores_failed(report) && report->skew.synchronised && report->skew.within_known) {

@@ -151,6 +151,7 @@ predict_clock_of_linux(struct report *report)
 
 	if (!first)
 		return;
+	report->answer.linux_takes = first->id;
 	text = add_row_of_chosen_clock(report, "Linux", first->id);
 	text_printf(&text, "clocksource %s, rating %u", linux_clocksource_name(first->id), get_linux_rating(first));
 	if (next)
@@ -230,7 +231,7 @@ explain_why_postgresql_avoids_tsc(const struct report *report, const char *linux
 static void
 predict_clock_of_postgresql(struct report *report)
 {
-	const char *linux_takes = recommend_find_clock_of_linux(report);
+	const char *linux_takes = report->answer.linux_takes;
 	const char *why_not = explain_why_postgresql_avoids_tsc(report, linux_takes);
 	uint64_t read_ps = recommend_get_read_cost_ps(report, "tsc");
 	const struct report_calibration *loop = recommend_find_calibration_loop(report, "postgresql");
@@ -259,6 +260,7 @@ void
 recommend_predict_clocksources(struct report *report)
 {
 	report->taken_count = 0;
+	report->answer.linux_takes = NULL;
 	if (report->options.clocks.count)
 		return;
 	predict_clock_of_linux(report);

@@ -59,24 +59,6 @@ has_clock_or_tested_timer(const struct report *report, const char *id, const cha
 	return report_has_clock(report, id) || is_timer_tested(report, source);
 }
 
-/* Writes how many rules on interrupts SOURCE passed, if it broke none of them. */
-static void
-put_passed_rules(const struct report *report, struct text *reason, const char *source)
-{
-	size_t kept = rules_count_outcomes(report, source, OUTCOME_PASSED);
-	size_t open = rules_count_outcomes(report, source, OUTCOME_NOT_DETERMINED) +
-			  rules_count_outcomes(report, source, OUTCOME_NOT_CHECKED);
-
-	if (kept && !open)
-		text_put(reason, " The timer's interrupts break no rule.");
-	else if (kept)
-		text_printf(reason, " The timer's interrupts break no rule in %zu of %zu tests; the others are "
-			    "undecided.", kept,
-			    kept + open);
-	else if (open)
-		text_put(reason, " Whether the timer's interrupts break a rule is not determined.");
-}
-
 /*
  * Writes how late the timer's interrupts are. The sentence only informs the reader: Linux does not choose its timer by
  * these figures.
@@ -84,6 +66,9 @@ put_passed_rules(const struct report *report, struct text *reason, const char *s
 static void
 put_lateness(const struct report *report, struct text *reason, const struct report_interval *row)
 {
+	size_t passed = rules_count_outcomes(report, row->source, OUTCOME_PASSED);
+	size_t tests = passed + rules_count_outcomes(report, row->source, OUTCOME_NOT_DETERMINED) +
+		       rules_count_outcomes(report, row->source, OUTCOME_NOT_CHECKED);
 	bool named = false;
 
 	if (row->lateness.count)
@@ -99,9 +84,9 @@ put_lateness(const struct report *report, struct text *reason, const struct repo
 			named = true;
 		}
 	}
-	if (!named)
-		put_passed_rules(report, reason, row->source);
-	else
+	if (!named && tests)
+		text_printf(reason, " Of %zu tests of the timer's interrupts, %zu passed and none failed.", tests, passed);
+	else if (named)
 		text_printf(reason, ": %s.", text_equal(row->source, "lapic_deadline") ?
 			    "lapic=notscdeadline lets Linux use the timer without TSC deadlines" : "nolapic_timer "
 			    "makes Linux use another timer");

@@ -93,9 +93,7 @@ TEST(a_tsc_that_linux_distrusts_is_first_with_a_remark)
 	/* if the run was limited to some clocks, it is unknown which clock Linux uses */
 	report->options.clocks.count = 1;
 	recommend_clocks(report);
-	assert_non_null(strstr(report->advice.rows[0].reason,
-			       ", not reported as invariant: on a CPU that is not Intel's and has several cores, "
-			       "Linux takes the next clock of this list instead, or the hypervisor's own clock."));
+	assert_non_null(strstr(report->advice.rows[0].reason, ", not reported as invariant."));
 }
 
 /* Linux prefers the TSC to the HPET even if the CPU does not report the TSC as invariant. */
@@ -148,8 +146,8 @@ TEST(on_bare_metal_a_tsc_that_is_not_invariant_comes_after_the_pm_timer)
 	judge_report(report);
 	recommend_clocks(report);
 	assert_order(report, ids, 0);
-	assert_non_null(strstr(report->advice.rows[2].reason, "not reported as invariant: it may follow the core's frequency, "
-			       "or stop when the core sleeps; see the warning tsc-not-invariant."));
+	assert_non_null(strstr(report->advice.rows[2].reason,
+			       ", not reported as invariant; see the warning tsc-not-invariant."));
 }
 
 TEST(a_failed_clock_is_to_be_avoided_and_an_absent_clock_is_not_named)
@@ -167,7 +165,7 @@ TEST(a_failed_clock_is_to_be_avoided_and_an_absent_clock_is_not_named)
 			    "durations and events in the wrong order.");
 }
 
-TEST(a_clock_to_avoid_is_named_with_all_broken_rules_and_their_cores)
+TEST(a_clock_to_avoid_is_named_with_all_broken_rules)
 {
 	struct report *report = literal_make_clean_report();
 
@@ -175,15 +173,13 @@ TEST(a_clock_to_avoid_is_named_with_all_broken_rules_and_their_cores)
 	rules_add_finding(report, "tsc-drift", "tsc", 9, "Core 9's TSC ran faster.");
 	literal_find_clock(report, "tsc")->verdict = VERDICT_FAIL;
 	recommend_clocks(report);
-	assert_string_equal(report->advice.rows[4].reason, "tsc-offset (core 8): Time stamps of cores whose TSCs "
-							   "differ "
-			    "cannot be compared. Also tsc-drift (core 9).");
+	assert_string_equal(report->advice.rows[4].reason, "tsc-offset: Time stamps of cores whose TSCs differ cannot be "
+			    "compared. Also tsc-drift.");
 	rules_add_finding(report, "tsc-offset", "tsc", 10, "Core 10's TSC is behind.");
-	rules_add_finding(report, "tsc-offset", "tsc", 12, "Core 12's TSC is behind.");
 	rules_add_finding(report, "tsc-warp", "tsc", REPORT_NO_CORE, "Core 1's TSC read more than core 2's.");
 	recommend_clocks(report);
-	assert_string_equal(report->advice.rows[4].reason, "tsc-offset (cores 8, 10 and 12): Time stamps of cores whose TSCs "
-			    "differ cannot be compared. Also tsc-drift (core 9), tsc-warp.");
+	assert_string_equal(report->advice.rows[4].reason, "tsc-offset: Time stamps of cores whose TSCs differ cannot be "
+			    "compared. Also tsc-drift, tsc-warp.");
 }
 
 TEST(a_wrong_stated_rate_does_not_rule_out_the_clock)
@@ -389,12 +385,13 @@ TEST(a_kernels_tick_uses_the_lapic_timer_with_tsc_deadlines_if_possible)
 		    "Linux's lapic-deadline, rated 150: each core has its own, which compares with the TSC, and it runs in "
 		    "deep "
 		    "sleep, too. Half of the timer's one-shots of 100 us are 1021 +-31 ns late or more. "
-		    "The timer's interrupts break no rule.");
+		    "Of 4 tests of the timer's interrupts, 4 passed and none failed.");
 	assert_tick(report_of_timers(CLOCK_ABSENT, CLOCK_PRESENT, true), "lapic",
 		    "Linux's lapic, rated 150: each core has its own, and it runs in deep sleep, too. Half of the "
 		    "timer's "
 		    "one-shots "
-		    "of 100 us are 1021 +-31 ns late or more. The timer's interrupts break no rule.");
+		    "of 100 us are 1021 +-31 ns late or more. Of 4 tests of the timer's "
+		    "interrupts, 4 passed and none failed.");
 }
 
 TEST(a_median_lateness_that_may_be_0_is_given_as_one_bound)
@@ -405,11 +402,13 @@ TEST(a_median_lateness_that_may_be_0_is_given_as_one_bound)
 	report->intervals[0].lateness.error_ns = 33000;
 	assert_tick(report, "lapic",
 		    "Linux's lapic, rated 150: each core has its own, and it runs in deep sleep, too. Half of the timer's "
-		    "one-shots of 100 us are at most 44000 ns late. The timer's interrupts break no rule.");
+		    "one-shots of 100 us are at most 44000 ns late. Of 4 tests of the timer's "
+		    "interrupts, 4 passed and none failed.");
 	report->intervals[0].lateness.p50_ns = -34000;
 	assert_tick(report, "lapic",
 		    "Linux's lapic, rated 150: each core has its own, and it runs in deep sleep, too. Half of the timer's "
-		    "one-shots of 100 us came before they were due. The timer's interrupts break no rule.");
+		    "one-shots of 100 us came before they were due. Of 8 tests of the timer's "
+		    "interrupts, 8 passed and none failed.");
 }
 
 TEST(a_lapic_timer_that_may_stop_is_rated_lower_and_another_timer_wakes_the_core)
@@ -420,15 +419,16 @@ TEST(a_lapic_timer_that_may_stop_is_rated_lower_and_another_timer_wakes_the_core
 	assert_tick(report, "lapic",
 		    "Linux's lapic, rated 100: each core has its own, but it may stop in deep sleep (CPUID 6 EAX[2] "
 		    "is 0); then the PIT (rating 0) wakes the core. Half of the timer's one-shots of 100 us are "
-		    "1021 +-31 ns late or more. The timer's interrupts break no rule.");
+		    "1021 +-31 ns late or more. Of 4 tests of the timer's "
+		    "interrupts, 4 passed and none failed.");
 	report = report_of_timers(CLOCK_ABSENT, CLOCK_PRESENT, false);
 	ask(report, "hpet_fsb", CLOCK_PRESENT);
 	assert_tick(report, "lapic",
 		    "Linux's lapic, rated 100: each core has its own, but it may stop in deep sleep (CPUID 6 EAX[2] "
 		    "is 0); then the HPET (rating 50) wakes the core. If the HPET's third or a later comparator can "
 		    "send its interrupt to a core as a message, that core uses it (rating 110). Half of the timer's "
-		    "one-shots of 100 us are 1021 +-31 ns late or more. The timer's interrupts break no "
-		    "rule.");
+		    "one-shots of 100 us are 1021 +-31 ns late or more. Of 4 tests of the timer's "
+		    "interrupts, 4 passed and none failed.");
 }
 
 TEST(a_tick_source_that_breaks_a_rule_has_advice_to_avoid_it)
