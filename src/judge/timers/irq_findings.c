@@ -24,7 +24,6 @@
 #define FAR_FACTOR    4 /* the host is assumed to delay one timer at most this many times as long as another */
 #define PIT_CLOCKS_2_NS 1677 /* the duration of two PIT clocks */
 #define RULES         7
-#define UNEVEN_WORDS  ", but ticks come more than 1/8 period late, so a tick may be counted in the wrong period."
 
 /* ---- the host of an emulator ---- */
 
@@ -116,6 +115,24 @@ mark_unchecked_because_all_excused(struct behaviour *row, const char *deadlines)
 				 "preemption or slow reads of the TSC may have affected each of the timer's %s.", deadlines);
 }
 
+/*
+ * Returns the end of a sentence on EVENTS lost ticks or doubled interrupts. ROW is the result of the rule, and EXCUSED
+ * is the number of excused deadlines.
+ */
+static struct phrase
+describe_count(const struct report *report, const struct irq_totals *totals, const struct behaviour *row,
+	       uint64_t events, uint64_t excused)
+{
+	if (!row->checked)
+		return phrase(": not judged in an emulator, because a busy host makes it drop interrupts or send two together.");
+	if (events && row->open && totals->periods.uneven)
+		return phrase(", but ticks come more than 1/8 period late, so a tick may be counted in the wrong period.");
+	if (events && !row->open && report_is_machine_emulated(report))
+		return phrase("; the other interrupts are late by less than 1/8 of the interval, so waiting for the host "
+			      "does not explain this.");
+	return describe_excused(excused, row->open);
+}
+
 static void
 explain_scattered_ticks(struct behaviour *row)
 {
@@ -148,10 +165,7 @@ judge_missing_interrupts(const struct report *report, const struct irq_totals *t
 	else if (row->open && !totals->came && irq_is_source_polled(totals))
 		behaviour_set_text(row, "the timer's counter passed the deadline, but its status bit never showed "
 				   "that.");
-	else if (row->open && !totals->came && !totals->shots.missing)
-		behaviour_set_text(row, "no interrupt came at %lu one-shots, and the timer's own status shows that none was due.",
-				   totals->shots.empty);
-	else if (row->open && !totals->came)
+	else if (row->open && !totals->came && totals->shots.missing)
 		behaviour_set_text(row, "no interrupt came through pin %u: either the timer or the route to the core has "
 			"failed.",
 				   totals->pin);
@@ -212,20 +226,6 @@ may_gaps_explain_lost_ticks(const struct irq_totals *totals)
 	       totals->periods.lost * totals->periods.count <= totals->periods.excused * seen;
 }
 
-/* Returns the end of the sentence on periods without a tick. ROW is the result of the rule irq-lost. */
-static struct phrase
-describe_lost_ticks(const struct report *report, const struct irq_totals *totals, const struct behaviour *row)
-{
-	if (!row->checked)
-		return phrase(": not judged in an emulator, because waiting for its host can delay or drop ticks.");
-	if (totals->periods.lost && row->open && totals->periods.uneven)
-		return phrase(UNEVEN_WORDS);
-	if (totals->periods.lost && !row->open && report_is_machine_emulated(report))
-		return phrase("; other ticks are late by less than 1/8 period, so waiting for the host does not "
-			"explain the loss.");
-	return describe_excused(totals->periods.excused, row->open);
-}
-
 static void
 judge_lost_ticks(const struct report *report, const struct irq_totals *totals, struct behaviour *row)
 {
@@ -252,7 +252,7 @@ judge_lost_ticks(const struct report *report, const struct irq_totals *totals, s
 	} else {
 		row->unchecked = row->checked ? UNCHECKED_OTHER : UNCHECKED_GUEST;
 		behaviour_set_text(row, "%lu of %lu periods had no tick%s", totals->periods.lost, seen,
-				   describe_lost_ticks(report, totals, row).bytes);
+				   describe_count(report, totals, row, totals->periods.lost, totals->periods.excused).bytes);
 	}
 }
 
@@ -283,19 +283,11 @@ judge_doubled_interrupts(const struct report *report, const struct irq_totals *t
 		behaviour_set_text(row, "the timer's interrupts did not stop after one deadline.");
 	else if (!row->checked && !totals->doubled)
 		mark_unchecked_because_all_excused(row, "deadlines");
-	else if (!row->checked)
-		behaviour_mark_unchecked(row, UNCHECKED_GUEST, "%lu of %lu deadlines had two interrupts: not judged in an "
-			"emulator, which sends delayed interrupts together.", totals->doubled, seen);
-	else if (row->open && totals->doubled)
-		behaviour_set_text(row, "%lu of %lu periods had two ticks%s", totals->doubled,
-				   totals->periods.count - totals->periods.excused, UNEVEN_WORDS);
-	else if (totals->doubled && report_is_machine_emulated(report))
-		behaviour_set_text(row, "%lu of %lu deadlines had two interrupts; interrupts are late by less than 1/8 of "
-			"the interval, so waiting for the host does not explain the second ones.",
-				   totals->doubled, seen);
-	else
+	else {
+		row->unchecked = row->checked ? UNCHECKED_OTHER : UNCHECKED_GUEST;
 		behaviour_set_text(row, "%lu of %lu deadlines had two interrupts%s", totals->doubled, seen,
-				   describe_excused(excused, row->open).bytes);
+				   describe_count(report, totals, row, totals->doubled, excused).bytes);
+	}
 }
 
 /* ---- rates and lateness ---- */

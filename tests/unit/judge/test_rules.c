@@ -1001,14 +1001,14 @@ TEST(lost_ticks_of_an_emulator_are_a_fault_if_a_busy_host_does_not_explain_them)
 	} rows[] = {
 		{ "none", "irq-lost", 5, 500, 600, OUTCOME_FAILED, "5 of 800 periods had no tick." },
 		{ "tcg", "irq-lost", 3, 500, 600, OUTCOME_NOT_CHECKED,
-		  "3 of 800 periods had no tick: not judged in an emulator, because waiting for its host can delay "
-		  "or drop ticks." },
+		  "3 of 800 periods had no tick: not judged in an emulator, because a busy host makes it drop "
+		  "interrupts or send two together." },
 		{ "tcg", "irq-lost", 5, 500, 125000, OUTCOME_NOT_CHECKED,
-		  "5 of 800 periods had no tick: not judged in an emulator, because waiting for its host can delay "
-		  "or drop ticks." },
+		  "5 of 800 periods had no tick: not judged in an emulator, because a busy host makes it drop "
+		  "interrupts or send two together." },
 		{ "tcg", "irq-lost", 5, 500, 600, OUTCOME_FAILED,
-		  "5 of 800 periods had no tick; other ticks are late by less than 1/8 period, so waiting for the "
-		  "host does not explain the loss." },
+		  "5 of 800 periods had no tick; the other interrupts are late by less than 1/8 of the interval, so "
+		  "waiting for the host does not explain this." },
 		{ "none", "irq-late", 0, 60000, 61000, OUTCOME_FAILED,
 		  "half of the one-shots of 100 us are 60000 +-20 ns late or more." },
 		{ "tcg", "irq-late", 0, 60000, 61000, OUTCOME_NOT_CHECKED,
@@ -1058,7 +1058,7 @@ TEST(a_sentence_says_why_missing_one_shots_are_a_fault_or_not)
 		{ "ioapic", 0, 10, OUTCOME_NOT_DETERMINED,
 		  "no interrupt came through pin 2: either the timer or the route to the core has failed." },
 		{ "ioapic", 0, 0, OUTCOME_NOT_DETERMINED,
-		  "no interrupt came at 10 one-shots, and the timer's own status shows that none was due." },
+		  "10 of 200 one-shots never came; the timer's status does not show that they were due." },
 		{ "status", 0, 0, OUTCOME_NOT_DETERMINED, "the timer's counter passed the deadline, but its status "
 		"bit never showed that." },
 		{ "lapic", 0, 10, OUTCOME_FAILED,
