@@ -85,47 +85,27 @@ signed_ticks_to_ps(const struct timer_analysis *analysis, int64_t ticks, uint64_
 	return ticks < 0 ? -ps : ps;
 }
 
-/*
- * Returns the lateness LATE_PS as an interval that includes the error from the counter's steps. A reading stays the
- * same until the next step, and the deadline may be anywhere within a step.
- */
-static struct lateness
-widen_lateness_by_counter_step(const struct timer_analysis *analysis, int64_t late_ps, uint64_t tick_as)
-{
-	uint64_t step = analysis->timer.step_ticks;
-
-	return (struct lateness){ late_ps - timer_counter_ticks_to_ps(step - 1, tick_as),
-				  late_ps + timer_counter_ticks_to_ps(step, tick_as) };
-}
-
 struct lateness
 timer_interrupt_lateness(const struct timer_analysis *analysis, const struct record_event *event)
 {
 	const struct record_timer *timer = &analysis->timer;
 	const struct record_interrupts *arming = &analysis->arming;
 	const struct timer_tick *tick = &analysis->tick;
+	uint64_t early = timer->count_mask / 4, late = event->tsc - arming->deadline;
+	/* A reading stays the same until the next step of its counter, so it may be up to one step old. */
+	uint64_t old = timer->step_ticks - 1, tick_as = timer->count_mask ? tick->value : 0;
 
-	if (timer->count_mask) {
-		/*
-		 * The counter shows the lateness modulo its range. A lateness from -1/4 to 3/4 of the range is assumed.
-		 */
-		uint64_t early = timer->count_mask / 4;
-		int64_t late = (int64_t)((event->count - arming->deadline + early) & timer->count_mask) - (int64_t)early;
-
-		return widen_lateness_by_counter_step(analysis, signed_ticks_to_ps(analysis, late, tick->value),
-						      tick->value);
-	}
-	if (timer->flags & RECORD_BY_TSC)
-		return widen_lateness_by_counter_step(
-			analysis, signed_ticks_to_ps(analysis, (int64_t)(event->tsc - arming->deadline), 0), tick->high);
-	/* Each of the two TSC readings may be up to one step of the TSC old. */
-	int64_t step_ps = timer_tsc_ticks_to_ps(analysis, timer->step_ticks - 1);
-
+	/* The counter shows the lateness modulo its range. A lateness from -1/4 to 3/4 of the range is assumed. */
+	if (timer->count_mask)
+		late = ((event->count - arming->deadline + early) & timer->count_mask) - early;
+	if (timer->count_mask || timer->flags & RECORD_BY_TSC) /* the deadline may be anywhere within a step, too */
+		return (struct lateness){ signed_ticks_to_ps(analysis, (int64_t)(late - old), tick_as),
+					  signed_ticks_to_ps(analysis, (int64_t)(late + old + 1), tick_as) };
 	return (struct lateness){
-		signed_ticks_to_ps(analysis, (int64_t)(event->tsc - arming->armed_after), 0) -
-			timer_counter_ticks_to_ps(arming->ticks + timer->phase_ticks, tick->high) - step_ps,
-		signed_ticks_to_ps(analysis, (int64_t)(event->tsc - arming->armed_before), 0) -
-			timer_counter_ticks_to_ps(arming->ticks, tick->low) + step_ps,
+		signed_ticks_to_ps(analysis, (int64_t)(event->tsc - arming->armed_after - old), 0) -
+			timer_counter_ticks_to_ps(arming->ticks + timer->phase_ticks, tick->high),
+		signed_ticks_to_ps(analysis, (int64_t)(event->tsc - arming->armed_before + old), 0) -
+			timer_counter_ticks_to_ps(arming->ticks, tick->low),
 	};
 }
 
@@ -251,12 +231,6 @@ read_arming_entry(struct timer_analysis *analysis, const struct record_entry *en
 }
 
 static void
-explain_missing_figures(struct report_interval *row, const char *words)
-{
-	text_copy(row->reason, sizeof(row->reason), words);
-}
-
-static void
 complete_timer_row(struct timer_analysis *analysis)
 {
 	struct report_interval *row = analysis->row;
@@ -267,7 +241,8 @@ complete_timer_row(struct timer_analysis *analysis)
 	/* If the core was preempted at some one-shots, the timer may have worked there, so it is not called stuck. */
 	if (row->state == CLOCK_PRESENT && row->empty && !row->excused && !row->delivered && !row->expired && !row->periodic) {
 		row->state = CLOCK_STUCK;
-		explain_missing_figures(row, "No interrupt came, and the timer's own status shows that none was due.");
+		text_copy(row->reason, sizeof(row->reason),
+			  "No interrupt came, and the timer's own status shows that none was due.");
 	}
 	if (!row->periodic || !lateness_are_ticks_scattered(row, analysis->values, analysis->value_count))
 		return;
@@ -275,8 +250,8 @@ complete_timer_row(struct timer_analysis *analysis)
 	row->early = row->empty = row->losses = row->doubled = 0;
 	row->excused = row->expected;
 	row->lateness = (struct report_lateness){ .count = 0 };
-	explain_missing_figures(row, "The timer's ticks come anywhere in their periods, so none can be matched to a "
-				"deadline.");
+	text_copy(row->reason, sizeof(row->reason),
+		  "The timer's ticks come anywhere in their periods, so none can be matched to a deadline.");
 }
 
 static bool

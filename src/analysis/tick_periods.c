@@ -25,7 +25,13 @@ struct periods {
 	int64_t residuals_ps[PERIODS_MAX]; /* see lateness_fit_tick_rate() */
 };
 
-/* Returns the period in TSC ticks. */
+static int64_t
+period_ps(const struct timer_analysis *analysis)
+{
+	return timer_counter_ticks_to_ps(analysis->arming.ticks, analysis->tick.value);
+}
+
+/* Returns the period that was requested. The length of the counter's ticks may be known less exactly. */
 static uint64_t
 period_tsc_ticks(const struct timer_analysis *analysis)
 {
@@ -52,12 +58,6 @@ static bool
 is_interrupt_in_burst(const struct timer_analysis *analysis, size_t i)
 {
 	return i && interrupt_tsc(analysis, i) - interrupt_tsc(analysis, i - 1) < period_tsc_ticks(analysis) / BURST_SHARE;
-}
-
-static int64_t
-period_ps(const struct timer_analysis *analysis)
-{
-	return timer_counter_ticks_to_ps(analysis->arming.ticks, analysis->tick.value);
 }
 
 /* Returns the time from the first interrupt to interrupt I. */
