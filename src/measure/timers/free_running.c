@@ -43,12 +43,8 @@ find_next_due_time(struct timer_test *test)
 	const struct timer *timer = test->timer;
 	uint64_t left_ns;
 
-	if (timer->ticks_max == 1) {
-		if (test->due_tsc == 0)
-			return wait_for_step_of_counter(test);
-		test->due_tsc += timer_test_ns_to_tsc_ticks(test, test->row->asked_ns);
-		return true;
-	}
+	if (timer->ticks_max == 1)
+		return wait_for_step_of_counter(test);
 	left_ns = scale_mul_div(timer->driver->get_ticks_left(timer), test->tick.value, AS_PER_NS);
 	if (left_ns > FAR_NS) {
 		timer_test_set_state(test, CLOCK_DISABLED, "The timer's next interrupt is due in more than three seconds, "
@@ -92,7 +88,6 @@ void
 run_free_running_window(void *argument)
 {
 	struct timer_test *test = argument;
-	const struct timer_slot *slot = test->all->window->slot;
 	const struct timer_driver *driver = test->timer->driver;
 
 	if (!timer_test_set_up_source(test))
@@ -104,11 +99,7 @@ run_free_running_window(void *argument)
 					test->due_tsc + timer_test_ns_to_tsc_ticks(test, FREE_RUNNING_NEAR_NS), 1);
 	test->arming.due = driver->expired(test->timer);
 	driver->disarm(test->timer);
-	if (!timer_test_record_interrupts(test))
-		return;
-	test->misses = slot->taken ? 0 : test->misses + 1;
-	if (slot->taken && test->timer->ticks_max == 1)
-		test->due_tsc = slot->events[0].tsc;
+	timer_test_record_interrupts(test);
 }
 
 /*

@@ -7,7 +7,6 @@
 #define PERIOD_NS   SURVEY_NS_PER_MS
 #define WINDOWS     10u
 #define WINDOWS_MAX 64u
-#define AWAITED_NS  (1500 * SURVEY_NS_PER_MS)
 #define NS_AS       UINT64_C(1000000000)
 /* maximum wait for one window on another core, which a busy host may delay */
 #define REMOTE_NS   (10 * SURVEY_NS_PER_S)
@@ -250,53 +249,34 @@ is_tested_source(const struct timer_driver *driver, const struct report *report)
 	return driver->tested == TIMER_TESTED_IN_LONG_RUNS && !is_quick_profile(report);
 }
 
-/* Returns the expected duration of a source's tests on the boot core, or 0 if the source is not tested. */
-static uint64_t
-expected_source_tests_ns(const struct report *report, const struct timer_driver *driver)
+static size_t
+count_tested_sources(const struct report *report, const struct survey_timers *timers)
 {
-	uint64_t windows = !has_periodic_mode(driver) ? 0 : is_tested_briefly(report, driver, 0) ? 1 : WINDOWS;
-	uint64_t ns = PERIODS_A_WINDOW * PERIOD_NS * windows;
+	size_t count = 0;
 
-	if (!is_tested_source(driver, report))
-		return 0;
-	if (driver->kind == TIMER_AWAITED || driver->kind == TIMER_POLLED)
-		return AWAITED_NS;
-	for (const struct plan *plan = get_plan_of_one_shots(report, driver, 0); plan->count; plan++)
-		ns += plan->ns * plan->count;
-	return ns;
-}
-
-/* Returns the expected duration of the tests of the sources from number FROM on. If the run is shortened, it falls. */
-static uint64_t
-expected_remaining_tests_ns(const struct report *report, const struct survey_timers *timers, size_t from)
-{
-	uint64_t ns = 0;
-
-	for (size_t i = from; i < SURVEY_TIMERS_MAX && timers->drivers[i]; i++)
-		ns += expected_source_tests_ns(report, timers->drivers[i]);
-	return ns;
+	for (size_t i = 0; i < SURVEY_TIMERS_MAX && timers->drivers[i]; i++)
+		count += is_tested_source(timers->drivers[i], report);
+	return count;
 }
 
 void
 survey_test_timers_on_boot_core(struct survey *survey, struct survey_timers *timers)
 {
-	uint64_t all_ns = expected_remaining_tests_ns(survey->report, timers, 0);
+	size_t sources = count_tested_sources(survey->report, timers), done = 0;
 
 	for (size_t i = 0; i < SURVEY_TIMERS_MAX && timers->drivers[i] && !survey_end_run_if_due(survey); i++) {
-		struct timer *timer = &timers->timers[i];
+		struct timer timer = { .driver = timers->drivers[i] };
 
-		*timer = (struct timer){ .driver = timers->drivers[i] };
-		if (!is_tested_source(timer->driver, survey->report))
+		if (!is_tested_source(timer.driver, survey->report))
 			continue;
-		timer->driver->open(timers->platform, timer);
-		if (timer->unlisted)
-			continue;
-		survey_show_progress(survey, timer->driver->id, 0);
-		test_timer_source(survey, timers, timer, 0);
-		if (all_ns)
-			survey->plan.done_ns =
-				scale_mul_div(survey_max_timer_tests_ns(survey->report, survey->smp->count),
-					      all_ns - expected_remaining_tests_ns(survey->report, timers, i + 1), all_ns);
+		timer.driver->open(timers->platform, &timer);
+		if (!timer.unlisted) {
+			survey_show_progress(survey, timer.driver->id, 0);
+			test_timer_source(survey, timers, &timer, 0);
+		}
+		/* The tests of each source take about the same time. */
+		survey->plan.done_ns =
+			scale_mul_div(survey_max_timer_tests_ns(survey->report, survey->smp->count), ++done, sources);
 	}
 }
 

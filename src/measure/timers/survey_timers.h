@@ -11,7 +11,6 @@ struct survey_timers {
 	const struct timer_window *window;
 	const struct timer_driver *const *drivers; /* sources to test, ended by NULL */
 	const struct platform *platform;
-	struct timer timers[SURVEY_TIMERS_MAX];
 	/* for the latest arming: the gaps in which the core was preempted, and then the interrupts */
 	struct record_event items[RECORD_AWAY_MAX + TIMER_EVENTS_MAX];
 };
