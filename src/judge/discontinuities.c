@@ -102,10 +102,8 @@ add_jump_finding(struct report *report, const struct report_discontinuity *row, 
 
 	if (jumps <= rules_get_limit_by_id(report, rule) || rules_find_finding(report, rule, id))
 		return;
-	if (entry && !entry->failed_later) {
-		entry->failed_later = true;
-		entry->failed_later_ms = row->at_ms;
-	}
+	if (entry && !entry->failed_tsc)
+		entry->failed_tsc = row->at_tsc;
 	if (known)
 		by = phrase("%s%s s", back ? " back by " : " ahead by ",
 			    format_seconds(back ? -ns : ns, decimals_for_difference(ns)).bytes);

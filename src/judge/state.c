@@ -120,11 +120,8 @@ add_state_finding(struct report *report, const struct report_clock *entry, const
 	const struct clock *clock = &entry->clock;
 	struct phrase when = { "" };
 
-	if (entry->failed_later) {
-		uint64_t tenths = (entry->failed_later_ms + 50) / 100;
-
-		when = phrase(" since %lu.%lu s into the run", tenths / 10, tenths % 10);
-	}
+	if (entry->failed_tsc)
+		when = phrase(" since %s into the run", phrase_tsc_time(report, entry->failed_tsc).bytes);
 	rules_add_finding(report, rule->id, clock->id, REPORT_NO_CORE, "%s is %s%s%s%s%s", clock->id,
 			  clock_state_word(clock->state), when.bytes, clock->reason[0] ? ": " : "", clock->reason,
 			  rules_get_missing_full_stop(clock->reason));

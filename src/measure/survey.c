@@ -93,7 +93,7 @@ survey_run_catching_exceptions(struct survey *survey, const char *what, const st
 	fault_print(&text, &fault);
 	read = survey->reading ? report_find_clock(survey->report, survey->reading->id) : NULL;
 	if (read) {
-		survey_record_clock_failure(survey, read, survey->hooks.tsc_ordered());
+		survey_record_clock_failure(read, survey->hooks.tsc_ordered());
 		read->clock.state = CLOCK_BROKEN;
 		text_format(read->clock.reason, CLOCK_REASON_SIZE, "Access to it faulted: %s.", bytes);
 		return SURVEY_BROKE;
@@ -156,7 +156,7 @@ end_run_because_tsc_stopped(struct survey *survey)
 		if (!survey_usable(entry))
 			continue;
 		if (text_equal(entry->clock.main, "tsc")) {
-			survey_record_clock_failure(survey, entry, survey->hooks.tsc_ordered());
+			survey_record_clock_failure(entry, survey->hooks.tsc_ordered());
 			entry->clock.state = CLOCK_STUCK;
 			text_format(entry->clock.reason, CLOCK_REASON_SIZE, "Reads of this clock gave the same value %u times.",
 				    STOPPED_READS);
@@ -237,24 +237,21 @@ survey_is_time_for_joint_job(const struct survey *survey, uint64_t end_tsc, uint
 }
 
 void
-survey_record_clock_failure(const struct survey *survey, struct report_clock *entry, uint64_t now_tsc)
+survey_record_clock_failure(struct report_clock *entry, uint64_t now_tsc)
 {
-	if (entry->failed_later)
-		return;
-	entry->failed_later = true;
-	entry->failed_later_ms = scale_ns(&survey->scale, now_tsc - survey->report->start_tsc) / SURVEY_NS_PER_MS;
+	if (!entry->failed_tsc)
+		entry->failed_tsc = now_tsc;
 }
 
 void
-survey_mark_clock_stuck(const struct survey *survey, struct report_clock *entry, uint64_t stopped_ns,
-			uint64_t now_tsc)
+survey_mark_clock_stuck(struct report_clock *entry, uint64_t stopped_ns, uint64_t now_tsc)
 {
 	/*
 	 * A driver only opens a counter that has moved, so a counter that stands still has failed after it was opened.
 	 * An edge clock (an RTC) has failed only if it ticked earlier in this run.
 	 */
 	if (!entry->clock.edges_only || entry->resolution.steps)
-		survey_record_clock_failure(survey, entry, now_tsc);
+		survey_record_clock_failure(entry, now_tsc);
 	entry->clock.state = CLOCK_STUCK;
 	text_format(entry->clock.reason, CLOCK_REASON_SIZE,
 		    "The clock's reading did not change in %lu us, as timed by the TSC.", stopped_ns / 1000);

@@ -96,11 +96,10 @@ survey_usable(const struct report_clock *entry)
 bool survey_can_clock_measure_tsc(const struct survey *survey, const struct report_clock *entry);
 
 /* Records that ENTRY's clock worked before, and failed at NOW_TSC. Does nothing if the clock has failed earlier. */
-void survey_record_clock_failure(const struct survey *survey, struct report_clock *entry, uint64_t now_tsc);
+void survey_record_clock_failure(struct report_clock *entry, uint64_t now_tsc);
 
 /* Marks the clock as stuck. Its counter did not move for STOPPED_NS until NOW_TSC, although it should have moved. */
-void survey_mark_clock_stuck(const struct survey *survey, struct report_clock *entry, uint64_t stopped_ns,
-			     uint64_t now_tsc);
+void survey_mark_clock_stuck(struct report_clock *entry, uint64_t stopped_ns, uint64_t now_tsc);
 
 #define SURVEY_STUCK_PERIODS 16 /* number of periods without a movement after which a clock is stuck */
 

@@ -126,8 +126,8 @@ struct report_clock {
 	 * all clocks show the same change, the TSC's rate has changed.
 	 */
 	struct interval_ppb change_halves, change_since, change;
-	bool failed_later;           /* true if the clock worked at first, and failed during the run */
-	uint64_t failed_later_ms;    /* time of the failure since the start of the run */
+	/* TSC at which the clock, which had worked at first, was found to have failed; 0 if it did not fail */
+	uint64_t failed_tsc;
 	/* number of discontinuities that occurred while the boot core measured the latency of this clock */
 	unsigned disturbed;
 	/*

@@ -105,7 +105,7 @@ check_batch_for_steps(struct survey *survey, struct report_clock *entry, const s
 	add_tsc_steps_of_samples(survey, 0, survey->buffer.samples, count);
 	monotonic_add_samples(monotonic, &entry->clock, bounds, survey->buffer.samples, count);
 	if (was_healthy && monotonic->backward)
-		survey_record_clock_failure(survey, entry, survey->buffer.samples[count - 1].end);
+		survey_record_clock_failure(entry, survey->buffer.samples[count - 1].end);
 	if (monotonic->leaps == leaps)
 		return;
 	leap_ns = report_clock_ticks_to_ps(survey->report, entry, monotonic->last_leap_ticks) / PS_PER_NS;
@@ -125,7 +125,7 @@ mark_stuck_if_stopped(struct survey *survey, struct report_clock *entry, uint64_
 	if (is_emulated && stopped_ns <= EMULATED_STOPPED_NS)
 		return;
 	if (enough && now - moved > enough && (moved == start || stopped_ns > STOPPED_NS))
-		survey_mark_clock_stuck(survey, entry, stopped_ns, now);
+		survey_mark_clock_stuck(entry, stopped_ns, now);
 }
 
 struct boot_core_job {

@@ -169,7 +169,7 @@ survey_take_batch_at_window_or_run_end(struct survey *survey, struct survey_trac
 			       SURVEY_END_SAMPLES);
 	if (enough && !survey_any_differs(samples, SURVEY_END_SAMPLES) &&
 	    samples[SURVEY_END_SAMPLES - 1].begin - samples[0].end > enough)
-		survey_mark_clock_stuck(survey, entry,
+		survey_mark_clock_stuck(entry,
 					scale_ns(&survey->scale, samples[SURVEY_END_SAMPLES - 1].end - samples[0].begin),
 					samples[SURVEY_END_SAMPLES - 1].end);
 	return end;
@@ -374,7 +374,7 @@ survey_wait_for_edge(struct survey *survey, struct survey_track *track, struct s
 	}
 	if (survey_read_and_compare_clocks(survey) || survey->report->incomplete)
 		return false; /* after a discontinuity the waiting time by the TSC is wrong */
-	survey_mark_clock_stuck(survey, track->entry, scale_ns(&survey->scale, track->count.latest.end - start),
+	survey_mark_clock_stuck(track->entry, scale_ns(&survey->scale, track->count.latest.end - start),
 				track->count.latest.end);
 	return false;
 }

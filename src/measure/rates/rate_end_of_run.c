@@ -8,7 +8,7 @@
 
 /* Counts a step back of TRACK's counter, which reads less than at the end of the rate window. */
 static void
-count_step_back_since_window(const struct survey *survey, const struct survey_track *track)
+count_step_back_since_window(const struct survey_track *track)
 {
 	struct monotonic *monotonic = &track->entry->monotonic;
 	uint64_t back_ticks = track->last.ticks - track->count.latest.ticks;
@@ -16,7 +16,7 @@ count_step_back_since_window(const struct survey *survey, const struct survey_tr
 	monotonic->backward++;
 	if (back_ticks > monotonic->worst_ticks)
 		monotonic->worst_ticks = back_ticks;
-	survey_record_clock_failure(survey, track->entry, track->count.latest.end);
+	survey_record_clock_failure(track->entry, track->count.latest.end);
 }
 
 /*
@@ -50,7 +50,7 @@ read_clock_at_next_edge(struct survey *survey, struct survey_track *track, struc
 		    !may_clock_have_jumped(survey, track, expected, sample->end);
 	survey_track_update(survey, track, sample);
 	if (countable && (int64_t)(track->count.latest.ticks - track->last.ticks) < 0)
-		count_step_back_since_window(survey, track);
+		count_step_back_since_window(track);
 	else if (countable && survey_wait_for_edge(survey, track, NULL))
 		end->tightest = track->edge;
 }
@@ -133,7 +133,7 @@ survey_measure_rates_at_end_of_run(struct survey *survey)
 		return;
 	for (size_t i = 0; i < survey->report->clock_count; i++)
 		if (set_has(outcome.went_back, i))
-			count_step_back_since_window(survey, &survey->tracks[i]);
+			count_step_back_since_window(&survey->tracks[i]);
 	if (outcome.whole_run)
 		survey_set_scale(survey, report_get_tsc_scale(survey->report), outcome.undecided);
 }

@@ -11,6 +11,7 @@
 #include "stats/observed.h"
 
 #define NS_PER_US      1000
+#define NS_PER_MS      1000000
 #define MILLIHZ_PER_HZ 1000
 
 static const struct rule *

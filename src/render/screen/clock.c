@@ -8,18 +8,19 @@
 #include "render/sections/table_sections.h"
 
 #define MILLI     1000
+#define NS_PER_MS 1000000
 #define PAIR_SIZE 64 /* size in bytes of a text with two clock ids, of at most 12 characters each, and a few words */
 
 static void
-put_clock_state(struct text *out, const struct report_clock *entry)
+put_clock_state(struct text *out, const struct report *report, const struct report_clock *entry)
 {
 	const struct clock *clock = &entry->clock;
 
 	table_put_labelled_line(out, "state", "%s%s%s", clock_state_word(clock->state), clock->reason[0] ? ": " : "",
 				clock->reason);
-	if (entry->failed_later)
+	if (entry->failed_tsc)
 		table_put_labelled_line(out, "", "The clock worked at first. Its fault was seen %lu ms into the "
-					"run.", entry->failed_later_ms);
+					"run.", report_run_time_ns(report, entry->failed_tsc) / NS_PER_MS);
 	if (clock->state != CLOCK_ABSENT && clock->found_by && clock->found_by[0])
 		table_put_labelled_line(out, "found by", "%s", clock->found_by);
 	if (clock->width_bits)
@@ -128,7 +129,7 @@ screen_put_clock_facts(struct text *out, const struct report *report, const stru
 			  "NOT DETERMINED: no fault was found, but some rules are undecided" :
 			  verdict_word_in_capitals(entry->verdict));
 	out->ink = INK_PLAIN;
-	put_clock_state(out, entry);
+	put_clock_state(out, report, entry);
 	put_clock_rate(out, entry);
 	put_rates_against_other_clocks(out, report, entry);
 	put_latency_figures(out, report, entry);

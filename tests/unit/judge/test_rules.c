@@ -95,6 +95,21 @@ TEST(one_step_back_fails_the_clock_and_is_printed_with_its_size)
 	assert_int_equal(report->findings[0].core, REPORT_NO_CORE);
 }
 
+/* The record has the TSC at the failure. Its time follows from the TSC's rate at the end of the run. */
+TEST(the_time_of_a_failure_follows_from_the_tscs_rate)
+{
+	for (uint64_t ghz = 1; ghz <= 2; ghz++) {
+		struct report *report = literal_make_clean_report();
+
+		literal_remove_clock(report, "pit", CLOCK_STUCK, "channel 2 did not move");
+		literal_find_clock(report, "pit")->failed_tsc = report->start_tsc + UINT64_C(3000000000);
+		report->tsc.num = ghz * 1000000000;
+		judge_report(report);
+		assert_non_null(strstr(report->findings[0].text, ghz == 1 ? "pit is stuck since 3.0 s into the run: " :
+				       "pit is stuck since 1.5 s into the run: "));
+	}
+}
+
 TEST(limit_of_3_steps_allows_3_and_not_4)
 {
 	for (uint64_t steps = 3; steps <= 4; steps++) {

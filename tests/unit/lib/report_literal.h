@@ -633,8 +633,7 @@ literal_make_faulty_report(void)
 	literal_set_figure(literal_add_behaviour(report, "rtc-update", "rtc", "UIP was seen once, for 4000 us."), 3990, 4010);
 	report->rates[0].same_source = true;
 	literal_find_clock(report, "acpi_pm")->change = (struct interval_ppb){ true, 1500, 1250, 1750 };
-	literal_find_clock(report, "pit")->failed_later = true;
-	literal_find_clock(report, "pit")->failed_later_ms = 7031;
+	literal_find_clock(report, "pit")->failed_tsc = report->start_tsc + UINT64_C(7031) * (LITERAL_TSC_HZ / 1000);
 	report_add_note(report, "No volume could be written: the report goes to screen and serial line only.");
 	rules_add_finding(report, "acpi-table", NULL, REPORT_NO_CORE,
 			  "MADT: its checksum is wrong; it was read all the same.");
