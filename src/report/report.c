@@ -264,6 +264,12 @@ report_ticks_to_ns(const struct report *report, uint64_t ticks)
 	return (struct offset){ scale_ticks_to_ns_down(&scale, size), scale_ticks_to_ns_up(&scale, size) };
 }
 
+uint64_t
+report_get_bound_of_pass_ns(const struct report *report, const struct report_pass *pass)
+{
+	return (uint64_t)report_ticks_to_ns(report, pass->summary.bound_ticks).high;
+}
+
 static uint64_t
 ticks_to_ps(const struct scale *scale, uint64_t ticks)
 {

@@ -718,6 +718,9 @@ struct offset report_offset_to_ns(const struct report *report, struct offset off
 /* Returns TICKS in ns, as an interval because the TSC's rate is not exact. More than 2^60 ticks count as 2^60. */
 struct offset report_ticks_to_ns(const struct report *report, uint64_t ticks);
 
+/* Returns an upper bound in ns of the difference between any two TSCs in PASS, all of whose offsets are known. */
+uint64_t report_get_bound_of_pass_ns(const struct report *report, const struct report_pass *pass);
+
 /* Error budget of an offset in ps. Each part is half of the width that it adds to the interval; 0 if unknown. */
 struct offset_budget {
 	/*

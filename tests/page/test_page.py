@@ -208,6 +208,16 @@ def test_a_soak_is_drawn_over_time(show, rows, unit, words):
     assert page.evaluate("document.querySelectorAll('#series > details:last-of-type tbody tr').length") == rows
 
 
+def test_a_soak_with_a_larger_offset_than_the_bound_says_why(show):
+    report = soaked(30)
+    largest = max(abs(core["offset_ns"][end]) for row in report["series"] for core in row["cores"] if core["offset_ns"]
+                  for end in ("low", "high"))
+    for bound in largest, largest - 1, None:
+        report["skew"]["at_best_ns"] = bound
+        text = show(report).evaluate("document.getElementById('series').textContent")
+        assert ("so they can be larger than the bound under" in text) == (bound == largest - 1)
+
+
 def steps_of(page):
     """Return {time span in ms: (deviation in ppb, its lower limit in ppb, error in ns)} from the charts for the clock
     tsc."""
@@ -383,6 +393,16 @@ def test_the_tournament_that_is_shown_is_drawn(show):
     page.evaluate("document.querySelector('#skew details').open = true")
     page.settle()
     assert "+950\u00a0ns" in page.evaluate("document.querySelector('#skew details').textContent")
+
+
+def test_each_pass_has_its_own_bound(show):
+    report = golden("clean")
+    said = "document.getElementById('skew').textContent.replaceAll('\u00a0', ' ')"
+    report["skew"].update(first_bound_ns=99_999, last_bound_ns=1_601_000)
+    assert "Each pass has its own bound: 99,999 ns in the first, 1.61 ms in the last." in show(report).evaluate(said)
+    for name in "first_bound_ns", "last_bound_ns":
+        page = show({**report, "skew": {**report["skew"], name: None}})
+        assert "Each pass" not in page.evaluate(said)
 
 
 def test_machine_of_which_nothing_was_measured_is_said_to_be_so(show):

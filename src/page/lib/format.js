@@ -57,6 +57,13 @@ const UNITS_NS = [[1, "ns"], [1e3, "µs"], [1e6, "ms"], [1e9, "s"]];
 const UNITS_HZ = [[1, "Hz"], [1e3, "kHz"], [1e6, "MHz"], [1e9, "GHz"]];
 
 const ns = (value) => withUnit(value, UNITS_NS, 3);
+/* Formats an upper bound in ns: with all digits below 100 us, otherwise with three digits and rounded up. */
+function nsUpperBound(value) {
+	const step = 10 ** (Math.floor(Math.log10(value)) - 2);
+
+	return value < 1e5 ? `${whole(value)}\u00a0ns` : ns(Math.ceil(value / step) * step);
+}
+
 const hz = (value) => withUnit(value, UNITS_HZ, 7);
 
 /* Formats VALUE with its sign, which shows if a clock is fast or slow. */

@@ -111,6 +111,14 @@ function readsOverTime(report, unit) {
 		chart("chart-series-reads", "The 99th percentile of each clock's reads over the run", () => config(sets()))] : [];
 }
 
+/* Returns true if the offset in at least one row can be larger than the bound of the offsets for the whole run. */
+function doesRowExceedBound({series, skew}) {
+	const bound = skew ? skew.at_best_ns : null;
+
+	return isNumber(bound) && series.some(({cores}) => cores.map((core) => known((core || {}).offset_ns)).filter(Boolean)
+		.some(({low, high}) => Math.max(-low, high) > bound));
+}
+
 function offsetsOverTime(report, unit) {
 	const {count, drawn} = listCoresWithOffsets(report);
 	const sets = () => drawn.flatMap(({core, i}, place) => seriesBand(report.series, unit, `core ${whole(core.apic_id)}`, coreLine(place),
@@ -118,7 +126,9 @@ function offsetsOverTime(report, unit) {
 
 	return drawn.length ? [el("h3", null, "Offsets of the cores' TSCs"),
 		note("Each offset is against the boot core's TSC, by the shortest round trip in each row.",
-			count > drawn.length ? ` The ${drawn.length} of ${whole(count)} cores that moved the most.` : ""),
+			count > drawn.length ? ` The ${drawn.length} of ${whole(count)} cores that moved the most.` : "",
+			doesRowExceedBound(report) ? " These offsets come from separate and mostly shorter measurements, so they can be " +
+				"larger than the bound under “TSC against TSC”. The offset may also really have been larger then." : ""),
 		makeLegend(...drawn.map(({core}, place) => [`series-${place}`, `core ${whole(core.apic_id)}`, "dot"])),
 		chart("chart-series-offsets", "Offsets of the cores' TSCs over the run",
 			() => seriesConfig(sets(), unit, linearAxis("ahead of the boot core", (value) => formatSignedNs(value)), describeInterval(formatSignedNs)))] : [];

@@ -177,6 +177,9 @@ function skewSentences(report) {
 		said.push(`All TSCs agree within ${ns(skew.within_ns)} at ${moments}.`);
 	else if (!skew.text && isNumber(skew.at_best_ns))
 		said.push(`Synchronisation not determined: only within ${ns(skew.at_best_ns)} at ${moments}.`);
+	if (isNumber(skew.first_bound_ns) && isNumber(skew.last_bound_ns))
+		said.push(`Each pass has its own bound: ${nsUpperBound(skew.first_bound_ns)} in the first,`,
+			`${nsUpperBound(skew.last_bound_ns)} in the last. The larger counts.`);
 	/* The time of the last pass is rounded down as in the text report, so that both reports show the same time. */
 	if (lastIsShown(report))
 		said.push(`Pairs and offsets are of the last pass, at ${ns(Math.floor(skew.last_ms / 100) * 1e8)}.`);

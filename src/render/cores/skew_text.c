@@ -92,9 +92,9 @@ put_worst_pair_and_offset_bound(struct text *text, const struct report *report)
 		text_printf(text, " The offsets of cores %u, %u and %u from each other contradict by %lu ns, the most of all.",
 			    c, a, b, contradiction_ns);
 	if (is_bound_of_pass_valid(report) && !does_clause_name_bound(report))
-		text_printf(text, " %s two cores' TSCs differed by more than %ld ns.",
+		text_printf(text, " %s two cores' TSCs differed by more than %lu ns.",
 			    must_name_pass ? "In the first pass, no" : "No",
-			    report_ticks_to_ns(report, summary->bound_ticks).high);
+			    report_get_bound_of_pass_ns(report, report_get_shown_pass(report)));
 }
 
 /*
@@ -104,13 +104,10 @@ put_worst_pair_and_offset_bound(struct text *text, const struct report *report)
 static void
 put_offset_bound_of_each_pass(struct text *text, const struct report *report)
 {
-	uint64_t first_ticks = report->skew.passes[0].summary.bound_ticks;
-	uint64_t last_ticks = report_get_last_pass(report)->summary.bound_ticks;
-
 	text_printf(text, " Each pass has its own bound: %s in the first (its offsets are below), %s in the last. The "
 		    "larger counts.",
-		    phrase_bound_ns((uint64_t)report_ticks_to_ns(report, first_ticks).high).bytes,
-		    phrase_bound_ns((uint64_t)report_ticks_to_ns(report, last_ticks).high).bytes);
+		    phrase_bound_ns(report_get_bound_of_pass_ns(report, report->skew.passes)).bytes,
+		    phrase_bound_ns(report_get_bound_of_pass_ns(report, report_get_last_pass(report))).bytes);
 }
 
 static void
