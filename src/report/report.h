@@ -197,7 +197,10 @@ struct report_core {
 	bool off_majority;        /* true if this core's TSC differs from the TSCs of most other cores */
 	bool steps_back;          /* true if successive readings on this core prove that its TSC steps back */
 	bool drifts;              /* true if this core's TSC drifts relative to the TSCs of most other cores */
-	/* lowest and highest possible drift of this core's TSC relative to most other cores' TSCs, in ppb */
+	/*
+	 * If this core drifts: lowest and highest possible drift of its TSC, in ppb, relative to the TSC of the core of the
+	 * majority from which it is proven to drift fastest.
+	 */
 	struct offset from_most;
 };
 

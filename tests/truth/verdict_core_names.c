@@ -294,16 +294,13 @@ is_average_drift_in_range(size_t core, size_t other, const struct span *stretch,
 	return near <= high && low <= far;
 }
 
-/*
- * Returns true if a finding's statement about a core's drift is true. The drift is relative to another core, or to
- * more than half of all cores.
- */
+/* Returns true if a finding's statement about a core's drift is true. The drift is relative to another core. */
 static bool
 is_drift_finding_true(const struct finding *finding)
 {
 	const char *than = strstr(finding->text, " than ");
-	size_t core, right = 0;
 	unsigned id, other;
+	size_t core;
 	unsigned long near, far;
 	struct span stretch[2];
 	char word[16];
@@ -316,17 +313,11 @@ is_drift_finding_true(const struct finding *finding)
 	faster = strcmp(word, "faster") == 0;
 	if (core == machine.cores || (!faster && strcmp(word, "slower") != 0))
 		return false;
-	if (sscanf(than, " than core %u's", &other) == 1)
-		return find_core_by_apic_id(other) < machine.cores &&
-		       (faster ? is_average_drift_in_range(core, find_core_by_apic_id(other), stretch, near, far)
-			       : is_average_drift_in_range(core, find_core_by_apic_id(other), stretch,
-							   -(long double)far, -(long double)near));
-	if (strncmp(than, " than most ", 11) != 0)
+	if (sscanf(than, " than core %u's", &other) != 1 || find_core_by_apic_id(other) == machine.cores)
 		return false;
-	for (size_t i = 0; i < machine.cores; i++)
-		right += i != core && (faster ? is_average_drift_in_range(core, i, stretch, near, far)
-					      : is_average_drift_in_range(core, i, stretch, -(long double)far, -(long double)near));
-	return right * 2 > machine.cores;
+	return faster ? is_average_drift_in_range(core, find_core_by_apic_id(other), stretch, near, far)
+		      : is_average_drift_in_range(core, find_core_by_apic_id(other), stretch, -(long double)far,
+						  -(long double)near);
 }
 
 /*
@@ -341,7 +332,7 @@ check_drift_steady_or_step(const struct finding *finding, size_t core)
 	bool stepped = at_ps != SIM_NEVER;
 	struct span span;
 
-	if (strstr(finding->text, ", steadily: "))
+	if (strstr(finding->text, ", steadily, "))
 		tally_check(CHECK_MOTION, !stepped, "core %zu stepped: %s", core, finding->text);
 	else if (step)
 		tally_check(CHECK_MOTION, stepped && parse_time_or_pair(step + 11, &span) &&
@@ -403,11 +394,13 @@ check_finding(const struct report *report, const struct finding *finding)
 	const struct report_skew *skew = &report->skew;
 	bool is_offset = strcmp(finding->rule, "tsc-offset") == 0, is_drift = strcmp(finding->rule, "tsc-drift") == 0;
 	size_t named = find_core_by_apic_id(finding->core);
-	struct span span = { 0, 0 };
+	struct span span = { 0, 0 }, end = { 0, 0 };
+	bool has_time = is_drift ? parse_time_pair(finding->text, &span, &end) : parse_time_or_pair(finding->text, &span);
 
+	if (is_drift)
+		span.to_ps = end.to_ps;
 	if ((is_offset || is_drift) && named < machine.cores)
-		tally_check(CHECK_CORE_NAMED, parse_time_or_pair(finding->text, &span) &&
-			    does_core_differ_from_majority(named, span), "%s%s", finding->text,
+		tally_check(CHECK_CORE_NAMED, has_time && does_core_differ_from_majority(named, span), "%s%s", finding->text,
 			    has_majority ? "" : " (no class of cores is most)");
 	if (is_offset)
 		tally_check(CHECK_SENTENCE, is_offset_finding_true(report, finding), "%s", finding->text);

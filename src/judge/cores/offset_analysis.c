@@ -43,6 +43,14 @@ get_drift_of_pair(const void *report, size_t a, size_t b)
 	return report_get_pair_drift(report, a, b);
 }
 
+uint64_t
+pair_proven_drift_ppb(const struct report *report, size_t a, size_t b)
+{
+	uint64_t ppb = offset_min_abs(report_get_pair_drift(report, a, b));
+
+	return ppb > report->skew.drift_limit_ppb ? ppb : 0;
+}
+
 /*
  * Returns the time interval in which the pair's offset changed by the kind of change MOTION. It starts with the pair's
  * measurement in one pass, and ends with its measurement in a later pass. For an unknown MOTION these are the first and
@@ -59,104 +67,33 @@ find_time_of_motion(const struct report *report, enum motion motion, size_t othe
 				offsets_get_time_of_pair(&to->offsets, other, rank).end_tsc };
 }
 
-/*
- * Returns true if RANK is proven to drift against OTHER: faster if AHEAD, otherwise slower. The interval that contains
- * the drift must not be wider than WIDTH ppb.
- */
-static bool
-is_drift_proven(const struct report *report, size_t other, size_t rank, bool ahead, uint64_t width)
+size_t
+core_find_drift_reference(const struct report *report, size_t rank)
 {
-	struct offset drift = report_get_pair_drift(report, other, rank);
+	size_t reference = rank;
+	uint64_t most_ppb = 0;
 
-	return offset_min_abs(drift) > report->skew.drift_limit_ppb && (drift.low > 0) == ahead &&
-	       offset_width(drift) <= width;
-}
+	for (size_t i = 0; i < report->skew.drifts.cores; i++) {
+		uint64_t ppb = pair_proven_drift_ppb(report, i, rank);
 
-static size_t
-count_cores_that_prove_drift(const struct report *report, size_t rank, bool ahead, uint64_t width)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < report->skew.drifts.cores; i++)
-		count += is_drift_proven(report, i, rank, ahead, width);
-	return count;
-}
-
-/*
- * Returns the smallest width in ppb with which is_drift_proven() is true against more than half of the cores. Returns
- * UINT64_MAX if no width is sufficient, because too few drifts are proven.
- */
-static uint64_t
-min_width_that_proves_drift_ppb(const struct report *report, size_t rank, bool ahead)
-{
-	uint64_t width = 0;
-
-	for (uint64_t bit = UINT64_C(1) << 63; bit; bit >>= 1)
-		if (2 * count_cores_that_prove_drift(report, rank, ahead, width + bit - 1) <= report->skew.drifts.cores)
-			width += bit;
-	return width;
-}
-
-/*
- * Returns an interval that contains RANK's proven drifts against more than half of the cores: those with the narrowest
- * intervals. If at most half of the cores prove a drift, it contains all proven drifts.
- *
- * Each pair was measured over its own time interval. If the TSC made one step, a pair with a longer time interval shows
- * a slower drift. Therefore the lower bound of each drift is scaled to MOMENT, which contains the time intervals of all
- * these pairs.
- */
-struct offset
-core_drift_from_majority_ppb(const struct report *report, size_t rank, struct moment *moment)
-{
-	size_t cores = report->skew.drifts.cores;
-	bool ahead = count_cores_that_prove_drift(report, rank, true, UINT64_MAX) >
-		     count_cores_that_prove_drift(report, rank, false, UINT64_MAX);
-	uint64_t width = min_width_that_proves_drift_ppb(report, rank, ahead);
-	struct offset most = { INT64_MAX, 0 };
-
-	*moment = MOMENT_NEVER;
-	for (size_t i = 0; i < cores; i++)
-		if (is_drift_proven(report, i, rank, ahead, width))
-			*moment = moment_union(*moment, find_time_of_motion(report, MOTION_UNKNOWN, i, rank));
-	for (size_t i = 0; i < cores; i++) {
-		struct moment own = find_time_of_motion(report, MOTION_UNKNOWN, i, rank);
-		struct offset drift = ahead ? report_get_pair_drift(report, i, rank) : report_get_pair_drift(report, rank, i);
-		int64_t low;
-
-		if (!is_drift_proven(report, i, rank, ahead, width))
+		if (report->skew.moved[i] || ppb <= most_ppb)
 			continue;
-		low = (int64_t)scale_mul_div((uint64_t)drift.low, own.end_tsc - own.begin_tsc,
-					     moment->end_tsc - moment->begin_tsc);
-		most.low = low < most.low ? low : most.low;
-		most.high = drift.high > most.high ? drift.high : most.high;
+		most_ppb = ppb;
+		reference = i;
 	}
-	return ahead ? most : offset_negate(most);
+	return reference;
 }
 
 enum motion
-core_find_motion(const struct report *report, size_t rank, bool ahead, struct moment *moment)
+pair_find_motion(const struct report *report, struct pair pair, struct moment *moment)
 {
 	const struct report_pass *passes = report->skew.passes;
-	size_t count[MOTION_UNEVEN + 1] = { 0 }, cores = report->skew.drifts.cores;
-	struct moment moments[MOTION_UNEVEN + 1];
+	enum motion motion = MOTION_UNKNOWN;
 
-	for (enum motion i = MOTION_UNKNOWN; i <= MOTION_UNEVEN; i++)
-		moments[i] = MOMENT_NEVER;
-	for (size_t i = 0; i < cores && report->skew.pass_count == REPORT_PASSES; i++) {
-		enum motion motion;
-
-		if (!is_drift_proven(report, i, rank, ahead, UINT64_MAX))
-			continue;
-		motion = offsets_classify_motion(&passes[0].offsets, &passes[1].offsets, &passes[2].offsets, i, rank);
-		count[motion]++;
-		moments[motion] = moment_union(moments[motion], find_time_of_motion(report, motion, i, rank));
-	}
-	for (enum motion i = MOTION_STEADY; i <= MOTION_UNEVEN; i++) {
-		*moment = moments[i];
-		if (2 * count[i] > cores)
-			return i;
-	}
-	return MOTION_UNKNOWN;
+	if (report->skew.pass_count == REPORT_PASSES)
+		motion = offsets_classify_motion(&passes[0].offsets, &passes[1].offsets, &passes[2].offsets, pair.a, pair.b);
+	*moment = find_time_of_motion(report, motion, pair.a, pair.b);
+	return motion;
 }
 
 static void
@@ -168,11 +105,11 @@ mark_drifting_cores(struct report *report)
 					skew->disputed).any_differs;
 	for (size_t i = 0; i < report->core_count; i++) {
 		struct report_core *core = &report->cores[i];
-		struct moment moment;
 
 		core->drifts = core->rank < skew->drifts.cores && skew->moved[core->rank];
-		core->from_most = core->drifts ? core_drift_from_majority_ppb(report, core->rank, &moment) :
-						 (struct offset){ 0, 0 };
+		core->from_most = (struct offset){ 0, 0 };
+		if (core->drifts)
+			core->from_most = report_get_pair_drift(report, core_find_drift_reference(report, core->rank), core->rank);
 	}
 }
 
@@ -278,14 +215,6 @@ pair_proven_offset_ticks(const struct report *report, const struct report_pass *
 	if (offsets_get_movement_ticks(&pass->offsets, a, b) || !pair_has_proven_offset(report, pass, a, b))
 		return 0;
 	return offset_min_abs(offsets_get_offset(&pass->offsets, a, b));
-}
-
-uint64_t
-pair_proven_drift_ppb(const struct report *report, size_t a, size_t b)
-{
-	uint64_t ppb = offset_min_abs(report_get_pair_drift(report, a, b));
-
-	return ppb > report->skew.drift_limit_ppb ? ppb : 0;
 }
 
 struct pair

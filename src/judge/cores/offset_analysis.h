@@ -43,17 +43,16 @@ size_t pass_find_core_furthest_from(const struct report *report, const struct re
 struct pair pass_find_worst_pair(const struct report *report, const struct report_pass *pass, bool by_drift);
 
 /*
- * Returns the drift of core RANK's TSC relative to the majority of the cores. The bound nearer to 0 may be rounded to
- * 0, so the direction is the sign of the other bound. Sets MOMENT to the time interval over which this drift was
- * measured.
+ * Returns the core from which core RANK is proven to drift fastest, among the cores that do not drift from the majority.
+ * Returns RANK if there is none.
  */
-struct offset core_drift_from_majority_ppb(const struct report *report, size_t rank, struct moment *moment);
+size_t core_find_drift_reference(const struct report *report, size_t rank);
 
 /*
- * Returns how the offset of core RANK changed against more than half of all cores: steadily or by a step. For a step,
- * sets MOMENT to the time interval in which it happened.
+ * Returns how the offset of the pair changed: steadily or by a step. For a step, sets MOMENT to the time interval in
+ * which it happened.
  */
-enum motion core_find_motion(const struct report *report, size_t rank, bool ahead, struct moment *moment);
+enum motion pair_find_motion(const struct report *report, struct pair pair, struct moment *moment);
 
 #define MOMENT_NEVER ((struct moment){ UINT64_MAX, 0 }) /* an empty time interval */
 /* Returns the time interval from the earlier start to the later end of A and B. */

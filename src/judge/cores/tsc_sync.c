@@ -213,7 +213,7 @@ describe_cause_of_drift(const struct report *report, enum motion motion)
 }
 
 static struct phrase
-describe_core_motion(const struct report *report, enum motion motion, struct moment moment)
+describe_motion(const struct report *report, enum motion motion, struct moment moment)
 {
 	static const char *const words[] = {
 		[MOTION_UNKNOWN] = "steadily or by a step", [MOTION_STEADY] = "steadily", [MOTION_UNEVEN] = "unevenly",
@@ -224,41 +224,40 @@ describe_core_motion(const struct report *report, enum motion motion, struct mom
 	return phrase("%s", words[motion]);
 }
 
+/*
+ * Adds a finding on the drift of core PAIR.b from core PAIR.a, with END as the end of its text. The finding names both
+ * cores if NAMED is REPORT_NO_CORE, otherwise only NAMED.
+ */
 static void
-add_pair_drift_finding(struct report *report, struct pair pair)
+add_drift_finding(struct report *report, struct pair pair, uint32_t named, const char *end)
 {
 	struct offset drift = report_get_pair_drift(report, pair.a, pair.b);
 	const struct offsets *first = &report->skew.passes[0].offsets, *last = &report_get_last_pass(report)->offsets;
 	uint32_t a = report_get_apic_id_of_rank(report, pair.a), b = report_get_apic_id_of_rank(report, pair.b);
 	struct finding *finding;
 
-	finding = rules_add_finding(report, "tsc-drift", "tsc", REPORT_NO_CORE,
-				    "Core %u's TSC ran %lu to %lu ppb %s than core %u's between %s and %s, and "
-				    "nothing shows which of the two changed.", b, offset_min_abs(drift), offset_max_abs(drift),
-				    drift.high > 0 ? "faster" : "slower", a,
+	finding = rules_add_finding(report, "tsc-drift", "tsc", named,
+				    "Core %u's TSC ran %lu to %lu ppb %s than core %u's between %s and %s, %s", b,
+				    offset_min_abs(drift), offset_max_abs(drift), drift.high > 0 ? "faster" : "slower", a,
 				    phrase_time_span(report, offsets_get_time_of_pair(first, pair.a, pair.b)).bytes,
-				    phrase_time_span(report, offsets_get_time_of_pair(last, pair.a, pair.b)).bytes);
+				    phrase_time_span(report, offsets_get_time_of_pair(last, pair.a, pair.b)).bytes, end);
 	set_figure_to_offset_size(finding, drift);
-	rules_set_pair_of_cores(finding, a, b);
+	if (named == REPORT_NO_CORE)
+		rules_set_pair_of_cores(finding, a, b);
 }
 
+/* Adds a finding on core RANK, which drifts from the majority. REST is the end of its text. */
 static void
-add_drift_finding(struct report *report, size_t rank, struct phrase rest)
+add_finding_for_drifting_core(struct report *report, size_t rank, struct phrase rest)
 {
-	uint32_t core = report_get_apic_id_of_rank(report, rank);
-	struct moment moment, stepped;
-	struct offset drift = core_drift_from_majority_ppb(report, rank, &moment);
-	enum motion motion = core_find_motion(report, rank, drift.high > 0, &stepped);
-	struct finding *finding;
+	struct pair pair = { core_find_drift_reference(report, rank), rank };
+	struct moment stepped;
+	enum motion motion = pair_find_motion(report, pair, &stepped);
 
-	finding = rules_add_finding(report, "tsc-drift", "tsc", core,
-				    "Core %u's TSC ran %lu to %lu ppb %s than most %s, %s: %s.%s", core,
-				    offset_min_abs(drift), offset_max_abs(drift),
-				    drift.high > 0 ? "faster" : "slower",
-				    phrase_at_or_between(report, moment).bytes,
-				    describe_core_motion(report, motion, stepped).bytes,
-				    describe_cause_of_drift(report, motion), rest.bytes);
-	set_figure_to_offset_size(finding, drift);
+	add_drift_finding(report, pair, report_get_apic_id_of_rank(report, rank),
+			  phrase("%s, unlike the majority, which includes core %u: %s.%s",
+				 describe_motion(report, motion, stepped).bytes, report_get_apic_id_of_rank(report, pair.a),
+				 describe_cause_of_drift(report, motion), rest.bytes).bytes);
 }
 
 static void
@@ -269,9 +268,9 @@ judge_drifts(struct report *report)
 
 	for (size_t i = 0; i < report->skew.drifts.cores && count < NAMED_MAX; i++)
 		if (report_get_core_of_rank(report, i)->drifts)
-			add_drift_finding(report, i, describe_other_faulty_cores(++count, drifting));
+			add_finding_for_drifting_core(report, i, describe_other_faulty_cores(++count, drifting));
 	if (worst_pair.b)
-		add_pair_drift_finding(report, worst_pair);
+		add_drift_finding(report, worst_pair, REPORT_NO_CORE, "and nothing shows which of the two changed.");
 }
 
 /* ---- warps ---- */

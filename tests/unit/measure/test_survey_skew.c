@@ -767,11 +767,11 @@ drift_told(void)
 TEST(a_middle_pass_distinguishes_a_drift_from_a_step)
 {
 	static const struct { bool drifts, early, middle; const char *told; } cases[] = {
-		{ true, false, true, ", steadily: " },
+		{ true, false, true, ", steadily, unlike " },
 		{ false, true, true, ", by a step between 0 ms and 1000." },
 		{ false, false, true, ", by a step between 1000." },
-		{ false, true, false, ", steadily or by a step: " },
-		{ true, false, false, ", steadily or by a step: " },
+		{ false, true, false, ", steadily or by a step, unlike " },
+		{ true, false, false, ", steadily or by a step, unlike " },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
