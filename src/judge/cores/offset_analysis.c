@@ -123,53 +123,19 @@ is_core_in_majority(const struct report *report, const struct report_pass *pass,
 }
 
 /*
- * Returns another pass, which shows whether offsets of this pass are right. In a star schedule every core is measured
- * against the boot core only. If the boot core's TSC steps midway, cores that were measured before the step seem to
- * differ from cores measured after it.
- */
-static const struct report_pass *
-get_other_pass(const struct report *report, const struct report_pass *pass)
-{
-	const struct report_pass *passes = report->skew.passes;
-
-	if (report->skew.pass_count == REPORT_PASSES)
-		return &passes[1];
-	return pass == passes ? report_get_last_pass(report) : passes;
-}
-
-/*
- * Returns true if another pass confirms the offsets of all cores in a star schedule. Returns false if there is no other
- * pass. All offsets must be confirmed: if the boot core's TSC stepped just before the last core was measured, the last
- * core is right, and all others seem to differ. Returns true for a pass of all pairs.
- */
-static bool
-does_other_pass_confirm_offsets(const struct report *report, const struct report_pass *pass)
-{
-	const struct report_pass *other = get_other_pass(report, pass);
-
-	if (pass->offsets.kind != PAIR_SCHEDULE_STAR)
-		return true;
-	if (report->skew.pass_count < 2 || report->skew.any_moved)
-		return false;
-	for (size_t i = 1; i < pass->offsets.cores; i++)
-		if (offset_gap_between(offsets_get_offset(&pass->offsets, 0, i), offsets_get_offset(&other->offsets, 0, i)))
-			return false;
-	return true;
-}
-
-/*
- * Returns true if another pass, too, proves that RANK differs from a core of the majority. It is not enough that the
- * other pass does not contradict the offset, because its intervals may be wide. Returns true without proof for a pass
- * of all pairs, and for the boot core.
+ * Returns true if the next or the previous pass, too, proves that RANK differs from a core of the majority. In a star schedule every
+ * core is measured against the boot core only. If the boot core's TSC steps midway, cores that were measured before the
+ * step seem to differ from cores measured after it, but not in another pass. Returns true without proof for a pass of
+ * all pairs, and for the boot core, which differs from most cores before or after its step.
  */
 static bool
 does_other_pass_prove_offset(const struct report *report, const struct report_pass *pass, size_t rank)
 {
-	const struct report_pass *other = get_other_pass(report, pass);
+	const struct report_pass *other = pass == report->skew.passes ? pass + 1 : pass - 1;
 
 	if (pass->offsets.kind != PAIR_SCHEDULE_STAR || rank == 0)
 		return true;
-	for (size_t i = 1; i < pass->offsets.cores; i++)
+	for (size_t i = 1; i < pass->offsets.cores && report->skew.pass_count > 1; i++)
 		if (is_core_in_majority(report, pass, i) && pair_has_proven_offset(report, other, i, rank))
 			return true;
 	return false;
@@ -253,91 +219,38 @@ sync_limit_ns(const struct report *report)
 	return limit_ns < trips_ns ? trips_ns : limit_ns;
 }
 
-static bool
-does_core_drift_against_majority(const struct report *report, const struct report_pass *pass, size_t rank)
-{
-	for (size_t i = 0; i < pass->offsets.cores; i++)
-		if (is_core_in_majority(report, pass, i) && pair_proven_drift_ppb(report, i, rank))
-			return true;
-	return false;
-}
-
-/*
- * Returns true if MEMBER and REPRESENTATIVE are proven to be nearer to each other than to RANK, and not proven to drift
- * against each other.
- */
-static bool
-is_pair_closer_together_than_to_core(const struct report *report, const struct report_pass *pass, size_t representative,
-				     size_t member, size_t rank)
-{
-	const struct offsets *offsets = &pass->offsets;
-	uint64_t spread = offset_max_abs(offsets_get_offset(offsets, representative, member));
-
-	return offset_min_abs(offsets_get_offset(offsets, representative, rank)) > spread &&
-	       offset_min_abs(offsets_get_offset(offsets, member, rank)) > spread &&
-	       !pair_proven_drift_ppb(report, representative, member);
-}
-
-/*
- * Returns true if RANK is proven to be outside of a group of more than half of all cores. The group consists of one
- * core as its representative, and of the cores that is_pair_closer_together_than_to_core() finds nearer to it than to
- * RANK.
- */
-static bool
-is_core_proven_outside_majority(const struct report *report, const struct report_pass *pass, size_t rank)
-{
-	for (size_t representative = 0; representative < pass->offsets.cores; representative++) {
-		size_t members = 0;
-
-		for (size_t i = 0; i < pass->offsets.cores; i++)
-			members += i != rank && representative != rank && is_core_in_majority(report, pass, i) &&
-				   is_pair_closer_together_than_to_core(report, pass, representative, i, rank);
-		if (2 * members > pass->offsets.cores)
-			return true;
-	}
-	return false;
-}
-
-static bool
-are_all_cores_off_proven_outside(const struct report *report, const struct report_pass *pass)
-{
-	size_t off = 0;
-
-	for (size_t i = 0; i < pass->offsets.cores; i++) {
-		if (pass->off[i] && !is_core_proven_outside_majority(report, pass, i))
-			return false;
-		off += pass->off[i];
-	}
-	return off > 0;
-}
-
 /*
  * Returns true if the majority exists only because its offsets are inexact: some of its cores are proven to drift
- * against each other, and its remaining cores are at most half of all cores. Returns false if there are cores that
- * differ, and each of them is proven to be outside of a group of more than half of all cores.
+ * against each other, and none of its cores has the same rate, as far as is proven, as more than half of all cores.
  */
 static bool
 is_majority_split_by_drift(const struct report *report, const struct report_pass *pass)
 {
-	size_t split = 0, united = 0;
+	bool split = false;
 
-	for (size_t i = 0; i < pass->offsets.cores && report->skew.any_moved; i++) {
-		bool moves = is_core_in_majority(report, pass, i) && does_core_drift_against_majority(report, pass, i);
+	for (size_t one = 0; one < pass->offsets.cores && report->skew.any_moved; one++) {
+		size_t members = 0;
 
-		split += moves;
-		united += is_core_in_majority(report, pass, i) && !moves;
+		for (size_t i = 0; i < pass->offsets.cores && is_core_in_majority(report, pass, one); i++) {
+			bool drifts = pair_proven_drift_ppb(report, one, i);
+
+			split |= drifts && is_core_in_majority(report, pass, i);
+			members += !drifts && is_core_in_majority(report, pass, i);
+		}
+		if (2 * members > pass->offsets.cores)
+			return false;
 	}
-	return split && 2 * united <= pass->offsets.cores && !are_all_cores_off_proven_outside(report, pass);
+	return split;
 }
 
 /* Finds the cores whose TSC differs from the majority's in PASS. Marks them in the report if there is a majority. */
 static void
 analyse_pass(struct report *report, struct report_pass *pass)
 {
-	bool is_first = pass == report->skew.passes, confirmed = does_other_pass_confirm_offsets(report, pass);
+	bool is_first = pass == report->skew.passes;
 
 	for (size_t i = 0; i < pass->offsets.cores; i++)
-		pass->off[i] = confirmed && is_core_off_majority(report, pass, i);
+		pass->off[i] = is_core_off_majority(report, pass, i);
 	pass->marks_cores = false;
 	pass->no_majority = pass->summary.no_majority || is_majority_split_by_drift(report, pass);
 	for (size_t i = 0; i < pass->offsets.cores && !pass->no_majority; i++) {
