@@ -107,7 +107,8 @@ struct offsets_summary {
  * Calculates the summary of a pass, and each core's offset. The three arrays have an entry for each core, by rank.
  *
  * CORE_OFFSETS gets the core's offset against the boot core. If the two had a ping-pong, it is the result of this
- * ping-pong. Otherwise it is found from indirect paths: see offsets_bound_by_indirect_paths().
+ * ping-pong. Otherwise it follows from indirect paths: from the boot core to a third core, and from there to the core.
+ * It is unknown if the paths are too few, or if more than one path contradicts the others.
  *
  * OUTLIER is set to true for each core whose TSC is proven to differ from the majority: see outliers.h. DISPUTED is
  * working memory.

@@ -21,7 +21,6 @@
 
 #include "consensus/marzullo.h"
 #include "sync/outliers.h"
-#include "sync/offsets_indirect.h"
 
 /*
  * number of rounds of voting on the cores' offsets; the second round uses the results of the first round, which are
@@ -86,7 +85,10 @@ vote_on_core_offset(const struct vote_input *input, bool *decided)
 	*decided = majority.decided * 2 > majority.voters;
 	if (!*decided)
 		return own;
-	return offset_is_known(own) ? majority.shared : range_if_any_path_is_wrong(input, majority.shared);
+	if (offset_is_known(own))
+		return majority.shared;
+	/* More than one wrong path means that TSCs drift. Then the majority of the paths may be wrong, too. */
+	return majority.votes + 1 < majority.voters ? OFFSET_UNKNOWN : range_if_any_path_is_wrong(input, majority.shared);
 }
 
 static void
@@ -336,7 +338,8 @@ set_core_offsets(const struct offsets *offsets, struct offset *core_offsets)
 	for (size_t i = 1; i < offsets->cores; i++) {
 		struct offset own = offsets_get_offset(offsets, 0, i);
 
-		core_offsets[i] = offset_is_known(own) ? own : offsets_bound_by_indirect_paths(offsets, i, core_offsets[i]);
+		if (offset_is_known(own))
+			core_offsets[i] = own;
 	}
 }
 
