@@ -123,10 +123,10 @@ is_core_in_majority(const struct report *report, const struct report_pass *pass,
 }
 
 /*
- * Returns true if the next or the previous pass, too, proves that RANK differs from a core of the majority. In a star schedule every
- * core is measured against the boot core only. If the boot core's TSC steps midway, cores that were measured before the
- * step seem to differ from cores measured after it, but not in another pass. Returns true without proof for a pass of
- * all pairs, and for the boot core, which differs from most cores before or after its step.
+ * Returns true if the next or the previous pass, too, proves that RANK differs from a core of the majority. In a star
+ * schedule every core is measured against the boot core only. If the boot core's TSC steps midway, cores that were
+ * measured before the step seem to differ from cores measured after it, but not in another pass. Returns true without
+ * proof for a pass of all pairs, and for the boot core, which differs from most cores before or after its step.
  */
 static bool
 does_other_pass_prove_offset(const struct report *report, const struct report_pass *pass, size_t rank)

@@ -43,8 +43,8 @@ size_t pass_find_core_furthest_from(const struct report *report, const struct re
 struct pair pass_find_worst_pair(const struct report *report, const struct report_pass *pass, bool by_drift);
 
 /*
- * Returns the core from which core RANK is proven to drift fastest, among the cores that do not drift from the majority.
- * Returns RANK if there is none.
+ * Returns the core from which core RANK is proven to drift fastest, among the cores that do not drift from the
+ * majority. Returns RANK if there is none.
  */
 size_t core_find_drift_reference(const struct report *report, size_t rank);
 

@@ -316,36 +316,24 @@ struct warps {
 	const struct report_contended *worst; /* the check with the worst warp; NULL if there were no warps */
 };
 
-/* The results of both warp checks. */
-struct warp_checks {
-	struct warps unexplained, explained;
-	uint64_t iterations;
-	bool starved; /* true if some core executed too few iterations in one of the checks */
-};
-
-static struct warp_checks
-sum_up_warps(const struct report *report)
+/* Adds up the warps of both checks. Warps that a finding on one of the two cores explains go to EXPLAINED. */
+static void
+sum_up_warps(const struct report *report, struct warps *explained, struct warps *unexplained)
 {
 	const struct report_contended *checks[] = { &report->skew.locked, &report->skew.lock_free };
-	struct warp_checks all = { .iterations = 0 };
 
 	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
 		const struct report_contended *check = checks[i];
 		struct warps *warps;
 
-		if (!check->measured)
+		if (!check->measured || !check->warps)
 			continue;
-		all.iterations += check->iterations;
-		all.starved |= check->starved;
-		if (!check->warps)
-			continue;
-		warps = are_warps_explained(report, check) ? &all.explained : &all.unexplained;
+		warps = are_warps_explained(report, check) ? explained : unexplained;
 		warps->count += check->warps;
 		warps->iterations += check->iterations;
 		if (!warps->worst || check->worst_ticks > warps->worst->worst_ticks)
 			warps->worst = check;
 	}
-	return all;
 }
 
 static void
@@ -376,57 +364,45 @@ find_step_back_finding(struct report *report)
 
 /*
  * Returns the finding that explains a warp of WORST, or NULL. Prefers a step back of one of the two cores, then the
- * first offset or drift that names one of them, then any offset or drift. WORST may be NULL.
+ * first offset or drift that names one of them, then any offset or drift.
  */
 static struct finding *
 find_finding_that_explains_warp(struct report *report, const struct report_contended *worst)
 {
 	struct finding *first = NULL;
 
-	if (worst && does_core_of_warp_step_back(report, worst))
+	if (does_core_of_warp_step_back(report, worst))
 		return find_step_back_finding(report);
 	for (size_t i = 0; i < report->finding_count; i++) {
 		struct finding *finding = &report->findings[i];
 
 		if (!text_equal(finding->rule, "tsc-offset") && !text_equal(finding->rule, "tsc-drift"))
 			continue;
-		if (worst && (rules_does_finding_name_core(finding, worst->worst_a) ||
-			      rules_does_finding_name_core(finding, worst->worst_b)))
+		if (rules_does_finding_name_core(finding, worst->worst_a) ||
+		    rules_does_finding_name_core(finding, worst->worst_b))
 			return finding;
 		first = first ? first : finding;
 	}
 	return first;
 }
 
-/*
- * Adds a sentence on the warp checks to the finding that explains warps. The sentence states how many warps the finding
- * explains, or that there were none, or that the checks were not made. Adds nothing if all warps are unexplained.
- */
+/* Adds a sentence on WARPS to the finding that explains them. */
 static void
-add_warps_to_finding(struct report *report, const struct warp_checks *checks)
+add_warps_to_finding(struct report *report, const struct warps *warps)
 {
-	const struct warps *warps = &checks->explained;
 	const struct report_contended *worst = warps->worst;
-	struct finding *finding = find_finding_that_explains_warp(report, worst);
+	struct finding *finding = worst ? find_finding_that_explains_warp(report, worst) : NULL;
 
-	if (!finding || (!worst && checks->unexplained.worst))
+	if (!finding)
 		return;
-	if (worst)
-		rules_add_text_to_finding(finding,
-					  " Warps were seen, too (tsc-warp): %lu in %lu iterations under contention, the worst "
-					  "%lu ns", warps->count, warps->iterations, worst->worst_ns);
-	if (worst && worst->worst_a == worst->worst_b)
+	rules_add_text_to_finding(finding, " Warps were seen, too (tsc-warp): %lu in %lu iterations under contention, the "
+				  "worst %lu ns", warps->count, warps->iterations, worst->worst_ns);
+	if (worst->worst_a == worst->worst_b)
 		rules_add_text_to_finding(finding, ": core %u read less than it had before. The steps back are the likely cause.",
 					  worst->worst_a);
-	else if (worst)
+	else
 		rules_add_text_to_finding(finding, ", core %u ahead of core %u%s.", worst->worst_a, worst->worst_b,
 					  finding == find_step_back_finding(report) ? "; the steps back are the likely cause" : "");
-	else if (!checks->iterations)
-		rules_add_text_to_finding(finding, " Whether there are warps (tsc-warp) was not measured.");
-	else
-		rules_add_text_to_finding(finding, " No warp was seen (tsc-warp) in %lu iterations under contention%s.",
-					  checks->iterations,
-					  checks->starved ? ", but some core ran too few iterations" : "");
 }
 
 /*
@@ -497,12 +473,12 @@ judge_passes(struct report *report)
 void
 judge_offsets_and_warps(struct report *report)
 {
-	struct warp_checks warps;
+	struct warps explained = { .count = 0 }, unexplained = explained;
 
 	analyse_offsets(report);
-	warps = sum_up_warps(report);
-	judge_warps(report, &warps.unexplained);
+	sum_up_warps(report, &explained, &unexplained);
+	judge_warps(report, &unexplained);
 	if (report->skew.pass_count)
 		judge_passes(report);
-	add_warps_to_finding(report, &warps);
+	add_warps_to_finding(report, &explained);
 }
