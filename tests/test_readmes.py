@@ -120,13 +120,12 @@ def record_fields(header, name):
 
 def test_the_readme_describes_a_records_entries_as_the_code_defines_them():
     folder = ROOT / "src" / "record"
-    header, kinds = ((folder / name).read_text() for name in ("record.h", "record_kinds.c"))
-    numbers = dict(re.findall(r"^\tRECORD_([A-Z]+) = (\d+),", header, re.MULTILINE))
+    header = (folder / "record.h").read_text()
     expected = []
-    for constant, name, item in re.findall(r"\[RECORD_(\w+)\] = \w+\((\w+)(?:, (\w+))?\)", kinds):
+    for number, name, item in re.findall(r"^\tROW\(RECORD_\w+, (\d+), (\w+), (\w+)\)", header, re.MULTILINE):
         fields, size = record_fields(header, name)
-        expected.append(f"| {numbers[constant]} | {name} | {size} | {fields} | {item}".rstrip() + " |")
-        if item:
+        expected.append(f"| {number} | {name} | {size} | {fields} | {item if item != 'none' else ''}".rstrip() + " |")
+        if item != "none":
             fields, size = record_fields(header, item)
             expected.append(f"| {item} | {size} | {fields} |")
     assert len(expected) > 13

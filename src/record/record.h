@@ -31,29 +31,32 @@
 #define RECORD_SIZE_MIN  52u
 
 /*
- * The kinds of entries, by their number in the file. A new kind gets a new number, and numbers are never reused. No
- * version of baretick wrote entries of the kinds 4 and 6. A reader skips them like unknown kinds.
+ * The kinds of entries: name, number in the file, struct of an entry, and struct of its items. A new kind gets a new
+ * number, and numbers are never reused. No version of baretick wrote entries of the kinds 4 and 6. A reader skips them
+ * like unknown kinds.
  */
-enum record_kind {
-	RECORD_RUN = 1,
-	RECORD_SCALE = 2,
-	RECORD_CORE = 3,
-	RECORD_MARK = 5,
-	RECORD_BATCH = 7,
-	RECORD_LATENCY = 8,
-	RECORD_EXCHANGE = 9,
-	RECORD_INTERRUPTS = 10,
-	RECORD_WATCH = 11,
-	RECORD_GAP = 12,
-	RECORD_END = 13,
-	RECORD_TIMER = 14,
-	RECORD_CALIBRATION = 15,
-	RECORD_STEP = 16,
-	RECORD_STATED = 17,
-	RECORD_LOOP = 18,
-	RECORD_FACTS = 19,
-	RECORD_PASS = 20,
-};
+#define RECORD_KIND_TABLE(ROW) \
+	ROW(RECORD_RUN, 1, run, none)                        \
+	ROW(RECORD_SCALE, 2, scale, none)                    \
+	ROW(RECORD_CORE, 3, core, none)                      \
+	ROW(RECORD_MARK, 5, mark, none)                      \
+	ROW(RECORD_BATCH, 7, batch, corner)                  \
+	ROW(RECORD_LATENCY, 8, latency, taken)               \
+	ROW(RECORD_EXCHANGE, 9, exchange, pingpong)          \
+	ROW(RECORD_INTERRUPTS, 10, interrupts, event)        \
+	ROW(RECORD_WATCH, 11, watch, octave)                 \
+	ROW(RECORD_GAP, 12, gap, none)                       \
+	ROW(RECORD_END, 13, end, none)                       \
+	ROW(RECORD_TIMER, 14, timer, none)                   \
+	ROW(RECORD_CALIBRATION, 15, calibration, calibrated) \
+	ROW(RECORD_STEP, 16, step, compared)                 \
+	ROW(RECORD_STATED, 17, stated, none)                 \
+	ROW(RECORD_LOOP, 18, loop, taken)                    \
+	ROW(RECORD_FACTS, 19, facts, taken)                  \
+	ROW(RECORD_PASS, 20, pass, members)
+
+#define RECORD_KIND_NUMBER(kind, number, entry, item) kind = number,
+enum record_kind { RECORD_KIND_TABLE(RECORD_KIND_NUMBER) };
 
 /*
  * The structs of headers, entries and items have no padding, so their bytes are the same in memory and in the file. New
@@ -83,6 +86,9 @@ struct record_entry_header { /* the start of an entry; its struct and its items 
 #define RECORD_BLOCK_BYTES  sizeof(struct record_block)
 #define RECORD_ENTRY_BYTES  sizeof(struct record_entry_header)
 
+struct record_none { /* item of a kind without items */
+} __attribute__((packed));
+
 struct record_run { /* kind RUN: the first entry */
 	char version[24], commit[16]; /* version and commit of baretick */
 	uint64_t start_tsc;           /* the boot core's TSC at the start of the run */
@@ -102,20 +108,14 @@ struct record_core {
 } __attribute__((packed));
 
 enum record_mark_what {
-	RECORD_MARK_PHASE = 1,     /* a phase of the run starts; TEXT is its id */
-	RECORD_MARK_CORES = 2,     /* the other cores were started; VALUE is the number of all cores */
-	RECORD_MARK_TICK = 3,      /* the firmware's timer tick was restarted (VALUE 1) or stopped (VALUE 0) */
-	RECORD_MARK_SET = 4,       /* the counter of a clock was set; VALUE is the number of the clock */
-	RECORD_MARK_QUICK = 5,     /* the user pressed a key to end the run */
-	RECORD_MARK_DEADLINE = 6,  /* the deadline of the run passed */
-	RECORD_MARK_EXCEPTION = 7, /* an exception occurred on the boot core in the phase TEXT; VALUE is its vector */
+	RECORD_MARK_TICK = 3, /* the firmware's timer tick was restarted (VALUE 1) or stopped (VALUE 0) */
 };
 
 struct record_mark {
 	uint64_t tsc;
 	uint16_t what; /* a value of enum record_mark_what */
 	uint64_t value;
-	char text[24];
+	char text[24]; /* not used */
 } __attribute__((packed));
 
 /*
@@ -473,15 +473,8 @@ void record_begin(struct record *record, void *bytes, size_t size);
 bool record_put(struct record *record, enum record_kind kind, const void *fixed, const void *items, size_t count);
 
 /*
- * Replaces the entry at offset AT by another entry of the same KIND and COUNT. AT is the value of record->last after
- * the old entry was appended. This saves space for an entry whose values change during a long run.
- */
-void record_replace_entry(struct record *record, size_t at, enum record_kind kind, const void *fixed, const void *items,
-			  size_t count);
-
-/*
- * The same for an entry at the offset *AT. If *AT is 0, appends the entry and sets *AT, which stays 0 if there is no
- * space.
+ * Replaces the entry at the offset *AT by another entry of the same KIND and COUNT. This saves space for an entry whose
+ * values change during a long run. If *AT is 0, appends the entry and sets *AT, which stays 0 if there is no space.
  */
 void record_put_or_replace(struct record *record, size_t *at, enum record_kind kind, const void *fixed,
 			   const void *items, size_t count);

@@ -8,6 +8,9 @@
 
 _Static_assert(RECORD_SIZE_MIN == RECORD_HEADER_BYTES + END_BYTES, "a record without entries");
 
+#define KIND_SIZES(kind, number, entry, item) [kind] = { sizeof(struct record_##entry), sizeof(struct record_##item) },
+const struct record_kind_row record_kinds[RECORD_KINDS] = { RECORD_KIND_TABLE(KIND_SIZES) };
+
 void
 record_begin(struct record *record, void *bytes, size_t size)
 {
@@ -116,23 +119,17 @@ find_block(const struct record *record, size_t at)
 }
 
 void
-record_replace_entry(struct record *record, size_t at, enum record_kind kind, const void *fixed, const void *items,
-		     size_t count)
-{
-	struct record_block *block = find_block(record, at);
-
-	put_entry(record->bytes + at, kind, fixed, items, count);
-	block->crc = record_block_crc(block);
-}
-
-void
 record_put_or_replace(struct record *record, size_t *at, enum record_kind kind, const void *fixed, const void *items,
 		      size_t count)
 {
-	if (*at)
-		record_replace_entry(record, *at, kind, fixed, items, count);
-	else if (record_put(record, kind, fixed, items, count))
+	if (*at) {
+		struct record_block *block = find_block(record, *at);
+
+		put_entry(record->bytes + *at, kind, fixed, items, count);
+		block->crc = record_block_crc(block);
+	} else if (record_put(record, kind, fixed, items, count)) {
 		*at = record->last;
+	}
 }
 
 void

@@ -534,7 +534,7 @@ TEST(only_clocks_that_wrap_later_contradict_a_count)
 
 TEST(only_a_clock_that_was_not_tracked_may_lack_a_reading_at_the_end)
 {
-	static const struct record_mark mark = { 1, RECORD_MARK_TICK, 1, "" }, other = { 1, RECORD_MARK_SET, 1, "" };
+	static const struct record_mark mark = { 1, RECORD_MARK_TICK, 1, "" }, other = { 1, RECORD_MARK_TICK + 1, 1, "" };
 
 	for (unsigned marks = 0; marks < 5; marks++) {
 		bool may_have_stopped = marks == 1;

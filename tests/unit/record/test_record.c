@@ -205,7 +205,7 @@ TEST(an_entry_that_is_replaced_has_its_new_bytes_and_a_valid_checksum)
 	}
 	assert_true(record.blocks > 3);
 	for (uint32_t i = 0; i < 500; i++) {
-		record_replace_entry(&record, at[i], RECORD_GAP, &(struct record_gap){ i, 2, 1000 + i }, NULL, 0);
+		record_put_or_replace(&record, &at[i], RECORD_GAP, &(struct record_gap){ i, 2, 1000 + i }, NULL, 0);
 		assert_int_equal(read_all(bytes, record.length, &entries, &error), RECORD_CUT);
 		assert_int_equal(entries, 500);
 	}
