@@ -19,7 +19,7 @@
  */
 typedef void check_function(const struct checking *checking, struct behaviour *row);
 
-/* The end of a sentence on a test that had too little time. survey_max_device_checks_ns() sets the times. */
+/* The end of a sentence on a test that had too little time. src/measure/budgets.c sets the times. */
 #define CHECK_TIME_BY_PROFILE "Checks have the least time with profile=quick, the most with profile=soak."
 
 struct check {

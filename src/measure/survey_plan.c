@@ -69,7 +69,7 @@ static uint64_t
 expected_host_delay_of_pair_pass_ns(const struct survey *survey)
 {
 	uint64_t pairs = pair_schedule_count_pairs(PAIR_SCHEDULE_ALL, survey->smp->count);
-	uint64_t max_ns = survey_smaller(survey_max_pair_pass_ns(survey->report), DELAY_PASS_MAX_NS);
+	uint64_t max_ns = survey_smaller(survey_get_budget(survey->report)->pair_pass_max_ns, DELAY_PASS_MAX_NS);
 
 	return expected_host_delay_ns(survey, survey_smaller(pairs * DELAY_PAIR_NS, max_ns));
 }
@@ -121,7 +121,7 @@ planned_time_of_part_ns(const struct survey *survey, enum survey_part part)
 	case SURVEY_RATES_AGAIN:
 		return SURVEY_EDGE_WAIT_NS;
 	case SURVEY_CHECKS:
-		ns = survey_planned_device_checks_ns(report);
+		ns = survey_get_budget(report)->checks_planned_ns;
 		return ns + expected_host_delay_ns(survey, ns); /* waits for devices do not overlap with the host's delay */
 	case SURVEY_CALIBRATIONS:
 		return survey->plan.has_calibrations ? survey_planned_calibrations_ns(report) : 0;

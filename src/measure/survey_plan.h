@@ -18,6 +18,28 @@
  * for the end of the run.
  */
 enum options_profile survey_current_profile(const struct report *report);
+
+/* Times that depend on the profile. budgets.c has the table. */
+struct survey_budget {
+	uint64_t core_max_ns;         /* limit of each measurement on one core other than the boot core */
+	uint64_t core_reads_max_ns;   /* limit of the time in which such a core reads all clocks */
+	/*
+	 * The rate window takes the first multiple of duration=, but at least 1 s and at most 10 s. It takes the second
+	 * multiple if this is longer.
+	 */
+	uint64_t window_factor, window_long_factor;
+	/*
+	 * Limit of a pass over the pairs of cores. If all pairs would take longer, only pairs with the boot core are
+	 * measured.
+	 */
+	uint64_t pair_pass_max_ns;
+	uint64_t checks_max_ns, checks_planned_ns; /* limit and planned duration of all checks of devices */
+	uint64_t calibrations_max_ns; /* limit of the calibration loops */
+};
+
+/* Returns the times of the current profile. */
+const struct survey_budget *survey_get_budget(const struct report *report);
+
 /* returns the duration of one measurement in the current profile */
 uint64_t survey_measurement_budget_ns(const struct report *report);
 
@@ -32,12 +54,8 @@ uint64_t survey_clock_read_budget_per_core_ns(const struct report *report, size_
 /* Returns the duration of a rate window. */
 uint64_t survey_rate_window_ns(const struct report *report);
 
-/*
- * Return the planned duration of a pass over the pairs of CORES, and its limit. If all pairs would take longer than the
- * limit, only pairs with the boot core are measured.
- */
+/* Returns the planned duration of a pass over the pairs of CORES. */
 uint64_t survey_planned_pair_pass_ns(const struct report *report, size_t cores);
-uint64_t survey_max_pair_pass_ns(const struct report *report);
 
 /*
  * Returns the longest duration of a ping-pong. It is half of the time limit of a pass, divided by the number of pairs.
@@ -50,10 +68,6 @@ uint64_t survey_max_pingpong_ns(const struct report *report, enum pair_schedule 
  * hypervisor's clock.
  */
 uint64_t survey_count_warp_checks(const struct report *report);
-
-/* Return the longest and the planned duration of all checks of devices. The planned duration is part of the plan. */
-uint64_t survey_max_device_checks_ns(const struct report *report);
-uint64_t survey_planned_device_checks_ns(const struct report *report);
 
 /* Returns the planned duration of the calibration loops, which is also their time limit. */
 uint64_t survey_planned_calibrations_ns(const struct report *report);

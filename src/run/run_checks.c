@@ -99,7 +99,7 @@ static void
 report_progress(const struct run *run, const struct budget *budget)
 {
 	const struct survey *survey = &run->survey;
-	uint64_t spent = time_spent_on_checks_ns(survey, budget), plan_ns = survey_planned_device_checks_ns(&run->report);
+	uint64_t spent = time_spent_on_checks_ns(survey, budget), plan_ns = survey_get_budget(&run->report)->checks_planned_ns;
 
 	/*
 	 * The duration of the checks is unknown. Their progress is one half when the planned time has passed, and then
@@ -236,7 +236,7 @@ static void
 repeat_disturbed_checks(struct run *run, const size_t first[RUN_DRIVERS_MAX + 1])
 {
 	struct survey *survey = &run->survey;
-	struct budget budget = { survey->hooks.tsc_ordered(), survey_max_device_checks_ns(&run->report) };
+	struct budget budget = { survey->hooks.tsc_ordered(), survey_get_budget(&run->report)->checks_max_ns };
 	const struct device_check *check = run->machine->checks;
 
 	for (unsigned round = 0; round < ROUNDS_MAX; round++) {
@@ -263,7 +263,7 @@ repeat_disturbed_checks(struct run *run, const size_t first[RUN_DRIVERS_MAX + 1]
 void
 run_device_checks(struct run *run)
 {
-	struct budget budget = { run->survey.hooks.tsc_ordered(), survey_max_device_checks_ns(&run->report) };
+	struct budget budget = { run->survey.hooks.tsc_ordered(), survey_get_budget(&run->report)->checks_max_ns };
 	size_t first[RUN_DRIVERS_MAX + 1] = { 0 };
 
 	check_all_devices(run, &budget, first);

@@ -314,7 +314,7 @@ survey_pair_pass_run_next_batch(struct survey_pair_pass *pass)
 	size_t count, reached;
 
 	if (survey_end_run_if_due(survey) || survey_is_core_pass_over(survey, pass->end_tsc) ||
-	    begin_ns > SURVEY_OVERRUN_FACTOR * survey_max_pair_pass_ns(survey->report))
+	    begin_ns > SURVEY_OVERRUN_FACTOR * survey_get_budget(survey->report)->pair_pass_max_ns)
 		return false;
 	count = fill_batch(pass);
 	if (count == 0)
@@ -455,7 +455,7 @@ survey_pair_pass_repeat_wide_pairs(struct survey_pair_pass *pass)
 {
 	/* latest time at which a repetition may start, since the start of the pass */
 	uint64_t end_ns = survey_smaller(survey_pair_pass_elapsed_ns(pass) + TIME_AGAIN_MAX_NS,
-					 survey_max_pair_pass_ns(pass->survey->report));
+					 survey_get_budget(pass->survey->report)->pair_pass_max_ns);
 
 	if (!survey_pair_pass_is_over(pass))
 		return;

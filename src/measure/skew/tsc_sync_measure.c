@@ -118,7 +118,7 @@ is_rehearsal_sufficient(const struct survey_pair_pass *pass, uint64_t budget_ns)
 static uint64_t
 run_rehearsal(struct survey *survey, struct concurrency *concurrency, uint64_t end_tsc)
 {
-	uint64_t budget_ns = survey_max_pair_pass_ns(survey->report), elapsed_ns, estimated_ns;
+	uint64_t budget_ns = survey_get_budget(survey->report)->pair_pass_max_ns, elapsed_ns, estimated_ns;
 	struct survey_pair_pass pass;
 
 	survey_pair_pass_begin(&pass, survey, PAIR_SCHEDULE_ALL, 0);
@@ -141,8 +141,9 @@ choose_pair_schedule(struct survey *survey, struct concurrency *concurrency, uin
 	if (pair_schedule_count_pairs(PAIR_SCHEDULE_ALL, memory->offsets.cores) >
 	    pair_schedule_count_pairs(memory->widest, memory->cores))
 		return RECORD_PASS_NO_MEMORY;
-	return run_rehearsal(survey, concurrency, end_tsc) <= survey_max_pair_pass_ns(survey->report) ? RECORD_PASS_FULL :
-	       RECORD_PASS_TOO_LONG;
+	if (run_rehearsal(survey, concurrency, end_tsc) > survey_get_budget(survey->report)->pair_pass_max_ns)
+		return RECORD_PASS_TOO_LONG;
+	return RECORD_PASS_FULL;
 }
 
 static void

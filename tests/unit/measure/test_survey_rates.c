@@ -1768,8 +1768,8 @@ TEST(near_the_end_the_remaining_time_has_only_the_remaining_phases)
 	measure_window();
 	assert_true(bench->shown_ns < bench->total_ns / 2);
 	assert_true(left_at_start_of(SURVEY_RATES_AGAIN) <=
-		    survey_planned_device_checks_ns(&bench->report) + SURVEY_NS_PER_S);
-	assert_int_equal(left_at_start_of(SURVEY_CHECKS), survey_planned_device_checks_ns(&bench->report));
+		    survey_get_budget(&bench->report)->checks_planned_ns + SURVEY_NS_PER_S);
+	assert_int_equal(left_at_start_of(SURVEY_CHECKS), survey_get_budget(&bench->report)->checks_planned_ns);
 	assert_int_equal(left_at_start_of(SURVEY_TIMERS), 0); /* this run has no timer tests */
 	assert_int_equal(left_at_start_of(SURVEY_PARTS), 0);
 }

@@ -99,7 +99,7 @@ TEST(a_check_that_is_always_disturbed_ends_when_the_time_is_over)
 	struct bench *bench = checked(UINT32_MAX);
 	const struct behaviours *behaviours = &bench->run.report.behaviours;
 
-	bound_ps = 2 * survey_max_device_checks_ns(&bench->run.report) * 1000 + 2 * LOOK_PS;
+	bound_ps = 2 * survey_get_budget(&bench->run.report)->checks_max_ns * 1000 + 2 * LOOK_PS;
 	assert_in_range(looks, 5, bound_ps / LOOK_PS);
 	assert_int_equal(behaviours->count, 4);
 	assert_false(behaviours->rows[1].checked);
@@ -163,7 +163,7 @@ TEST(the_profile_quick_has_the_least_time_for_checks_and_soak_the_most)
 
 	for (size_t i = 0; i < sizeof(profiles) / sizeof(profiles[0]); i++) {
 		report.options.profile = profiles[i];
-		assert_true(survey_max_device_checks_ns(&report) > last_ns);
-		last_ns = survey_max_device_checks_ns(&report);
+		assert_true(survey_get_budget(&report)->checks_max_ns > last_ns);
+		last_ns = survey_get_budget(&report)->checks_max_ns;
 	}
 }
