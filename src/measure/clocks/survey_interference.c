@@ -125,7 +125,7 @@ observe_core_for_its_share(struct survey *survey, size_t core, size_t living, si
 	const struct report *report = survey->report;
 	struct survey_watch *watch = &survey->memory.watches[core];
 	uint64_t share_ns = survey_share_of_round_ns(survey, survey_time_budget_per_core_ns(report, living));
-	uint64_t before_ns = scale_ns(&survey->scale, watch->sum.observed_ticks), observed_ns = before_ns;
+	uint64_t observed_ticks = 0, observed_ns = 0;
 	struct gaps *gaps = survey->memory.gaps;
 	struct observe_job job = {
 		.gaps = gaps,
@@ -144,18 +144,18 @@ observe_core_for_its_share(struct survey *survey, size_t core, size_t living, si
 		return;
 	watch->sum.core = (uint32_t)core;
 	watch->sum.threshold_ticks = job.plan.threshold_ticks;
-	while (observed_ns - before_ns + SHORT_NS <
-		       survey_share_of_round_ns(survey, survey_time_budget_per_core_ns(report, living)) &&
-	       (observed_ns == before_ns || !survey_is_core_pass_over(survey, end_tsc)) && read_clocks_if_due(survey)) {
+	while (observed_ns + SHORT_NS < share_ns && (!observed_ns || !survey_is_core_pass_over(survey, end_tsc)) &&
+	       read_clocks_if_due(survey)) {
 		uint64_t begin_tsc = survey->hooks.tsc_ordered();
 
-		survey_show_progress(survey, "gaps", observed_ns - before_ns);
+		survey_show_progress(survey, "gaps", observed_ns);
 		if (!survey->smp->run(survey->smp->context, core, observe_gaps_on_core, &job, BOUND_NS))
 			return;
 		if (!watch->sum.observed_ticks)
 			watch->sum.begin_tsc = begin_tsc;
 		add_gaps_to_sum_of_core(watch, gaps);
-		observed_ns = scale_ns(&survey->scale, watch->sum.observed_ticks);
+		observed_ticks += gaps->observed_ticks;
+		observed_ns = scale_ns(&survey->scale, observed_ticks);
 		add_reported_stolen_time(watch, &job);
 		record_put_or_replace(&survey->record, &watch->at, RECORD_WATCH, &watch->sum, watch->octaves, OCTAVES);
 		events_left = record_single_gaps(survey, core, begin_tsc, events_left);
@@ -164,6 +164,8 @@ observe_core_for_its_share(struct survey *survey, size_t core, size_t living, si
 		survey_add_tsc_steps(survey, core, &gaps->steps);
 		if (gaps->observed_ticks < job.plan.duration_ticks)
 			return;
+		/* calculated again, because the share becomes shorter when the user asks for the end of the run */
+		share_ns = survey_share_of_round_ns(survey, survey_time_budget_per_core_ns(report, living));
 	}
 }
 

@@ -203,8 +203,11 @@ struct core_batch { /* a batch of samples, as a job of a core */
 	const struct clock *clock;
 	struct sample *samples;
 	size_t count;
-	uint64_t spin_ticks; /* duration of the core's spinning before the batch, by its own TSC */
-	uint64_t end_tsc;    /* the boot core's TSC at the end of the core's previous batch, or 0 */
+	/*
+	 * Duration of the core's spinning before the batch, by its own TSC. After a halt, a core runs slowly until its
+	 * frequency has risen.
+	 */
+	uint64_t spin_ticks;
 };
 
 static void
@@ -243,21 +246,16 @@ summarize_latency(const struct survey *survey, const struct latency *latency)
 }
 
 /*
- * Takes a batch on CORE. After a halt, a core runs slowly until its frequency has risen, so it spins first. It does not
- * spin if its previous batch ended so recently that the core has not halted since then.
+ * Takes a batch on CORE. The core spins only before its first batch, because all later batches follow before it halts.
+ * Returns false if the core does not answer.
  */
 static bool
 take_batch_on_core(struct survey *survey, size_t core, struct core_batch *batch)
 {
-	const struct smp *smp = survey->smp;
-	uint64_t idle_ticks = survey->hooks.tsc_ordered() - batch->end_tsc;
-	bool is_awake = batch->end_tsc && idle_ticks < scale_ns_to_ticks(&survey->scale, SURVEY_AWAKE_NS / 2);
+	bool is_complete = survey->smp->run(survey->smp->context, core, sample_batch_on_core, batch, CORE_BOUND_NS);
 
-	batch->spin_ticks = is_awake ? 0 : scale_ns_to_ticks(&survey->scale, survey->hooks.spin_ns);
-	if (!smp->run(smp->context, core, sample_batch_on_core, batch, CORE_BOUND_NS))
-		return false;
-	batch->end_tsc = survey->hooks.tsc_ordered();
-	return true;
+	batch->spin_ticks = 0;
+	return is_complete;
 }
 
 /* Reads BATCH's clock on one core for SHARE_NS. Returns false if the core does not answer. */
@@ -295,7 +293,8 @@ static bool
 measure_all_clocks_on_core(struct survey *survey, size_t core, uint64_t share_ns, uint64_t end_tsc)
 {
 	struct report *report = survey->report;
-	struct core_batch batch = { .hooks = &survey->hooks, .samples = survey->buffer.samples };
+	struct core_batch batch = { .hooks = &survey->hooks, .samples = survey->buffer.samples,
+				    .spin_ticks = scale_ns_to_ticks(&survey->scale, survey->hooks.spin_ns) };
 
 	for (size_t i = 0; i < report->clock_count && !survey_end_run_if_due(survey); i++) {
 		if (!survey_usable(&report->clocks[i]))
