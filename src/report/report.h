@@ -526,6 +526,12 @@ struct report_calibration { /* Results of a calibration loop (see clock/calibrat
 	 * measured.
 	 */
 	struct interval_ppb median, worst;
+	/*
+	 * Duration of the run with the worst error, and of the shortest run, by the TSC. Both are 0 if the record has no
+	 * TSC readings of the run with the worst error.
+	 */
+	uint64_t worst_run_ns, shortest_run_ns;
+	char remark[REPORT_SENTENCE]; /* a sentence on a worst error above 1 %, otherwise "" */
 };
 
 struct report_record { /* The run's record of raw readings, see src/record. */

@@ -28,7 +28,10 @@ const struct report_calibration *recommend_find_calibration_loop(const struct re
 /* Returns the worst error of the loop ROW, as "1.2 ppm". The error must be known. */
 struct phrase recommend_describe_worst_error(const struct report_calibration *row);
 
-/* Fills report->calibrated: sentences on the errors of Linux's calibration loops for the TSC, as they ran here. */
+/*
+ * Fills the remarks of report->calibrations, and report->calibrated: sentences on the errors of Linux's calibration
+ * loops for the TSC, as they ran here.
+ */
 void recommend_describe_calibrations(struct report *report);
 
 /*

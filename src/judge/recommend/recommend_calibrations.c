@@ -2,7 +2,11 @@
 #include "judge/recommend/recommend.h"
 
 #include "base/number.h"
+#include "base/offset.h"
 #include "base/text.h"
+
+/* 1 %: Linux rejects a refined rate that differs by more, see tsc_refine_calibration_work() in arch/x86/kernel/tsc.c */
+#define FAR_OFF_PPB UINT64_C(10000000)
 
 const struct report_calibration *
 recommend_find_calibration_loop(const struct report *report, const char *id)
@@ -19,6 +23,25 @@ recommend_describe_worst_error(const struct report_calibration *row)
 	return phrase("%s ppm", number_ppm_from_ppb(row->worst.value < 0 ? -row->worst.value : row->worst.value).text);
 }
 
+/*
+ * Explains a worst error above 1 %. A loop masks interrupts, and polls clocks. So if one of its runs takes at least
+ * twice as long as another, the core did not run for a part of it.
+ */
+static void
+explain_far_off_result(struct report_calibration *row)
+{
+	row->remark[0] = '\0';
+	if (!row->worst.known || offset_abs(row->worst.value) <= FAR_OFF_PPB)
+		return;
+	if (row->worst_run_ns && row->worst_run_ns >= 2 * row->shortest_run_ns)
+		text_format(row->remark, sizeof(row->remark), "The run of %s with the worst error was interrupted: it took %s, "
+			    "and the shortest run %s.", row->loop->id, number_from_ns(row->worst_run_ns).text,
+			    number_from_ns(row->shortest_run_ns).text);
+	else
+		text_format(row->remark, sizeof(row->remark), "The worst error of %s is above 1 %%. The record does not show "
+			    "why.", row->loop->id);
+}
+
 /* Linux takes the TSC's rate from its quick loop, or from its slower loop if the quick loop gives no rate. */
 void
 recommend_describe_calibrations(struct report *report)
@@ -30,6 +53,8 @@ recommend_describe_calibrations(struct report *report)
 	struct text text;
 	uint64_t runs;
 
+	for (size_t i = 0; i < report->calibration_count; i++)
+		explain_far_off_result(&report->calibrations[i]);
 	text_init(&text, report->calibrated, sizeof(report->calibrated));
 	if (used && used->worst.known) {
 		runs = used->runs - used->refused;

@@ -367,6 +367,7 @@ function behaviours(report) {
 
 const formatCalibrationError = (row, name) => (row[name] ? `${row[name].value.toFixed(1)} ppm` : NONE);
 const refusalSentence = (row) => joined([row.reason, ...row.refusals.map(({reason, count}) => `${whole(count)}: ${reason}`)], "; ");
+const explainCalibration = (row) => joined([refusalSentence(row), row.remark], "; ");
 
 function calibrations(report) {
 	const rows = report.calibrations || [];
@@ -385,7 +386,7 @@ function calibrations(report) {
 				["Refused", (row) => whole(row.refused)],
 				["Median", (row) => formatCalibrationError(row, "median_ppm")],
 				["Worst", (row) => formatCalibrationError(row, "worst_ppm")],
-				["Why", refusalSentence, "left"],
+				["Why", explainCalibration, "left"],
 			],
 			rows, "Calibration loops and their errors"));
 }

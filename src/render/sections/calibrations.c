@@ -48,8 +48,11 @@ table_put_calibrations(struct text *out, const struct report *report)
 	text_put(out, "loop            clock  runs refused median ppm  worst ppm\n");
 	for (size_t i = 0; i < report->calibration_count; i++)
 		put_row_of_loop(out, &report->calibrations[i]);
-	for (size_t i = 0; i < report->calibration_count; i++)
+	for (size_t i = 0; i < report->calibration_count; i++) {
 		put_reasons_for_no_rate(out, &report->calibrations[i]);
+		if (report->calibrations[i].remark[0])
+			table_put_paragraph(out, 2, "%s", report->calibrations[i].remark);
+	}
 	if (report->tsc_within.known)
 		table_put_paragraph(out, 0, "\"refused\": runs in which the loop gave no rate. Errors are against the TSC's "
 					"rate, measured to +-%s ppm against the reference clock.",

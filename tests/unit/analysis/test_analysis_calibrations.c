@@ -23,6 +23,7 @@ begin(void **state)
 {
 	(void)state;
 	memset(&report, 0, sizeof(report));
+	report.tsc = (struct rate){ 2000000000, 1 };
 	report.tsc_within = (struct rate_interval){ true, 2000000000000000, 1999999000000000, 2000001000000000 };
 	report.calibration_count = 2;
 	report.calibrations[0].loop = &quick;
@@ -103,6 +104,50 @@ TEST(the_rate_of_another_clock_follows_from_its_ticks_and_the_tscs)
 
 	put(&fixed, (struct record_calibrated[]){ { 100001000, NONE } }, 1);
 	assert_ppb(&analyse(0)->worst, 10000, -500, 20501);
+}
+
+/* EDK II's loop takes 101.4 us, which are 202,800 TSC ticks. */
+static const struct calibration_loop edk2 = { .id = "edk2", .clock = "tsc" };
+static const struct record_calibration of_edk2 = { .loop = "edk2" };
+
+static void
+put_readings_of_edk2(uint32_t run, uint64_t ticks)
+{
+	const struct record_loop fixed = { .loop = "edk2", .run = run };
+	const struct record_taken readings[] = { { 1000 }, { 1000 + ticks } };
+
+	assert_true(record_put(&record, RECORD_LOOP, &fixed, readings, 2));
+}
+
+TEST(a_result_that_is_far_off_is_explained_if_the_record_proves_an_interruption)
+{
+	report.calibrations[0].loop = &edk2;
+	put_readings_of_edk2(0, 202800);
+	put_readings_of_edk2(1, 20000000);
+	put(&of_edk2, (struct record_calibrated[]){ { 1999810800, NONE }, { 197220000000, NONE } }, 2);
+	assert_true(analyse(0)->worst.value > 90000000000);
+	assert_int_equal(report.calibrations[0].worst_run_ns, 10000000);
+	assert_int_equal(report.calibrations[0].shortest_run_ns, 101400);
+	assert_string_equal(report.calibrations[0].remark, "The run of edk2 with the worst error was interrupted: it took "
+			    "10.0ms, and the shortest run 101 us.");
+	/* Without an interruption, or without the readings of the worst run, the cause is unknown. */
+	put_readings_of_edk2(2, 405600);
+	put(&of_edk2, (struct record_calibrated[]){ { 394440000000, NONE } }, 1);
+	analyse(0);
+	assert_int_equal(report.calibrations[0].worst_run_ns, 202800);
+	record_begin(&record, bytes, sizeof(bytes));
+	put(&of_edk2, (struct record_calibrated[]){ { 1999810800, NONE }, { 197220000000, NONE } }, 2);
+	assert_int_equal(analyse(0)->worst_run_ns, 0);
+	assert_string_equal(report.calibrations[0].remark,
+			    "The worst error of edk2 is above 1 %. The record does not show why.");
+}
+
+TEST(an_error_of_1_percent_has_no_remark_and_a_larger_one_has)
+{
+	put(&of_quick, (struct record_calibrated[]){ { 2020000000, NONE } }, 1);
+	assert_string_equal(analyse(0)->remark, "");
+	put(&of_quick, (struct record_calibrated[]){ { 1979999999, NONE } }, 1);
+	assert_string_equal(analyse(0)->remark, "The worst error of linux_pit is above 1 %. The record does not show why.");
 }
 
 TEST(errors_are_unknown_without_the_tscs_rate)

@@ -28,6 +28,7 @@ TEST(each_loop_has_a_row_and_each_reason_a_sentence)
 		.loop = &loops[0], .runs = 500, .refused = 12, .refusal_count = 1,
 		.refusals = { { "a value of the PIT was missed (\"Fast TSC calibration failed\")", 12 } },
 		.median = { true, -12340, -12400, -12300 }, .worst = { true, -2000000000000, 0, 0 },
+		.remark = "The run was interrupted.",
 	};
 	report.calibrations[1] = (struct report_calibration){ .loop = &loops[1],
 							      .reason = "There was no time for this loop." };
@@ -39,6 +40,7 @@ TEST(each_loop_has_a_row_and_each_reason_a_sentence)
 		"linux_lapic     lapic  There was no time for this loop.\n"
 		"  linux_pit gave no rate in 12 of 500 runs: a value of the PIT was missed\n"
 		"  (\"Fast TSC calibration failed\").\n"
+		"  The run was interrupted.\n"
 		"\"refused\": runs in which the loop gave no rate. Errors are against the TSC's\n"
 		"rate, measured to +-0.1 ppm against the reference clock.\n"
 		"A sentence.\n");
