@@ -196,10 +196,11 @@ judge_note_reads_with_vm_exit(struct report *report)
 static bool
 is_median_above(const struct report_clock *entry, uint64_t limit_ns)
 {
-	struct latency_interval within = { .known = false };
+	struct latency_interval within;
 
-	if (entry->latency && entry->latency->count)
-		within = latency_percentile_interval(entry->latency, MEDIAN);
+	if (!entry->latency || !entry->latency->count)
+		return false;
+	within = latency_percentile_interval(entry->latency, MEDIAN);
 	return within.known && within.low_ns > limit_ns;
 }
 

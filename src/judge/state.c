@@ -41,28 +41,6 @@ count_allowed_steps_back(const struct report *report, const struct report_clock 
 	return rules_get_limit_by_id(report, "clock-backward") + explained;
 }
 
-/*
- * Returns the rule that ENTRY's clock seems to break, or NULL. judge_find_broken_rule() then considers that the TSC
- * may be at fault instead. A discontinuity may also appear as a step or a jump in the clock's readings. That is no
- * further fault.
- */
-static const struct rule *
-find_broken_rule(const struct report *report, const struct report_clock *entry)
-{
-	if (judge_has_device_failed(report, &entry->clock))
-		return NULL;
-	if (entry->clock.state == CLOCK_STUCK)
-		return rules_find("clock-stuck");
-	if (entry->clock.state == CLOCK_BROKEN)
-		return rules_find("clock-broken");
-	if (count_steps_back(report, entry) > count_allowed_steps_back(report, entry))
-		return rules_find("clock-backward");
-	if (entry->monotonic.leaps > rules_get_limit_by_id(report, "clock-jumped") + entry->disturbed &&
-	    judge_count_jumps_of_clock(report, entry->clock.main))
-		return rules_find("clock-jumped");
-	return NULL;
-}
-
 /* Returns true if RULE is about a step back or a jump. */
 static bool
 is_rule_on_steps_or_jumps(const struct rule *rule)
@@ -76,7 +54,7 @@ judge_has_tsc_stepped(const struct report *report)
 	for (size_t i = 0; i < report->clock_count; i++) {
 		const struct report_clock *entry = &report->clocks[i];
 
-		if (text_equal(entry->clock.main, "tsc") && is_rule_on_steps_or_jumps(find_broken_rule(report, entry)))
+		if (text_equal(entry->clock.main, "tsc") && is_rule_on_steps_or_jumps(judge_find_broken_rule(report, entry)))
 			return true;
 	}
 	return false;
@@ -91,18 +69,28 @@ judge_has_tsc_stepped_or_jumped(const struct report *report)
 /*
  * Ignores a step back or a jump of a clock if the TSC itself stepped back or jumped. The TSC limits how far a clock
  * may advance between two readings, and shows whether a narrow counter wrapped. A 64-bit counter never wraps, so
- * its steps back are found without the TSC and are not ignored.
+ * its steps back are found without the TSC and are not ignored. A discontinuity may also appear as a step or a jump in
+ * the clock's readings. That is no further fault.
  */
 const struct rule *
 judge_find_broken_rule(const struct report *report, const struct report_clock *entry)
 {
-	const struct rule *rule = find_broken_rule(report, entry);
-	bool by_tsc = rule == rules_find("clock-jumped") || entry->clock.wrap_ticks != UINT64_MAX;
+	bool is_tsc = text_equal(entry->clock.main, "tsc");
 
-	if (rule && is_rule_on_steps_or_jumps(rule) && by_tsc && !text_equal(entry->clock.main, "tsc") &&
-	    judge_has_tsc_stepped_or_jumped(report))
+	if (judge_has_device_failed(report, &entry->clock))
 		return NULL;
-	return rule;
+	if (entry->clock.state == CLOCK_STUCK)
+		return rules_find("clock-stuck");
+	if (entry->clock.state == CLOCK_BROKEN)
+		return rules_find("clock-broken");
+	if (count_steps_back(report, entry) > count_allowed_steps_back(report, entry) &&
+	    (is_tsc || entry->clock.wrap_ticks == UINT64_MAX || !judge_has_tsc_stepped_or_jumped(report)))
+		return rules_find("clock-backward");
+	if (entry->monotonic.leaps > rules_get_limit_by_id(report, "clock-jumped") + entry->disturbed &&
+	    judge_count_jumps_of_clock(report, entry->clock.main) &&
+	    (is_tsc || !judge_has_tsc_stepped_or_jumped(report)))
+		return rules_find("clock-jumped");
+	return NULL;
 }
 
 /* Returns true if the main clock of ENTRY's device breaks RULE, too. One finding on the main clock is enough then. */

@@ -153,25 +153,6 @@ add_advice_for_healthy_clock(struct report *report, const struct report_clock *e
 	text_put_char(&reason, '.');
 }
 
-/*
- * Returns true if finding I is a failure of ENTRY's clock, is on another rule than FIRST, and is the first on this
- * rule.
- */
-static bool
-is_first_finding_of_another_rule(const struct report *report, const struct report_clock *entry, size_t i,
-				 const char *first)
-{
-	const struct finding *finding = &report->findings[i];
-
-	if (finding->severity != VERDICT_FAIL || !rules_is_finding_of(finding, NULL, entry->clock.id) ||
-	    text_equal(finding->rule, first))
-		return false;
-	while (i--)
-		if (rules_is_finding_of(&report->findings[i], finding->rule, entry->clock.id))
-			return false;
-	return true;
-}
-
 static void
 add_advice_against_failed_clock(struct report *report, const struct report_clock *entry)
 {
@@ -182,9 +163,12 @@ add_advice_against_failed_clock(struct report *report, const struct report_clock
 	text_printf(&reason, "%s: %s", rule, rules_find(rule)->sentence);
 	if (text_equal(rule, "rate-wrong") && text_equal(entry->clock.id, "tsc"))
 		text_put(&reason, " A kernel that measures the TSC's rate may still use the TSC.");
-	for (size_t i = 0; i < report->finding_count; i++)
-		if (is_first_finding_of_another_rule(report, entry, i, rule))
-			text_printf(&reason, "%s%s", more++ ? ", " : " Also ", report->findings[i].rule);
+	for (const struct rule *other = rules; other->id; other++) {
+		const struct finding *finding = rules_find_finding(report, other->id, entry->clock.id);
+
+		if (finding && finding->severity == VERDICT_FAIL && !text_equal(other->id, rule))
+			text_printf(&reason, "%s%s", more++ ? ", " : " Also ", other->id);
+	}
 	text_put(&reason, more ? "." : "");
 }
 

@@ -179,7 +179,7 @@ TEST(a_clock_to_avoid_is_named_with_all_broken_rules)
 	rules_add_finding(report, "tsc-warp", "tsc", REPORT_NO_CORE, "Core 1's TSC read more than core 2's.");
 	recommend_clocks(report);
 	assert_string_equal(report->advice.rows[4].reason, "tsc-offset: Time stamps of cores whose TSCs differ cannot be "
-			    "compared. Also tsc-drift, tsc-warp.");
+			    "compared. Also tsc-warp, tsc-drift.");
 }
 
 TEST(a_wrong_stated_rate_does_not_rule_out_the_clock)
