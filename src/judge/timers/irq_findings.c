@@ -125,7 +125,7 @@ describe_count(const struct report *report, const struct irq_totals *totals, con
 {
 	if (!row->checked)
 		return phrase(": not judged in an emulator, because a busy host makes it drop interrupts or send two together.");
-	if (events && row->open && totals->periods.uneven)
+	if (events && row->open && totals->uneven)
 		return phrase(", but ticks come more than 1/8 period late, so a tick may be counted in the wrong period.");
 	if (events && !row->open && report_is_machine_emulated(report))
 		return phrase("; the other interrupts are late by less than 1/8 of the interval, so waiting for the host "
@@ -148,24 +148,24 @@ explain_scattered_ticks(struct behaviour *row)
 static bool
 are_one_shots_missing(const struct irq_totals *totals)
 {
-	return totals->shots.missing && (totals->came || text_equal(totals->kind, "lapic"));
+	return totals->missing && (totals->came || text_equal(totals->kind, "lapic"));
 }
 
 static void
 judge_missing_interrupts(const struct report *report, const struct irq_totals *totals, struct behaviour *row)
 {
-	uint64_t known = totals->shots.count - totals->shots.unknown;
+	uint64_t known = totals->shots.delivered + totals->shots.empty, unknown = totals->shots.count - known;
 
 	(void)report;
 	row->failed = are_one_shots_missing(totals);
 	row->open = !row->failed && totals->shots.empty;
 	if (row->failed)
 		behaviour_set_text(row, "%lu of %lu one-shots never came, and the timer's status shows that they were due.",
-				   totals->shots.missing, totals->shots.count);
-	else if (row->open && !totals->came && irq_is_source_polled(totals))
+				   totals->missing, totals->shots.count);
+	else if (row->open && !totals->came && totals->polled)
 		behaviour_set_text(row, "the timer's counter passed the deadline, but its status bit never showed "
 				   "that.");
-	else if (row->open && !totals->came && totals->shots.missing)
+	else if (row->open && !totals->came && totals->missing)
 		behaviour_set_text(row, "no interrupt came through pin %u: either the timer or the route to the core has "
 			"failed.",
 				   totals->pin);
@@ -175,9 +175,9 @@ judge_missing_interrupts(const struct report *report, const struct irq_totals *t
 	else if (!known)
 		mark_unchecked_because_all_excused(row, "one-shots");
 	else {
-		row->open = are_most_excused(totals->shots.unknown, totals->shots.count);
+		row->open = are_most_excused(unknown, totals->shots.count);
 		behaviour_set_text(row, "none of %lu one-shot%s is missing%s", known, known == 1 ? "" : "s",
-				   describe_excused(totals->shots.unknown, row->open).bytes);
+				   describe_excused(unknown, row->open).bytes);
 	}
 }
 
@@ -188,7 +188,7 @@ judge_missing_interrupts(const struct report *report, const struct irq_totals *t
 static void
 judge_early_interrupts(const struct report *report, const struct irq_totals *totals, struct behaviour *row)
 {
-	struct interval_ns by = totals->shots.earliest;
+	struct interval_ns by = totals->earliest;
 	uint64_t seen = totals->shots.count - totals->shots.excused;
 
 	(void)report;
@@ -207,8 +207,8 @@ judge_early_interrupts(const struct report *report, const struct irq_totals *tot
 		return;
 	}
 	behaviour_set_figure(row, by.value, by.low, by.high);
-	row->open = !totals->shots.early_always;
-	behaviour_set_text(row, "%lu of %lu one-shots came early, by up to %ld to %ld ns%s", totals->shots.early, seen, by.low,
+	row->open = !totals->early_always;
+	behaviour_set_text(row, "%lu of %lu one-shots came early, by up to %ld to %ld ns%s", totals->early, seen, by.low,
 			   by.high, row->open ? ", but only for some of the intervals." : ".");
 }
 
@@ -223,36 +223,36 @@ may_gaps_explain_lost_ticks(const struct irq_totals *totals)
 	uint64_t seen = totals->periods.count - totals->periods.excused;
 
 	return 2 * totals->periods.excused >= totals->periods.count ||
-	       totals->periods.lost * totals->periods.count <= totals->periods.excused * seen;
+	       totals->periods.empty * totals->periods.count <= totals->periods.excused * seen;
 }
 
 static void
 judge_lost_ticks(const struct report *report, const struct irq_totals *totals, struct behaviour *row)
 {
 	uint64_t seen = totals->periods.count - totals->periods.excused;
-	int64_t lost = (int64_t)totals->periods.lost;
+	int64_t lost = (int64_t)totals->periods.empty;
 	bool misses = are_one_shots_missing(totals);
 
-	if (totals->periods.scattered) {
+	if (totals->scattered) {
 		explain_scattered_ticks(row);
 		return;
 	}
 	row->checked = seen && totals->came &&
-		       !(totals->periods.lost && (misses ||
-			 can_host_explain_lost_or_doubled_ticks(report, totals, true, totals->periods.losses)));
-	row->open = row->checked && (totals->periods.lost ? totals->periods.uneven || may_gaps_explain_lost_ticks(totals) :
+		       !(totals->periods.empty && (misses ||
+			 can_host_explain_lost_or_doubled_ticks(report, totals, true, totals->losses)));
+	row->open = row->checked && (totals->periods.empty ? totals->uneven || may_gaps_explain_lost_ticks(totals) :
 				     are_most_excused(totals->periods.excused, totals->periods.count));
 	behaviour_set_figure(row, lost, lost, lost);
 	if (!seen) {
 		mark_unchecked_because_all_excused(row, "periods");
 	} else if (!totals->came) {
 		behaviour_set_text(row, "none of %lu ticks came.", seen);
-	} else if (misses && totals->periods.lost) {
-		behaviour_set_text(row, "%lu of %lu periods were lost as well: see irq-missing.", totals->periods.lost, seen);
+	} else if (misses && totals->periods.empty) {
+		behaviour_set_text(row, "%lu of %lu periods were lost as well: see irq-missing.", totals->periods.empty, seen);
 	} else {
-		row->unchecked = row->checked ? UNCHECKED_OTHER : UNCHECKED_GUEST;
-		behaviour_set_text(row, "%lu of %lu periods had no tick%s", totals->periods.lost, seen,
-				   describe_count(report, totals, row, totals->periods.lost, totals->periods.excused).bytes);
+		row->unchecked = UNCHECKED_GUEST;
+		behaviour_set_text(row, "%lu of %lu periods had no tick%s", totals->periods.empty, seen,
+				   describe_count(report, totals, row, totals->periods.empty, totals->periods.excused).bytes);
 	}
 }
 
@@ -265,28 +265,28 @@ static void
 judge_doubled_interrupts(const struct report *report, const struct irq_totals *totals, struct behaviour *row)
 {
 	uint64_t excused = totals->shots.excused + totals->periods.excused;
-	uint64_t all = totals->shots.count + totals->periods.count;
-	uint64_t seen = all - excused;
+	uint64_t all = totals->shots.count + totals->periods.count, seen = all - excused;
+	uint64_t doubled = totals->shots.doubled + totals->periods.doubled;
 
-	if (totals->periods.scattered && !totals->storms && !totals->doubled) {
+	if (totals->scattered && !totals->storms && !doubled) {
 		explain_scattered_ticks(row);
 		return;
 	}
 	row->checked = totals->storms ||
-		       (totals->doubled ? !can_host_explain_lost_or_doubled_ticks(report, totals, false, totals->doubled) :
+		       (doubled ? !can_host_explain_lost_or_doubled_ticks(report, totals, false, doubled) :
 					  seen != 0);
 	row->open = row->checked && !totals->storms &&
-		    (totals->doubled ? totals->periods.uneven && totals->doubled == totals->periods.doubled :
+		    (doubled ? totals->uneven && !totals->shots.doubled :
 				       are_most_excused(excused, all));
-	behaviour_set_figure(row, (int64_t)totals->doubled, (int64_t)totals->doubled, (int64_t)totals->doubled);
+	behaviour_set_figure(row, (int64_t)doubled, (int64_t)doubled, (int64_t)doubled);
 	if (totals->storms)
 		behaviour_set_text(row, "the timer's interrupts did not stop after one deadline.");
-	else if (!row->checked && !totals->doubled)
+	else if (!row->checked && !doubled)
 		mark_unchecked_because_all_excused(row, "deadlines");
 	else {
-		row->unchecked = row->checked ? UNCHECKED_OTHER : UNCHECKED_GUEST;
-		behaviour_set_text(row, "%lu of %lu deadlines had two interrupts%s", totals->doubled, seen,
-				   describe_count(report, totals, row, totals->doubled, excused).bytes);
+		row->unchecked = UNCHECKED_GUEST;
+		behaviour_set_text(row, "%lu of %lu deadlines had two interrupts%s", doubled, seen,
+				   describe_count(report, totals, row, doubled, excused).bytes);
 	}
 }
 
@@ -332,8 +332,7 @@ judge_late_interrupts(const struct report *report, const struct irq_totals *tota
 				   IRQ_LATE_SHOTS_MIN);
 		return;
 	}
-	if (!row->checked)
-		row->unchecked = UNCHECKED_GUEST;
+	row->unchecked = UNCHECKED_GUEST;
 	late = &totals->late->lateness;
 	median = phrase_median_lateness(late);
 	if (late->p50_ns + (int64_t)late->error_ns < 0) {
@@ -364,8 +363,7 @@ judge_interrupts_of_expired_deadlines(const struct report *report, const struct 
 
 	row->failed = 2 * totals->stale > totals->over;
 	row->checked = !(totals->stale && by_qemu);
-	if (!row->checked)
-		row->unchecked = UNCHECKED_GUEST;
+	row->unchecked = UNCHECKED_GUEST;
 	row->open = row->checked && totals->stale && !row->failed;
 	behaviour_set_text(row, "armed %lu times with a deadline that had passed, the timer interrupted %lu "
 			   "times%s", totals->over, totals->stale,
@@ -387,7 +385,7 @@ judge_by_each_rule(const struct report *report, const struct irq_totals *totals,
 		{ "irq-missing", totals->shots.count > 0, judge_missing_interrupts },
 		{ "irq-early", totals->came && totals->shots.count > 1, judge_early_interrupts },
 		{ "irq-lost", totals->periods.count > 0, judge_lost_ticks },
-		{ "irq-doubled", totals->came && !irq_is_source_polled(totals), judge_doubled_interrupts },
+		{ "irq-doubled", totals->came && !totals->polled, judge_doubled_interrupts },
 		{ "irq-rate", totals->periods.count > 0, judge_tick_rate },
 		{ "irq-late", totals->shots.count > 1, judge_late_interrupts },
 		{ "hpet-stale", totals->over > 0, judge_interrupts_of_expired_deadlines },
@@ -431,7 +429,7 @@ count_cores_that_break_rules(const struct report *report, const char *source, st
 		judge_by_each_rule(report, &totals, of_core);
 		for (size_t rule = 0; rule < RULES; rule++) {
 			struct offset figure = { of_core[rule].low, of_core[rule].high };
-			uint64_t size = of_core[rule].has_figure ? offset_min_abs(figure) : totals.shots.missing;
+			uint64_t size = of_core[rule].has_figure ? offset_min_abs(figure) : totals.missing;
 
 			rows[rule].cores_asked++;
 			if (!rules_has_check_failed(report, &of_core[rule]))

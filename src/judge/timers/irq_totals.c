@@ -9,53 +9,38 @@
 static void
 add_early_one_shots(struct irq_totals *totals, const struct report_interval *row, bool always)
 {
-	if (totals->shots.early_always && !always)
+	if (totals->early_always && !always)
 		return;
-	if (always && !totals->shots.early_always) {
-		totals->shots.early = 0;
-		totals->shots.earliest.known = false;
-		totals->shots.early_always = true;
+	if (always && !totals->early_always) {
+		totals->early = 0;
+		totals->earliest.known = false;
+		totals->early_always = true;
 	}
-	totals->shots.early += row->early;
+	totals->early += row->early;
 	if (row->lateness.earliest.known &&
-	    (!totals->shots.earliest.known || row->lateness.earliest.low > totals->shots.earliest.low))
-		totals->shots.earliest = row->lateness.earliest;
+	    (!totals->earliest.known || row->lateness.earliest.low > totals->earliest.low))
+		totals->earliest = row->lateness.earliest;
 }
 
 static void
 add_one_shots(struct irq_totals *totals, const struct report_interval *row)
 {
-	totals->shots.count += row->expected;
-	totals->shots.excused += row->excused;
-	totals->shots.empty += row->empty;
-	if (row->expected > row->delivered + row->empty)
-		totals->shots.unknown += row->expected - row->delivered - row->empty;
-	totals->shots.missing += row->expired;
+	totals->missing += row->expired;
 	if (row->asked_ns == IRQ_LATE_SHOT_NS && row->lateness.count >= IRQ_LATE_SHOTS_MIN &&
 	    (!totals->late || row->lateness.p50_ns > totals->late->lateness.p50_ns))
 		totals->late = row;
 }
 
 static void
-add_periods_of_row(struct irq_totals *totals, const struct report_interval *row)
+add_periods(struct irq_totals *totals, const struct report_interval *row)
 {
-	totals->periods.count += row->expected;
-	totals->periods.excused += row->excused;
-	totals->periods.lost += row->empty;
-	totals->periods.losses += row->empty ? row->losses : 0;
-	totals->periods.doubled += row->doubled;
-	totals->periods.uneven |= row->lateness.count && row->lateness.p99_ns + (int64_t)row->lateness.error_ns >
+	totals->losses += row->empty ? row->losses : 0;
+	totals->uneven |= row->lateness.count && row->lateness.p99_ns + (int64_t)row->lateness.error_ns >
 						(int64_t)(row->asked_ns / UNEVEN_SHARE);
-	totals->periods.scattered |= row->scattered;
+	totals->scattered |= row->scattered;
 	if (row->rate.known &&
 	    (!totals->rate.known || rate_min_abs(&row->rate) > rate_min_abs(&totals->rate)))
 		totals->rate = row->rate;
-}
-
-bool
-irq_is_source_polled(const struct irq_totals *totals)
-{
-	return text_equal(totals->kind, "status");
 }
 
 /*
@@ -88,18 +73,25 @@ irq_sum_up_source(const struct report *report, const char *source, uint32_t core
 
 	for (size_t i = 0; i < report->interval_count; i++) {
 		const struct report_interval *row = &report->intervals[i];
+		struct irq_mode_totals *mode;
 
 		if (!text_equal(row->source, source) || (core != REPORT_NO_CORE && row->core != core))
 			continue;
 		totals.kind = row->route_kind;
+		totals.polled = text_equal(row->route_kind, "status");
 		totals.pin = row->pin;
-		totals.doubled += row->doubled;
 		totals.over += row->over;
 		totals.stale += row->stale;
-		totals.storms |= row->state == CLOCK_BROKEN && !irq_is_source_polled(&totals);
+		totals.storms |= row->state == CLOCK_BROKEN && !totals.polled;
 		totals.came |= row->delivered || totals.storms;
+		mode = row->periodic ? &totals.periods : &totals.shots;
+		mode->count += row->expected;
+		mode->delivered += row->delivered;
+		mode->empty += row->empty;
+		mode->doubled += row->doubled;
+		mode->excused += row->excused;
 		if (row->periodic) {
-			add_periods_of_row(&totals, row);
+			add_periods(&totals, row);
 			continue;
 		}
 		add_one_shots(&totals, row);

@@ -7,38 +7,29 @@
 #define IRQ_LATE_SHOT_NS   UINT64_C(100000) /* length of the one-shots that irq-late judges */
 #define IRQ_LATE_SHOTS_MIN 20u /* smallest number of one-shots whose median is judged */
 
-struct irq_shot_totals {
-	uint64_t count;
-	uint64_t excused;  /* one-shots that do not count, see `excused` in struct report_interval */
-	uint64_t empty;    /* one-shots without an interrupt */
-	uint64_t missing;  /* one-shots without an interrupt, although the timer's status showed them as due */
-	uint64_t unknown;  /* excused one-shots without an interrupt */
-	uint64_t early;    /* one-shots that came too early */
-	struct interval_ns earliest; /* how early the earliest one-shot came */
-	/* true if EARLY and EARLIEST count only cores on which one-shots of every length came early */
-	bool early_always;
-};
-
-struct irq_period_totals {
-	uint64_t count;
-	uint64_t excused;  /* periods that do not count, see `excused` in struct report_interval */
-	uint64_t lost;     /* periods without a tick */
-	uint64_t losses;   /* number of losses: consecutive lost ticks are one loss */
-	uint64_t doubled;  /* periods with two ticks or more */
-	bool uneven;       /* true if p99 of the lateness of ticks is above 1/8 period */
-	/* true if ticks came at all phases of their periods, so that none can be matched to a deadline */
-	bool scattered;
+struct irq_mode_totals { /* one-shots or periods, see struct report_interval */
+	uint64_t count, delivered, empty, doubled, excused;
 };
 
 struct irq_totals {
 	const char *source, *kind; /* id of the source, and kind of its route to the core */
 	uint32_t pin;
+	bool polled;               /* true if the source sends no interrupt, so that its status is polled */
 	bool storms;               /* true if the source kept interrupting after one deadline */
 	bool came;                 /* true if any interrupt came */
-	struct irq_shot_totals shots;
-	struct irq_period_totals periods;
+	struct irq_mode_totals shots, periods;
 
-	uint64_t doubled;          /* one-shots and periods with two interrupts or more */
+	uint64_t missing;  /* one-shots without an interrupt, although the timer's status showed them as due */
+	uint64_t early;    /* one-shots that came too early */
+	struct interval_ns earliest; /* how early the earliest one-shot came */
+	/* true if EARLY and EARLIEST count only cores on which one-shots of every length came early */
+	bool early_always;
+
+	uint64_t losses;   /* number of losses: consecutive empty periods are one loss */
+	bool uneven;       /* true if p99 of the lateness of ticks is above 1/8 period */
+	/* true if ticks came at all phases of their periods, so that none can be matched to a deadline */
+	bool scattered;
+
 	uint64_t over;             /* armings with a deadline that had already passed */
 	uint64_t stale;            /* interrupts that came for a deadline that had already passed */
 	/* how much faster the source ticks than requested, in the test with the largest error */
@@ -48,8 +39,5 @@ struct irq_totals {
 
 /* Returns the totals of the tests of SOURCE on the core with the APIC id CORE, or on all cores for REPORT_NO_CORE. */
 struct irq_totals irq_sum_up_source(const struct report *report, const char *source, uint32_t core);
-
-/* Returns true if the source sends no interrupt, so that its status is polled. */
-bool irq_is_source_polled(const struct irq_totals *totals);
 
 #endif
