@@ -262,33 +262,23 @@ was_core_preempted_around_period(const struct timer_analysis *analysis, size_t k
 }
 
 /*
- * Returns true if the next tick, in period K or later, is late or shares its period with another tick. The host may
- * then have delayed the source: during a delay, the source skips deadlines. Its next tick is late, or comes together
- * with a tick that is in time.
+ * Returns true if the host may have delayed the tick of the empty period K. During a delay, the source skips deadlines.
+ * Its next tick is late, or comes together with a tick that is in time. If no tick follows, the source has stopped, or
+ * its host is busy (BUSY) and would send the ticks later. It has stopped if at least half of all periods are empty.
  */
 static bool
-is_next_tick_late(const struct timer_analysis *analysis, const struct periods *periods, size_t k)
+may_host_have_delayed_tick(const struct timer_analysis *analysis, const struct periods *periods, size_t k, bool busy)
 {
-	while (k + 1 < periods->count && !periods->ticks[k])
-		k++;
-	return periods->ticks[k] > 1 ||
-	       (periods->ticks[k] && (periods->residuals_ps[k] == INT64_MAX ||
-				      periods->residuals_ps[k] > period_ps(analysis) / LATE_SHARE));
-}
-
-/*
- * Returns the first of the empty periods at the end of the arming. If they are at least half of all periods, the source
- * has stopped, and the number of periods is returned. If they are fewer, the host may only delay their ticks. The host
- * can do this without preempting the guest, because it may run its timers in another thread.
- */
-static size_t
-find_first_trailing_empty_period(const struct periods *periods)
-{
-	size_t first = periods->count;
+	size_t first = k;
 
 	while (first > 0 && !periods->ticks[first - 1])
 		first--;
-	return 2 * (periods->count - first) < periods->count ? first : periods->count;
+	while (k < periods->count && !periods->ticks[k])
+		k++;
+	if (k == periods->count)
+		return busy && 2 * (k - first) < k;
+	return periods->ticks[k] > 1 || periods->residuals_ps[k] == INT64_MAX ||
+	       periods->residuals_ps[k] > period_ps(analysis) / LATE_SHARE;
 }
 
 /*
@@ -302,16 +292,16 @@ static void
 count_lost_and_doubled_periods(struct timer_analysis *analysis, const struct periods *periods)
 {
 	struct report_interval *row = analysis->row;
-	bool waits = analysis->report->hypervisor[0] ||
-		     timer_was_core_preempted(analysis, 0, UINT64_MAX, analysis->entry_ticks);
-	size_t cut_off = waits ? find_first_trailing_empty_period(periods) : periods->count, pending = 0;
-	bool was_empty = false;
+	/* The host can delay the ticks of a guest without preempting the core, because its timers may be other threads. */
+	bool busy = analysis->report->hypervisor[0] ||
+		    timer_was_core_preempted(analysis, 0, UINT64_MAX, analysis->entry_ticks), was_empty = false;
+	size_t pending = 0;
 
 	for (size_t k = 0; k + 1 < periods->count; k++) {
 		uint16_t ticks = periods->ticks[k];
 		bool reinjected = ticks > 1 && ticks - 1u <= pending;
 		bool excused = reinjected || was_core_preempted_around_period(analysis, k, ticks) ||
-			       (!ticks && is_next_tick_late(analysis, periods, k)) || k >= cut_off;
+			       (!ticks && may_host_have_delayed_tick(analysis, periods, k, busy));
 		bool empty = !ticks && !excused;
 
 		if (reinjected)
