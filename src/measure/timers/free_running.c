@@ -33,7 +33,7 @@ wait_for_step_of_counter(struct timer_test *test)
 		return true;
 	}
 	if (!test->survey->report->incomplete)
-		timer_test_set_state(test, CLOCK_STUCK, "It does not count.");
+		timer_test_end_row(test, CLOCK_STUCK, "It does not count.");
 	return false;
 }
 
@@ -47,7 +47,7 @@ find_next_due_time(struct timer_test *test)
 		return wait_for_step_of_counter(test);
 	left_ns = scale_mul_div(timer->driver->get_ticks_left(timer), test->tick.value, AS_PER_NS);
 	if (left_ns > FAR_NS) {
-		timer_test_set_state(test, CLOCK_DISABLED, "The timer's next interrupt is due in more than three seconds, "
+		timer_test_end_row(test, CLOCK_DISABLED, "The timer's next interrupt is due in more than three seconds, "
 				     "which is too long to wait.");
 		return false;
 	}
@@ -157,7 +157,7 @@ free_running_poll_status(struct timer_test *test)
 {
 	test->timer->driver->set_up(test->timer, 0);
 	if (!can_status_bit_be_cleared(test->timer) && !can_status_bit_be_cleared(test->timer))
-		timer_test_set_state(test, CLOCK_BROKEN, "The timer's status bit can't be cleared.");
+		timer_test_end_row(test, CLOCK_BROKEN, "The timer's status bit can't be cleared.");
 	else if (free_running_wait_until_deadline(test, POLLED_NS)) /* long before it, because the core may be preempted */
 		poll_status_bit(test);
 	test->timer->driver->restore(test->timer);

@@ -132,6 +132,6 @@ timer_test_record_interrupts(struct timer_test *test)
 	if (slot->taken <= TIMER_EVENTS_MAX)
 		return true;
 	test->timer->state = CLOCK_BROKEN;
-	timer_test_set_state(test, CLOCK_BROKEN, "The timer's interrupts did not stop, so it was not tested further.");
+	timer_test_end_row(test, CLOCK_BROKEN, "The timer's interrupts did not stop, so it was not tested further.");
 	return false;
 }

@@ -18,24 +18,12 @@
  */
 #define CORES_PERIODS 8u
 
-static bool
-is_quick_profile(const struct report *report)
-{
-	return survey_current_profile(report) == PROFILE_QUICK;
-}
-
 void
-timer_test_set_reason_of_row(struct timer_test *test, const char *why)
+timer_test_end_row(struct timer_test *test, enum clock_state state, const char *why)
 {
 	test->left = 0;
-	text_copy(test->row->reason, sizeof(test->row->reason), why);
-}
-
-void
-timer_test_set_state(struct timer_test *test, enum clock_state state, const char *why)
-{
 	test->row->state = state;
-	timer_test_set_reason_of_row(test, why);
+	text_copy(test->row->reason, sizeof(test->row->reason), why);
 }
 
 bool
@@ -52,7 +40,7 @@ timer_test_set_up_source(struct timer_test *test)
 	timer_test_discard_pending_interrupts(test);
 	if (timer_test_set_tick_length(test) && timer_test_ns_to_ticks(test, test->row->asked_ns) <= timer->ticks_max)
 		return true;
-	timer_test_set_reason_of_row(test, "The timer cannot be programmed for so long an interval.");
+	timer_test_end_row(test, CLOCK_PRESENT, "The timer cannot be programmed for so long an interval.");
 	return false;
 }
 
@@ -106,12 +94,12 @@ run_work_in_timer_windows(struct timer_test *test, void (*work)(void *argument))
 			return;
 		why = run_timer_window(test, work);
 		if (why) {
-			timer_test_set_state(test, CLOCK_DISABLED, why);
+			timer_test_end_row(test, CLOCK_DISABLED, why);
 			return;
 		}
 	}
 	if (test->tick.value == 0)
-		timer_test_set_state(test, CLOCK_STUCK, "The timer's counter does not count down.");
+		timer_test_end_row(test, CLOCK_STUCK, "The timer's counter does not count down.");
 }
 
 static struct report_interval *
@@ -189,7 +177,7 @@ measure_interval_row(struct timer_test *test, const struct plan *plan, bool peri
 static bool
 is_tested_briefly(const struct report *report, const struct timer_driver *driver, size_t core)
 {
-	return core || driver->secondary || is_quick_profile(report);
+	return core || driver->secondary || survey_current_profile(report) == PROFILE_QUICK;
 }
 
 static const struct plan *
@@ -214,12 +202,6 @@ get_plan_of_one_shots(const struct report *report, const struct timer_driver *dr
 	}
 }
 
-static bool
-has_periodic_mode(const struct timer_driver *driver)
-{
-	return driver->kind == TIMER_PROGRAMMED || driver->kind == TIMER_RATES;
-}
-
 static void
 test_timer_source(struct survey *survey, struct survey_timers *all, struct timer *timer, size_t core)
 {
@@ -235,7 +217,8 @@ test_timer_source(struct survey *survey, struct survey_timers *all, struct timer
 	}
 	if (driver->arm_over && core == 0 && !driver->secondary && test.misses < TEST_MISSES_MAX)
 		run_timer_window(&test, run_expired_deadline_window);
-	if (has_periodic_mode(driver) && !timer->no_periods && (core == 0 || report->core_count <= CORES_PERIODS))
+	if ((driver->kind == TIMER_PROGRAMMED || driver->kind == TIMER_RATES) && !timer->no_periods &&
+	    (core == 0 || report->core_count <= CORES_PERIODS))
 		measure_interval_row(&test, &windows, true);
 }
 
@@ -246,7 +229,7 @@ is_tested_source(const struct timer_driver *driver, const struct report *report)
 		return report->options.pic;
 	if (report->options.irq == IRQ_ALL || driver->tested == TIMER_TESTED_ALWAYS)
 		return true;
-	return driver->tested == TIMER_TESTED_IN_LONG_RUNS && !is_quick_profile(report);
+	return driver->tested == TIMER_TESTED_IN_LONG_RUNS && survey_current_profile(report) != PROFILE_QUICK;
 }
 
 static size_t

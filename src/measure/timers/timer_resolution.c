@@ -58,11 +58,11 @@ measure_tick_length(struct timer_test *test)
 }
 
 /*
- * Keeps the most exact rate of the boot core's LAPIC timer, for a comparison with other sources. The tick was timed by
- * an estimate of the TSC's rate, so the interval is widened by the error of this estimate.
+ * Keeps the rate of the boot core's LAPIC timer, for a comparison with other sources. The tick was timed by an estimate
+ * of the TSC's rate, so the interval is widened by the error of this estimate.
  */
 static void
-keep_most_exact_lapic_rate(const struct timer_test *test)
+keep_lapic_rate(const struct timer_test *test)
 {
 	struct report *report = test->survey->report;
 	const struct rate_interval *tsc = &report->tsc_within;
@@ -74,8 +74,7 @@ keep_most_exact_lapic_rate(const struct timer_test *test)
 	rate.value = scale_mul_div_nearest(AS_PER_S, MILLIHZ_PER_HZ, tick->value);
 	rate.low = scale_mul_div(scale_mul_div(AS_PER_S, MILLIHZ_PER_HZ, tick->high), tsc->low, tsc->value);
 	rate.high = scale_mul_div_up(scale_mul_div_up(AS_PER_S, MILLIHZ_PER_HZ, tick->low), tsc->high, tsc->value);
-	if (!report->lapic.known || rate.high - rate.low < report->lapic.high - report->lapic.low)
-		report->lapic = rate;
+	report->lapic = rate;
 }
 
 bool
@@ -91,6 +90,6 @@ timer_test_set_tick_length(struct timer_test *test)
 	if (!timer->by_tsc && !timer->hz.den)
 		measure_tick_length(test);
 	test->tick = analysis_calculate_timer_tick(&test->facts, &test->survey->scale);
-	keep_most_exact_lapic_rate(test);
+	keep_lapic_rate(test);
 	return test->tick.value != 0;
 }

@@ -97,10 +97,11 @@ bool timer_test_set_tick_length(struct timer_test *test);
 
 /* functions in survey_timers.c */
 
-/* Stores WHY in the row as the reason for its missing figures. This is no fault of the source. */
-void timer_test_set_reason_of_row(struct timer_test *test, const char *why);
-/* Stores WHY as timer_test_set_reason_of_row(), and STATE as the state of the source in the row. */
-void timer_test_set_state(struct timer_test *test, enum clock_state state, const char *why);
+/*
+ * Ends the tests of the row. Stores WHY as the reason for its missing figures, and STATE as the state of the source.
+ * The state is CLOCK_PRESENT if the reason is no fault of the source.
+ */
+void timer_test_end_row(struct timer_test *test, enum clock_state state, const char *why);
 
 /* Sets up the source for the test. Returns false if it cannot be programmed with this row's interval. */
 bool timer_test_set_up_source(struct timer_test *test);
