@@ -27,6 +27,7 @@ struct rate_outcome {
 	bool whole_run;     /* true if the rates are over the whole run, not only over the rate window */
 	/* Sets of clocks; bit I is clock I of the report. */
 	uint32_t went_back; /* clocks that read less at the end of the run than at the end of the rate window */
+	uint32_t unsure;    /* a guest's RTCs whose rate seems wrong, perhaps only because a tick was late */
 };
 
 /*

@@ -38,6 +38,8 @@ struct clock_rates {
 	struct sample first, last, final; /* readings at the ends of the rate window, and at the end of the run */
 	uint64_t expected_ticks;     /* ticks of this clock that are expected from its previous reading to FINAL */
 	struct rate_span window, whole; /* rates from FIRST to LAST, and from FIRST to FINAL */
+	struct rate_interval again; /* the TSC's rate by an edge clock's additional measurement at the end of the run */
+	bool has_again;
 };
 
 struct rates {
@@ -84,8 +86,11 @@ calculate_rates_between_readings(struct rate_readings *readings, struct clock_ra
 		clock->expected_ticks = entry->clock.edges_only ? final->ticks - last->ticks :
 					rate_expected_ticks(first, last, batch->unread_ticks);
 		calculate_rates_of_span(readings, final, &clock->whole);
+		entry->implied_since = rate_readings_implied_rate(readings, last, final);
 		entry->change_since = rate_readings_rate_change(readings, first, last, final);
 	}
+	if (readings->again_first.end)
+		clock->again = rate_readings_implied_rate(readings, &readings->again_first, &readings->at[RECORD_AGAIN]);
 }
 
 /*
@@ -100,9 +105,11 @@ calculate_rates_of_clock(struct rates *rates, const struct rate_windows *windows
 	struct rate_readings readings;
 
 	rate_read_batches(windows, rates->report, i, &readings);
+	entry->implied_since = (struct rate_interval){ .known = false };
 	entry->change_halves = entry->change_since = (struct interval_ppb){ .known = false };
 	clock->is_followed = readings.is_closed;
 	clock->may_have_stopped = readings.may_have_stopped;
+	clock->has_again = readings.has_again;
 	if (clock->is_followed) {
 		rates->tsc_resolution_ticks = readings.tsc_resolution_ticks;
 		calculate_rates_between_readings(&readings, clock, entry);
@@ -466,6 +473,7 @@ set_rate_changes_since_window(struct rates *rates, const struct scale *scale)
 
 		done |= set_of(i);
 		clock->has_final = is_final_reading_usable(rates, i, change_ppb);
+		entry->implied_since.known &= clock->has_final;
 		entry->change_since.known &= clock->has_final;
 		entry->since_ns = scale_ns(scale, clock->final.begin - clock->last.begin);
 		if (rate_min_abs(&entry->change_since) > change_ppb)
@@ -473,6 +481,43 @@ set_rate_changes_since_window(struct rates *rates, const struct scale *scale)
 		if (rate_min_abs(&entry->change_since) > rate_min_abs(&entry->change) ||
 		    !entry->change.known)
 			entry->change = entry->change_since;
+	}
+}
+
+/* Returns true if the rate that the scale uses for the TSC is outside RATE. */
+static bool
+is_scale_outside_rate(const struct scale *scale, const struct rate_interval *rate)
+{
+	uint64_t microhz = scale_mul_div(scale->hz.num, MICROHZ, scale->hz.den);
+
+	return rate->known && (microhz < rate->low || microhz > rate->high);
+}
+
+/*
+ * A pause of a guest may delay an edge of its RTC. The rates before and after this edge are then both wrong. Therefore
+ * two time spans without a common edge are compared: the first half of the window, and the time after the window. If
+ * both show a wrong rate, the rate in the first half is kept. Otherwise the clock is added to outcome.unsure, so that
+ * the run measures its rate once more. A clock that was already measured once more stays unsure.
+ */
+static void
+find_edge_clocks_of_unsure_rate(struct rates *rates, const struct scale *scale)
+{
+	for (size_t i = 0; i < rates->report->clock_count; i++) {
+		const struct clock_rates *clock = &rates->clocks[i];
+		const struct rate_interval *half = &clock->window.halves[0];
+		struct report_clock *entry = &rates->report->clocks[i];
+
+		if (clock->has_again)
+			entry->implied_since = clock->again;
+		if (!rates->report->hypervisor[0] || !clock->is_followed || !entry->clock.edges_only ||
+		    !is_scale_outside_rate(scale, &entry->implied_window) ||
+		    (entry->implied_since.known && !may_rates_be_equal(&entry->implied_window, &entry->implied_since)))
+			continue;
+		if (!(clock->has_again && clock->final.end) && is_scale_outside_rate(scale, half) &&
+		    is_scale_outside_rate(scale, &entry->implied_since))
+			entry->implied_window = *half;
+		else
+			rates->outcome.unsure |= set_of(i);
 	}
 }
 
@@ -566,6 +611,7 @@ analysis_calculate_rates(const void *record, size_t size, uint64_t limit_ppb, st
 	store_window_rates(&rates, &scale);
 	if (windows.final) {
 		set_rate_changes_since_window(&rates, &scale);
+		find_edge_clocks_of_unsure_rate(&rates, &scale);
 		rates.outcome.whole_run = are_all_rates_steady(&rates) ||
 					  (report->options.profile == PROFILE_SOAK && !has_tsc_rate_changed(&rates));
 	}

@@ -53,7 +53,7 @@ rate_find_windows(const void *record, size_t size)
 	while (rate_read_next_batch(&reader)) {
 		if (batch->stage == RECORD_FIRST) {
 			first[batch->clock] = batch->begin;
-		} else if (batch->stage == RECORD_FINAL) {
+		} else if (batch->stage == RECORD_FINAL || batch->stage == RECORD_AGAIN) {
 			windows.final = batch->window;
 		} else if (batch->stage == RECORD_CLOSE && !(batch->flags & RECORD_JUMPED)) {
 			windows.window = batch->window;
@@ -161,6 +161,10 @@ close_window(struct rate_readings *readings, const struct rate_batch_reader *rea
 static void
 store_batch(struct rate_readings *readings, const struct rate_batch_reader *reader, const struct record_batch *batch)
 {
+	if (batch->stage == RECORD_AGAIN) {
+		readings->has_again = true;
+		readings->again_first = readings->at[RECORD_AGAIN];
+	}
 	readings->at[batch->stage] = rate_sample_of_batch(batch);
 	if (batch->stage == RECORD_FINAL)
 		readings->final = *batch;

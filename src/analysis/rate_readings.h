@@ -71,6 +71,9 @@ struct rate_readings {
 	struct sample at[RECORD_STAGES];
 	bool is_closed;                /* true if the clock was tracked to the end of the rate window */
 	struct record_batch final;     /* the batch at the end of the run; zero if there is none */
+	/* An additional measurement of an edge clock at the end of the run ends at at[RECORD_AGAIN]. */
+	bool has_again;                /* true if the run tried this additional measurement */
+	struct sample again_first;     /* its first edge */
 	/*
 	 * true if the firmware's timer tick was switched on or off after the window, which may have stopped the clock
 	 */

@@ -15,6 +15,35 @@ judge_rate_limit_ppb(const struct report *report)
 	return off < wrong ? off : wrong;
 }
 
+/* Returns true if ENTRY's clock ran at another rate after the rate window, the interval in which rates are measured. */
+static bool
+has_rate_changed_after_window(const struct report_clock *entry)
+{
+	const struct rate_interval *window = &entry->implied_window, *since = &entry->implied_since;
+
+	return window->known && since->known && (since->low > window->high || window->low > since->high);
+}
+
+/*
+ * Returns the rate that ENTRY's clock votes with. For a clock that may jump this is the range that includes its rates
+ * in the rate window and after it, if these overlap. A single jump affects only one of these rates.
+ */
+static struct rate_interval
+rate_for_vote(const struct report *report, const struct report_clock *entry)
+{
+	const struct rate_interval *since = &entry->implied_since;
+	struct rate_interval rate = entry->implied_window;
+
+	if (!vote_is_rate_compared(report, entry))
+		return (struct rate_interval){ .known = false };
+	if (!vote_may_clock_jump(report, entry))
+		return entry->implied;
+	rate.known &= since->known && !has_rate_changed_after_window(entry);
+	rate.low = since->low < rate.low ? since->low : rate.low;
+	rate.high = since->high > rate.high ? since->high : rate.high;
+	return rate;
+}
+
 static void
 add_rate_finding(struct vote *vote, size_t clock)
 {
@@ -54,21 +83,21 @@ is_tsc_claim_blamed(const struct vote *vote, uint32_t set)
 static void
 judge_each_rate(struct vote *vote)
 {
-	for (size_t i = 0; i < vote->report->clock_count; i++) {
-		const struct report_clock *entry = &vote->report->clocks[i];
-
-		vote->rates[i] = entry->implied;
-		vote->rates[i].known &= vote_is_rate_compared(vote->report, entry) && !vote_may_clock_jump(vote->report, entry);
-	}
+	for (size_t i = 0; i < vote->report->clock_count; i++)
+		vote->rates[i] = rate_for_vote(vote->report, &vote->report->clocks[i]);
 	vote_on_rates(vote, vote->rates, judge_rate_limit_ppb(vote->report));
 	for (size_t i = 0; i < vote->report->clock_count; i++)
 		if (set_has(vote->found.falsetickers, i) && !vote->by_doubtful_tsc && !is_tsc_claim_blamed(vote, set_of(i)))
 			add_rate_finding(vote, i);
 }
 
-/* Adds a note on each clock that may jump, and whose rate in the rate window differs from the reference's. */
+/*
+ * Adds a note on each clock that may jump, and whose rate in the rate window differs from the reference's. If the rate
+ * in the whole run differs, too, the rule rate-disagree reports it. Then no note is needed, except if the TSC's own
+ * rate is in doubt.
+ */
 static void
-note_possible_jumps(const struct vote *vote)
+note_possible_jumps(struct vote *vote)
 {
 	uint64_t limit = vote_limit_ppb(vote->report, "rate-off");
 	size_t truth = vote->found.reference;
@@ -76,12 +105,17 @@ note_possible_jumps(const struct vote *vote)
 	for (size_t i = 0; i < vote->report->clock_count && truth < vote->report->clock_count; i++) {
 		const struct report_clock *entry = &vote->report->clocks[i];
 		struct interval_ppb by = rate_relative_difference(&entry->implied_window, &vote->rates[truth]);
+		struct interval_ppb in_run = rate_relative_difference(&vote->rates[i], &vote->rates[truth]);
 
 		if (vote_may_clock_jump(vote->report, entry) && vote_is_rate_compared(vote->report, entry) &&
-		    rate_is_beyond(&by, limit))
-			report_add_note(vote->report, "%s ran %s off %s while the rates were measured. Its rate may be wrong, or the "
-					"whole machine was stopped in this time.", vote_clock_id(vote, i),
-					phrase_ppm(&by).bytes, vote_clock_id(vote, truth));
+		    rate_is_beyond(&by, limit) && !set_has(vote->found.falsetickers, i) &&
+		    (vote->by_doubtful_tsc || !rate_is_beyond(&in_run, limit)))
+			report_add_note(vote->report, "%s ran %s off %s while the rates were measured, "
+						  "%s.", vote_clock_id(vote, i),
+					phrase_ppm(&by).bytes, vote_clock_id(vote, truth), has_rate_changed_after_window(entry) ?
+					"and at another rate afterwards, as if the whole machine had been stopped: this "
+					"is no fault of the clock" :
+					"and its rate after that is not known: the whole machine may have been stopped");
 	}
 }
 

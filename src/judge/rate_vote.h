@@ -24,9 +24,8 @@ uint64_t vote_limit_ppb(const struct report *report, const char *rule);
 bool vote_is_rate_compared(const struct report *report, const struct report_clock *entry);
 
 /*
- * Returns true if the clock may jump without being at fault. Such a clock has no vote. A hypervisor that stops its
- * guest stops all its clocks except the RTC, which follows the host's time of day. So the RTC seems to jump, perhaps
- * several times in a run.
+ * Returns true if the clock may jump without being at fault. A hypervisor that stops its guest stops all its clocks
+ * except the RTC, which follows the host's time of day. So the RTC seems to jump, perhaps several times in a run.
  */
 bool vote_may_clock_jump(const struct report *report, const struct report_clock *entry);
 

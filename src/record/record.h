@@ -135,7 +135,11 @@ enum record_stage {
 	/* after a rate window: the latest sample at which all clocks agreed on the time */
 	RECORD_CLOSE = 5,
 	RECORD_FINAL = 6,  /* end of the run, if all clocks agreed on the time since the rate window */
-	/* 7 is in records of earlier versions, and is not used */
+	/*
+	 * First and last edge of an additional measurement, which is made if the rate of an edge clock is uncertain.
+	 * The batch of an edge that did not come has no sample.
+	 */
+	RECORD_AGAIN = 7,
 	/* after a rate window: a reading without corners (see struct record_batch), only needed to count wraps */
 	RECORD_BETWEEN = 8,
 	RECORD_STAGES, /* number of stages, including the unused stage 0 */

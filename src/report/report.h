@@ -114,7 +114,16 @@ struct report_clock {
 	enum rate_fit rate_fit;    /* the readings that IMPLIED is calculated from */
 	/* true if IMPLIED was measured over the whole run, and not only over the rate window */
 	bool rate_whole_run;
-	struct rate_interval implied_window; /* the same as IMPLIED, but measured only over the rate window */
+	/*
+	 * The same as IMPLIED, but measured only over the rate window. For an edge clock (an RTC) in a guest, the field
+	 * may be the rate over only the first half of the window.
+	 */
+	struct rate_interval implied_window;
+	/*
+	 * The same as IMPLIED, but measured from the end of the rate window to the end of the run. If an edge clock (an
+	 * RTC) was measured once more at the run's end, the field is the rate in only that additional measurement.
+	 */
+	struct rate_interval implied_since;
 	/*
 	 * Time between the clock's first and last reading in the rate window, and in the rest of the run. 0 if there
 	 * are no readings.

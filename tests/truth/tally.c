@@ -20,6 +20,7 @@ static const struct {
 	[CHECK_HZ_ABSOLUTE] = { "rates in Hz, absolute", false },
 	[CHECK_BUDGET] = { "budgets that are the whole error", false },
 	[CHECK_CHANGE] = { "changes of a rate, where there was none", false },
+	[CHECK_SINCE] = { "rates since the window", false },
 	[CHECK_PERIODIC] = { "rates of the periodic flag", false },
 	[CHECK_PAIR_OFFSET] = { "offsets, of each pair by itself", false },
 	[CHECK_PLACE] = { "offsets against the boot core", false },

@@ -303,7 +303,8 @@ is_in_any_note(const struct report *report, const char *words)
 }
 
 /*
- * Returns true if a note gives the RTC's true rate against a clock that is right, and says that the rate may be wrong.
+ * Returns true if a note gives the RTC's true rate against a clock that is right, and says that the RTC's later rate is
+ * not known. The rate of a drawn RTC never changes, so a note about a change would explain nothing.
  */
 static bool
 is_rtc_rate_noted(const struct report *report)
@@ -313,8 +314,9 @@ is_rtc_rate_noted(const struct report *report)
 		char other[16];
 		int end = 0, clock;
 
-		sscanf(report->notes[i], "rtc ran %Lf ppm (%Lf to %Lf) off %15s while the rates were measured. "
-		       "Its rate may be wrong, or the whole machine was stopped in this time.%n", &value, &low, &high, other, &end);
+		sscanf(report->notes[i], "rtc ran %Lf ppm (%Lf to %Lf) off %15s while the rates were measured, and "
+		       "its rate after that is not known: the whole machine may have been "
+		       "stopped.%n", &value, &low, &high, other, &end);
 		clock = end ? find_clock_number(other) : CLOCKS;
 		if (clock == CLOCKS || clocks_has_fault(clock))
 			continue;
@@ -332,8 +334,8 @@ check_fault_is_reported(const struct report *report, int clock)
 	bool can_be_named = clocks_is_majority_right() && clocks_is_majority_of_narrow_rates_right(report) &&
 			    clocks_count_proofs_of_fault(report, clock) > 1;
 
-	if (clock == RTC && machine.is_guest && !is_clock_named(report, clock, true) && is_rtc_rate_noted(report))
-		tally_count_unreported_fault("a guest's RTC that a note gives as off", size);
+	if (can_be_named && clock == RTC && machine.is_guest && is_rtc_rate_noted(report))
+		tally_count_unreported_fault("a guest's RTC that a note gives as off in one stretch", size);
 	else if (can_be_named)
 		tally_check(CHECK_CLOCK_SILENT, is_clock_named(report, clock, true), "%s is off by %.0Lf ppm, limit %.0Lf%s",
 			    clock_ids[clock], machine_get_rate_error_ppb(clock) / PPM,
@@ -341,6 +343,8 @@ check_fault_is_reported(const struct report *report, int clock)
 			    is_clock_named(report, clock, false) ? ": told as one of two" : "");
 	else if (is_clock_named(report, clock, true))
 		return;
+	else if (machine.is_drawn && is_in_any_note(report, "its rate after that is not known"))
+		tally_count_unreported_fault("a clock whose second rate is not known, and that has no check", size);
 	else if (machine.is_obvious)
 		tally_check(CHECK_CLOCK_SILENT, is_clock_named(report, clock, false), "%s is off by %.0Lf ppm",
 			    clock_ids[clock],

@@ -131,9 +131,11 @@ check_hz(const struct report *report, const struct report_clock *entry, int cloc
 }
 
 static void
-check_rate_changes(const struct report_clock *entry)
+check_rate_changes(const struct report_clock *entry, int clock)
 {
 	const struct interval_ppb *halves = &entry->change_halves, *since = &entry->change_since;
+	const struct rate_interval *implied = &entry->implied_since;
+	long double truth = clock == TSC ? 0 : get_claimed_hz(clock) * machine.hz[TSC] / machine.hz[clock] * 1e6L;
 
 	if (halves->known && (machine.at_ps == SIM_NEVER || machine.at_ps > machine.rates.to_ps))
 		tally_check(CHECK_CHANGE, is_truth_inside(halves->low, 0, halves->high),
@@ -143,6 +145,10 @@ check_rate_changes(const struct report_clock *entry)
 		tally_check(CHECK_CHANGE, is_truth_inside(since->low, 0, since->high),
 			    "%s: by %lld to %lld ppb since the window",
 			    entry->clock.id, (long long)since->low, (long long)since->high);
+	if (implied->known && is_rate_constant_in_run() && clock != TSC)
+		tally_check(CHECK_SINCE, is_truth_inside(implied->low, truth, implied->high),
+			    "%s implies %llu to %llu uHz, not %.3Lf",
+			    entry->clock.id, (unsigned long long)implied->low, (unsigned long long)implied->high, truth);
 }
 
 /* Checks the rate error of the RTC's periodic flag, in ppm. The true error is calculated in seconds of the report. */
@@ -200,7 +206,7 @@ verdict_check_rates(const struct bench *bench)
 			check_hz(report, entry, clock);
 		if (is_rate_constant_in_window(report) && widths)
 			check_rate_width(entry, clock);
-		check_rate_changes(entry);
+		check_rate_changes(entry, clock);
 	}
 	check_rtc_periodic_rate(report);
 }

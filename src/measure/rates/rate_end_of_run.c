@@ -6,6 +6,13 @@
 
 #include "base/set.h"
 
+/*
+ * the measurement of an edge clock's rate may be this much shorter than the rate window, because the last edge may be
+ * early
+ */
+#define EDGES_SHORT_NS  (SURVEY_NS_PER_S / 2)
+#define EDGES_MAX       1000 /* maximum number of edges; a window of ten seconds has about ten */
+
 /* Counts a step back of TRACK's counter, which reads less than at the end of the rate window. */
 static void
 count_step_back_since_window(const struct survey_track *track)
@@ -35,7 +42,27 @@ may_clock_have_jumped(const struct survey *survey, const struct survey_track *tr
 	return range && survey_apart(expected, claimed) > range / RATE_AMBIGUOUS_SHARE;
 }
 
-/* Reads an edge clock at its next edge, if it is certain how often the clock wrapped since its latest reading. */
+/*
+ * Measures the rate of a guest's edge clock (an RTC, see clock.h). The measurement lasts as long as the window, or up
+ * to half a second less, and misses no edge.
+ */
+static void
+follow_edges_of_clock(struct survey *survey, struct survey_track *track)
+{
+	uint64_t enough_ticks = scale_ns_to_ticks(&survey->scale, survey_rate_window_ns(survey->report) - EDGES_SHORT_NS);
+	bool has_edge = survey_wait_for_edge(survey, track, NULL);
+	const struct sample none = { 0, 0, 0 }, first = has_edge ? track->edge : none;
+
+	survey_record_edge(survey, track, RECORD_AGAIN, 0, &first);
+	for (unsigned edges = 0; has_edge && edges < EDGES_MAX && track->edge.end - first.end < enough_ticks; edges++)
+		has_edge = survey_wait_for_edge(survey, track, NULL);
+	survey_record_edge(survey, track, RECORD_AGAIN, 0, has_edge ? &track->edge : &none);
+}
+
+/*
+ * Reads an edge clock at its next edge, if it is certain how often the clock wrapped since its latest reading.
+ * Otherwise measures the rate of a guest's edge clock again, because the clock may have jumped in the rate window.
+ */
 static void
 read_clock_at_next_edge(struct survey *survey, struct survey_track *track, struct survey_batch_end *end)
 {
@@ -49,7 +76,9 @@ read_clock_at_next_edge(struct survey *survey, struct survey_track *track, struc
 	countable = !rate_may_wraps_be_miscounted(&entry->clock, &entry->implied, expected, 0) &&
 		    !may_clock_have_jumped(survey, track, expected, sample->end);
 	survey_track_update(survey, track, sample);
-	if (countable && (int64_t)(track->count.latest.ticks - track->last.ticks) < 0)
+	if (!countable && survey->report->hypervisor[0])
+		follow_edges_of_clock(survey, track);
+	else if (countable && (int64_t)(track->count.latest.ticks - track->last.ticks) < 0)
 		count_step_back_since_window(track);
 	else if (countable && survey_wait_for_edge(survey, track, NULL))
 		end->tightest = track->edge;
@@ -131,9 +160,22 @@ survey_measure_rates_at_end_of_run(struct survey *survey)
 	outcome = survey_analyse_rates(survey);
 	if (survey_is_cut(survey))
 		return;
-	for (size_t i = 0; i < survey->report->clock_count; i++)
+	for (size_t i = 0; i < survey->report->clock_count; i++) {
+		struct survey_track *track = &survey->tracks[i];
+
 		if (set_has(outcome.went_back, i))
-			count_step_back_since_window(&survey->tracks[i]);
+			count_step_back_since_window(track);
+		if (!set_has(outcome.unsure, i) || !survey_can_clock_be_followed(track))
+			continue;
+		/*
+		 * follows an unsure clock from a fresh reading, because the core may have been preempted for several
+		 * edges
+		 */
+		survey_track_read(survey, track);
+		follow_edges_of_clock(survey, track);
+	}
+	if (outcome.unsure)
+		outcome = survey_analyse_rates(survey);
 	if (outcome.whole_run)
 		survey_set_scale(survey, report_get_tsc_scale(survey->report), outcome.undecided);
 }

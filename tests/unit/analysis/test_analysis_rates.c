@@ -180,7 +180,7 @@ TEST(rates_and_pairs_contain_the_true_values)
 	assert_string_equal(report.relative_to, "rtc");
 	assert_string_equal(report.tsc_source, "measured against rtc");
 	assert_int_equal(report.rate_count, CLOCKS * (CLOCKS - 1) / 2);
-	assert_false(outcome.undecided || outcome.whole_run || outcome.went_back);
+	assert_false(outcome.undecided || outcome.whole_run || outcome.went_back || outcome.unsure);
 	for (unsigned i = HPET; i < CLOCKS; i++) {
 		assert_holds(&row(i)->error, world.fast_ppb[i]);
 		assert_holds(&row(i)->change_halves, 0);
@@ -589,6 +589,25 @@ TEST(a_clock_that_stopped_in_the_window_has_no_rate)
 	assert_int_equal(report.rate_count, 6);
 }
 
+/*
+ * The RTC jumps between two extra measurements of its edges. A rate from an edge of the first to an edge of the second
+ * would be wrong.
+ */
+TEST(two_extra_measurements_of_edges_are_not_joined)
+{
+	report.hypervisor[0] = 'K';
+	world.jumps_ns = START_NS + 45 * WINDOW_NS;
+	world.jump_ns[RTC] = UINT64_C(7000000000);
+	put_window(1, 0, START_NS, START_NS + 10 * WINDOW_NS);
+	for (unsigned stretch = 30; stretch < 70; stretch += 20) {
+		put(RTC, RECORD_AGAIN, 2, 0, START_NS + stretch * WINDOW_NS);
+		put(RTC, RECORD_AGAIN, 2, 0, START_NS + (stretch + 10) * WINDOW_NS);
+		analyse();
+		assert_true(row(RTC)->implied_since.known);
+		assert_in_range(TSC_HZ * MICROHZ, row(RTC)->implied_since.low, row(RTC)->implied_since.high);
+	}
+}
+
 TEST(a_counter_with_a_lower_value_at_the_end_stepped_back)
 {
 	world.jumps_ns = START_NS + 2 * WINDOW_NS;
@@ -606,6 +625,76 @@ TEST(a_counter_with_a_lower_value_at_the_end_stepped_back)
 	analyse();
 	assert_int_equal(outcome.went_back, set_of(PM));
 	assert_false(outcome.whole_run || row(PM)->change_since.known);
+}
+
+/*
+ * The host delays the RTC's edge at the end of the rate window. The interval after the window starts with the same
+ * edge, so both intervals give a false rate.
+ */
+TEST(a_guests_late_rtc_edge_accuses_no_clock_without_confirmation)
+{
+	for (unsigned wrong = 0; wrong < 2; wrong++) {
+		int64_t fast_ppb = wrong ? -300000000 : 0;
+		struct rate_interval window;
+
+		begin(NULL);
+		report.hypervisor[0] = 'K';
+		for (unsigned i = HPET; i < RTC; i++) {
+			put(i, RECORD_FIRST, 1, 0, START_NS);
+			put(i, RECORD_LAST, 1, 0, START_NS + WINDOW_NS);
+			put(i, RECORD_CLOSE, 1, 0, START_NS + WINDOW_NS);
+		}
+		world.fast_ppb[RTC] = fast_ppb;
+		put(RTC, RECORD_FIRST, 1, 0, START_NS);
+		world.fast_ppb[RTC] = -300000000;
+		if (wrong)
+			put(RTC, RECORD_MIDDLE, 1, 0, START_NS + 5 * WINDOW_NS);
+		put(RTC, RECORD_LAST, 1, 0, START_NS + 10 * WINDOW_NS);
+		put(RTC, RECORD_CLOSE, 1, 0, START_NS + 10 * WINDOW_NS);
+		for (unsigned i = HPET; i < RTC; i++)
+			put(i, RECORD_FINAL, 2, 0, START_NS + 20 * WINDOW_NS);
+		analyse();
+		assert_int_equal(outcome.unsure, set_of(RTC));
+		window = row(RTC)->implied_window;
+		world.fast_ppb[RTC] = fast_ppb;
+		put(RTC, RECORD_AGAIN, 2, 0, START_NS + 30 * WINDOW_NS);
+		put(RTC, RECORD_AGAIN, 2, 0, START_NS + 40 * WINDOW_NS);
+		analyse();
+		assert_true(row(RTC)->implied_since.known);
+		assert_int_equal(row(RTC)->implied_since.low > TSC_HZ * MICROHZ, wrong);
+		/*
+		 * The first half of the window and the extra measurement do not include the delayed edge. If both give
+		 * the same wrong rate, the RTC's rate is wrong.
+		 */
+		assert_int_equal(row(RTC)->implied_window.high != window.high, wrong);
+		assert_int_equal(outcome.unsure, 0);
+	}
+}
+
+TEST(an_extra_measurement_that_failed_leaves_the_rate_unknown)
+{
+	struct record_batch none = { .clock = RTC, .stage = RECORD_AGAIN, .window = 2 };
+
+	put_window(1, 0, START_NS, START_NS + 10 * WINDOW_NS);
+	put_all(RECORD_FINAL, 2, 0, START_NS + 20 * WINDOW_NS);
+	analyse();
+	assert_true(row(RTC)->implied_since.known);
+	record_put(&record, RECORD_BATCH, &none, NULL, 0);
+	analyse();
+	assert_false(row(RTC)->implied_since.known);
+}
+
+/* The run ends after the first edge of a second extra measurement. The first one does not give it an edge. */
+TEST(an_extra_measurement_that_ended_after_its_first_edge_leaves_the_rate_unknown)
+{
+	struct record_batch none = { .clock = RTC, .stage = RECORD_AGAIN, .window = 2 };
+
+	put_window(1, 0, START_NS, START_NS + 10 * WINDOW_NS);
+	for (unsigned at = 30; at <= 50; at += 10)
+		put(RTC, RECORD_AGAIN, 2, 0, START_NS + at * WINDOW_NS);
+	record_put(&record, RECORD_BATCH, &none, NULL, 0);
+	analyse();
+	assert_false(row(RTC)->implied_since.known);
 }
 
 TEST(a_clock_that_was_never_seen_to_move_has_no_rate)
