@@ -115,6 +115,10 @@ class Process:
         """Kill QEMU, like a power cut."""
         signal.pidfd_send_signal(self._process, signal.SIGKILL)
 
+    def stop(self):
+        """Stop the whole machine until the runner kills QEMU."""
+        signal.pidfd_send_signal(self._process, signal.SIGSTOP)
+
     def hold(self, seconds):
         """Stop the whole machine for some seconds, as if the host preempted it."""
         signal.pidfd_send_signal(self._process, signal.SIGSTOP)

@@ -10,6 +10,7 @@ import pytest
 
 from boots import IMAGE_BUILT, VERDICT_STATUS, clocks, qemu
 from harness import FAST_TCG, NO_SCREEN, QUICK_BARE, QUICK_TCG, ROOT
+from levers import run_while
 from stick import STICK, copy_of_stick, folders, mtools, volume_of
 
 FAULTING = ROOT / "build" / "baretick-fault.efi"
@@ -127,10 +128,19 @@ def test_a_fault_in_a_handler_ends_the_timers_and_the_report_is_saved_with_nothi
     assert folders(volume_of(done.file("stick.img")))["0001"]["report.json"] == done.file("report.json")
 
 
-def test_what_the_firmware_takes_in_its_own_code_goes_to_the_firmwares_handler(run):
+def test_what_the_firmware_takes_in_its_own_code_goes_to_the_firmwares_handler(tmp_path):
     """The firmware's CopyMem() reads unmapped memory. The firmware prints a dump and then hangs. The runner must notice
-    this before its time-out."""
-    done = run(*faulting("fw", 0, 0), "--", *SHORT)
+    this before its time-out.
+
+    The test stops QEMU after the dump, because the firmware's endless loop would use a processor until the runner ends
+    QEMU."""
+    def stop(machine):
+        assert machine.wait_for(FIRMWARES_DUMP.encode())
+        machine.wait_until_silent()
+        with machine.process() as process:
+            process.stop()
+
+    done = run_while(stop, tmp_path / "out", *faulting("fw", 0, 0), "--", *SHORT)
     assert FIRMWARES_DUMP in done.file("serial.log").decode("ascii", "replace")
     assert done.status == 2 and "verdict" not in done.stdout, done
     assert "the firmware took an exception in its own code and stopped: 0" in done.stderr, done

@@ -10,7 +10,7 @@ import threading
 import pytest
 
 from boots import EFI, EFI_BUILT, checked, qemu
-from harness import FAST_TCG, ROOT
+from harness import FAST_TCG, NO_SCREEN, ROOT
 from netboot import firmware_that_boots
 from stick import FAST
 
@@ -104,7 +104,7 @@ def by_http(run, disk, tmp_path):
     machine, in addition to the server's options."""
     def boot(url, *words):
         code = firmware_that_boots(f"{url}/baretick.efi", tmp_path / "firmware", CODE, VARIABLES)
-        return run("--accel", "tcg", "--firmware", code, *disk, *qemu("-netdev", "user,id=net", *CARD, *SERIAL),
+        return run("--accel", "tcg", "--firmware", code, *NO_SCREEN, *disk, *qemu("-netdev", "user,id=net", *CARD, *SERIAL),
                    "--", *words)
     return boot
 
@@ -116,7 +116,7 @@ def by_pxe(run, disk, tmp_path):
     folder.mkdir()
     (folder / EFI.name).write_bytes(EFI.read_bytes())
     network = f"user,id=net,tftp={folder},bootfile={EFI.name}"
-    return lambda *words: run(*FAST_TCG, *disk, *qemu("-netdev", network, *CARD), "--", *words)
+    return lambda *words: run(*FAST_TCG, *NO_SCREEN, *disk, *qemu("-netdev", network, *CARD), "--", *words)
 
 
 @pytest.fixture
