@@ -144,22 +144,6 @@ put_failed_clocks(struct text *text, const struct report *report)
 	text_put_char(text, '.');
 }
 
-/* Writes why it is not determined whether the cores' TSCs agree, and how to get a result. */
-static void
-put_undetermined_agreement(struct text *text, const struct report *report)
-{
-	const struct report_skew *skew = &report->skew;
-
-	text_put(text, " Whether the cores' TSCs agree is not determined: ");
-	if (skew->pass_count < 2)
-		text_put(text, report->incomplete ? "they were compared only once. Let the run end." :
-			 "they were compared only once. See their synchronisation.");
-	else if (skew->within_known)
-		text_printf(text, "only within %s. Run again on an idle machine.", phrase_bound_ns(skew->within_ns).bytes);
-	else
-		text_put(text, "see their synchronisation. Run again on an idle machine.");
-}
-
 static void
 put_agreement_of_cores(struct text *text, const struct report *report)
 {
@@ -177,7 +161,8 @@ put_agreement_of_cores(struct text *text, const struct report *report)
 	else if (report->answer.within_known)
 		text_printf(text, " The cores' TSCs agree within %s.", phrase_bound_ns(report->answer.within_ns).bytes);
 	else
-		put_undetermined_agreement(text, report);
+		text_printf(text, " Whether the cores' TSCs agree is not determined: see their synchronisation. %s",
+			    report->incomplete ? "Let the run end." : "Run again on an idle machine.");
 }
 
 void

@@ -259,7 +259,7 @@ TEST(the_answer_says_that_the_tscs_of_only_some_cores_agree)
 		      "within 29 ns; the other cores were not started.");
 }
 
-TEST(the_answer_says_why_it_is_not_determined_whether_the_cores_agree)
+TEST(the_answer_refers_to_the_synchronisation_if_it_is_not_determined_whether_the_cores_agree)
 {
 	struct report *report = literal_make_clean_report();
 
@@ -267,18 +267,18 @@ TEST(the_answer_says_why_it_is_not_determined_whether_the_cores_agree)
 	cost(report, "hpet", 999000);
 	report->skew.passes[1].summary.bound_ticks = 100000000;
 	assert_answer(report, "Use tsc within one core: 28.7ns a read. Linux takes it on all cores. No clock failed. "
-		      "Whether the cores' TSCs agree is not determined: only within 50.0ms. Run again on an idle machine.");
+		      "Whether the cores' TSCs agree is not determined: see their synchronisation. Run again on an idle machine.");
 	assert_false(report->answer.within_known);
 	report->skew.passes[1].summary.bound_ticks = UINT64_MAX;
 	assert_answer(report, "Use tsc within one core: 28.7ns a read. Linux takes it on all cores. No clock failed. "
 		      "Whether the cores' TSCs agree is not determined: see their synchronisation. Run again on an idle machine.");
 	literal_remove_last_pass(report);
 	assert_answer(report, "Use tsc within one core: 28.7ns a read. Linux takes it on all cores. No clock failed. "
-		      "Whether the cores' TSCs agree is not determined: they were compared only once. See their synchronisation.");
+		      "Whether the cores' TSCs agree is not determined: see their synchronisation. Run again on an idle machine.");
 	report->incomplete = true;
 	assert_answer(report, "Use tsc within one core: 28.7ns a read. Linux takes it on all cores. No clock failed, but not "
-		      "everything was measured. Whether the cores' TSCs agree is not determined: they were compared only "
-		      "once. Let the run end.");
+		      "everything was measured. Whether the cores' TSCs agree is not determined: see their synchronisation. "
+		      "Let the run end.");
 }
 
 /* Linux takes the TSC because its check of two cores finds no warp. The answer must not recommend the TSC. */
