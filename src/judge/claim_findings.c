@@ -251,9 +251,8 @@ allowed_claim_error_ppb(const struct report *report, const struct claim *claim)
 static void
 judge_claimed_rate(const struct report *report, struct report_claim *row, enum trust trust)
 {
+	struct behaviour error = { .checked = true, .open = trust == TRUST_OPEN, .has_figure = true };
 	struct rate_interval rate;
-	struct offset error;
-	uint64_t allowed;
 
 	row->outcome = OUTCOME_NOT_CHECKED;
 	list_systems_that_use_claim(report, row);
@@ -264,13 +263,8 @@ judge_claimed_rate(const struct report *report, struct report_claim *row, enum t
 	row->error = rate_error_against_claim(&rate, row->claim.hz);
 	if (!row->error.known)
 		return;
-	error = (struct offset){ row->error.low, row->error.high };
-	allowed = allowed_claim_error_ppb(report, &row->claim);
-	row->outcome = OUTCOME_NOT_DETERMINED;
-	if (trust != TRUST_OPEN && offset_min_abs(error) > allowed)
-		row->outcome = OUTCOME_FAILED;
-	else if (trust != TRUST_OPEN && offset_max_abs(error) <= allowed)
-		row->outcome = OUTCOME_PASSED;
+	behaviour_set_figure(&error, row->error.value, row->error.low, row->error.high);
+	row->outcome = behaviour_get_outcome(&error, allowed_claim_error_ppb(report, &row->claim));
 }
 
 /*
