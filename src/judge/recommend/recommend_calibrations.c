@@ -7,6 +7,7 @@
 
 /* 1 %: Linux rejects a refined rate that differs by more, see tsc_refine_calibration_work() in arch/x86/kernel/tsc.c */
 #define FAR_OFF_PPB UINT64_C(10000000)
+#define MEDIAN_MIN  3 /* with fewer results, an interruption of one run may have caused the median error */
 
 const struct report_calibration *
 recommend_find_calibration_loop(const struct report *report, const char *id)
@@ -37,6 +38,9 @@ explain_far_off_result(struct report_calibration *row)
 		text_format(row->remark, sizeof(row->remark), "The run of %s with the worst error was interrupted: it took %s, "
 			    "and the shortest run %s.", row->loop->id, number_from_ns(row->worst_run_ns).text,
 			    number_from_ns(row->shortest_run_ns).text);
+	else if (row->runs - row->refused >= MEDIAN_MIN && offset_abs(row->median.value) > FAR_OFF_PPB)
+		text_format(row->remark, sizeof(row->remark), "Even the median error of %s is above 1 %%: reads of the clocks "
+			    "that it compares may be slow here.", row->loop->id);
 	else
 		text_format(row->remark, sizeof(row->remark), "The worst error of %s is above 1 %%. The record does not show "
 			    "why.", row->loop->id);

@@ -142,6 +142,15 @@ TEST(a_result_that_is_far_off_is_explained_if_the_record_proves_an_interruption)
 			    "The worst error of edk2 is above 1 %. The record does not show why.");
 }
 
+TEST(an_error_of_all_runs_is_not_explained_by_an_interruption_of_one)
+{
+	put(&of_quick, (struct record_calibrated[]){ { 2040000000, NONE }, { 2040000000, NONE } }, 2);
+	assert_string_equal(analyse(0)->remark, "The worst error of linux_pit is above 1 %. The record does not show why.");
+	put(&of_quick, (struct record_calibrated[]){ { 2041000000, NONE } }, 1);
+	assert_string_equal(analyse(0)->remark, "Even the median error of linux_pit is above 1 %: reads of the clocks that it "
+			    "compares may be slow here.");
+}
+
 TEST(an_error_of_1_percent_has_no_remark_and_a_larger_one_has)
 {
 	put(&of_quick, (struct record_calibrated[]){ { 2020000000, NONE } }, 1);
