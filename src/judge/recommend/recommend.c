@@ -90,22 +90,6 @@ add_advice_row(struct report_advice *advice, const char *clock, bool avoid)
 	return reason;
 }
 
-/*
- * If Linux takes another clock than the best clock, adds this to the reasons for the best clock. Linux chooses by other
- * criteria.
- */
-static void
-put_clock_linux_takes_instead(const struct report *report, const struct report_clock *entry, struct text *reason)
-{
-	const char *taken = report->answer.linux_takes;
-
-	if (report->advice.count != 1 || !taken || text_equal(taken, entry->clock.id))
-		return;
-	text_printf(reason, "; Linux takes %s instead%s: see below", taken,
-		    text_equal(entry->clock.id, "tsc") && recommend_explain_unstable_tsc(report).bytes[0] ?
-		    ", as it marks the TSC unstable" : "");
-}
-
 static void
 put_tsc_properties(const struct report *report, struct text *reason)
 {
@@ -149,7 +133,6 @@ add_advice_for_healthy_clock(struct report *report, const struct report_clock *e
 		text_printf(&reason, "; %s", entry->clock.caveat);
 	if (warning)
 		text_printf(&reason, "; see the warning %s", warning);
-	put_clock_linux_takes_instead(report, entry, &reason);
 	text_put_char(&reason, '.');
 }
 
