@@ -37,13 +37,11 @@ clock_error_ppm(const struct report *report, const char *clock)
 	static const char *const rate_rules[] = { "rate-wrong", "pv-rate", "rate-off", "rate-changed" };
 	uint64_t most = 0;
 
-	for (size_t i = 0; i < report->finding_count; i++) {
-		const struct finding *finding = &report->findings[i];
-		uint64_t error = offset_max_abs((struct offset){ finding->low, finding->high });
+	for (size_t i = 0; i < sizeof(rate_rules) / sizeof(rate_rules[0]); i++) {
+		const struct finding *finding = rules_find_finding(report, rate_rules[i], clock);
+		uint64_t error = finding ? offset_max_abs((struct offset){ finding->low, finding->high }) : 0;
 
-		for (size_t rule = 0; rule < sizeof(rate_rules) / sizeof(rate_rules[0]); rule++)
-			if (rules_is_finding_of(finding, rate_rules[rule], clock) && error > most)
-				most = error;
+		most = error > most ? error : most;
 	}
 	return most;
 }

@@ -53,7 +53,6 @@ recommend_describe_calibrations(struct report *report)
 	const struct report_calibration *quick = recommend_find_calibration_loop(report, "linux_pit");
 	const struct report_calibration *slow = recommend_find_calibration_loop(report, "linux_reference");
 	const struct report_calibration *used = quick && quick->worst.known ? quick : slow;
-	struct phrase reasons = { "" };
 	struct text text;
 	uint64_t runs;
 
@@ -68,10 +67,8 @@ recommend_describe_calibrations(struct report *report)
 	}
 	if (!quick || !quick->refused)
 		return;
-	for (size_t i = 0; i < quick->refusal_count; i++)
-		phrase_add(&reasons, "%s%s", i ? ", or " : "", quick->refusals[i].reason);
-	text_printf(&text, "%sThe quick loop gives no rate in %lu of %lu runs: %s.", text.length ? " " : "", quick->refused,
-		    quick->runs, reasons.bytes);
+	text_printf(&text, "%sThe quick loop gives no rate in %lu of %lu runs.", text.length ? " " : "", quick->refused,
+		    quick->runs);
 	if (used == quick && slow && slow->worst.known)
 		text_printf(&text, " Linux then uses the slower loop, which is wrong by up to %s.",
 			    recommend_describe_worst_error(slow).bytes);
