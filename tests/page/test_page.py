@@ -567,6 +567,32 @@ def asked_for(source, late_ns, mode="one-shot", period_ns=100_000, **more):
             "excused": 0, "lateness_ns": late, "rate_ppm": None, "held": None, "policy": None, "state": "present", "reason": None, **more}
 
 
+@pytest.mark.parametrize("value, low, high, shown", [
+    (1.01, 0.99, 1.03, "1\u00a0Hzas claimed"), (1.0002, 0.9998, 1.0004, "1.000200\u00a0Hz"), (1.01, 1.0001, 1.03, "1.010000\u00a0Hz")])
+def test_a_coarse_rate_is_the_nominal_one_as_in_the_text(show, value, low, high, shown):
+    report = golden("clean")
+    next(clock for clock in report["clocks"] if clock["id"] == "rtc")["measured_hz"] = {"value": value, "low": low, "high": high}
+    row = """[...document.querySelectorAll("#clocks tbody tr")].find(row => row.cells[0].textContent.startsWith("rtc"))"""
+    assert show(report).evaluate(f"{row}.cells[2].textContent") == shown
+
+
+def test_a_timer_without_interrupts_has_its_reason_on_every_core_and_is_not_called_stuck(show):
+    report = golden("clean")
+    boot, other = (core["apic_id"] for core in report["cores"][:2])
+    silent = {"state": "stuck", "reason": "no interrupt came", "lateness_ns": None}
+    refused = asked_for("hpet0", 0, state="stuck", reason="The counter stopped.", lateness_ns=None)
+    refused["asked"]["count"] = 0
+    report["intervals"] = [asked_for("lapic", 900), asked_for("lapic_deadline", 0, **silent), refused,
+                           asked_for("lapic", 900, core=other), asked_for("lapic_deadline", 0, core=other, **silent)]
+    page = show(report)
+    page.evaluate("document.querySelector('#timers details').open = true")
+    tables = """[...document.querySelectorAll("#timers table")].filter(table => table.textContent.includes("No figures of"))"""
+    page.wait(f"{tables}.length === 2")
+    found = page.evaluate(f"{tables}.map(table => [...table.tBodies[0].rows].map(row => [...row.cells].map(cell => cell.textContent)))")
+    assert [[[row[0], *row[2:]] for row in rows] for rows in found] == [
+        [["lapic_deadline", "–", "no interrupt came"], ["hpet0", "stuck", "The counter stopped."]], [["lapic_deadline", "–", "no interrupt came"]]]
+
+
 def test_timers_have_the_deadlines_of_longer_tests(show):
     """If the host pauses a test of 80 periods, the test has more deadlines. More of them than 80 may be excluded."""
     report = golden("clean")

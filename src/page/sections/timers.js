@@ -85,15 +85,22 @@ function timersTable(rows, caption, withCore) {
 		rows, caption);
 }
 
+/* Returns true if no interrupt came. The source may work with other periods, so its state is not shown. */
+const isSilent = (row) => row.state === "stuck" && row.asked.count > 0;
+
 function refusedTimers(rows) {
+	const refused = rows.filter((row) => !isTimerTested(row));
+
+	if (!refused.length)
+		return null;
 	return table(
 		[
 			["No figures of", (row) => code(row.source), "name"],
 			["Asked for", formatRequestedPeriod, "left"],
-			["State", (row) => row.state, "left"],
+			["State", (row) => (isSilent(row) ? NONE : row.state), "left"],
 			["Why", (row) => row.reason || "", "left"],
 		],
-		rows, "Sources of timer interrupts without figures");
+		refused, "Sources of timer interrupts without figures");
 }
 
 const POLICIES = {
@@ -107,7 +114,6 @@ const policyRow = (row) => el("li", null, code(row.source), `: ${POLICIES[row.po
 function timersSection(report) {
 	const boot = bootRows(report);
 	const others = timerRows(report).filter((row) => !boot.includes(row));
-	const refused = boot.filter((row) => !isTimerTested(row));
 	const policies = boot.filter((row) => row.policy);
 	const drawn = boot.filter((row) => row.lateness_ns && row.lateness_ns.max > 0);
 
@@ -122,7 +128,8 @@ function timersSection(report) {
 		timersTable(boot.filter(isTimerTested), "Timer interrupts on the boot core", false),
 		policies.length ? note("After periods in which interrupts were masked:") : null,
 		policies.length ? el("ul", {class: "policies"}, policies.map(policyRow)) : null,
-		refused.length ? refusedTimers(refused) : null,
+		refusedTimers(boot),
 		others.length ? details("The other cores' own timers",
-			() => timersTable(others.filter(isTimerTested), "Timer interrupts on the other cores", true)) : null);
+			() => el("div", null, timersTable(others.filter(isTimerTested), "Timer interrupts on the other cores", true),
+				refusedTimers(others))) : null);
 }

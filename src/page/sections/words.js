@@ -258,11 +258,19 @@ function describeRateError(clock) {
 	return error ? [ppm(error.value), el("span", {class: "quiet block"}, span(error, ppm))] : NONE;
 }
 
-/* Shows the measured rate. If there is none, shows the nominal rate and marks it as not measured. */
+/*
+ * Returns true if the rate's interval contains the nominal rate and is wider than a thousandth of it. The nominal rate is
+ * then shown, as report_clock_rate_millihz() in src/report/report.c does for the text report.
+ */
+function isRateTooCoarse({low, high}, claimed) {
+	return low <= claimed && claimed <= high && high - low > claimed / 1000;
+}
+
+/* Shows the measured rate, or the nominal rate with a mark if there is no measured rate or only a coarse one. */
 function formatRate(clock) {
 	const measured = known(clock.measured_hz);
 
-	if (measured || !isNumber(clock.claimed_hz))
+	if (!isNumber(clock.claimed_hz) || (measured && !isRateTooCoarse(measured, clock.claimed_hz)))
 		return measured ? hz(measured.value) : NONE;
 	return [hz(clock.claimed_hz), el("span", {class: "quiet block"}, "as claimed")];
 }
