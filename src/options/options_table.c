@@ -104,7 +104,8 @@ const struct option options_table[] = {
 	/* 10^18, because the limit of a finding is stored as an int64_t */
 	{ "limit.RULE", OPTION_LIMIT, .max = UINT64_C(1000000000000000000),
 	  .noun = "a whole number in the rule's unit,", .sample = "limit.clock-slow=10000", .preset = "the rule's own limit",
-	  .meaning = "The limit of a rule. To print all limits, use the option rules." },
+	  .meaning = "The limit of a rule, in its unit: ns for clock-slow, ppm for rate-wrong. To print all limits with their "
+		     "units, use the option rules." },
 	{ .key = NULL },
 };
 

@@ -50,6 +50,18 @@ TEST(each_option_has_a_sentence_a_default_and_a_sample)
 	assert_true(count >= 13);
 }
 
+TEST(the_units_in_the_sentence_on_limits_are_those_of_the_rules)
+{
+	const struct option *option = options_table;
+	char words[100];
+
+	while (option->kind != OPTION_LIMIT)
+		option++;
+	snprintf(words, sizeof(words), "%s for clock-slow, %s for rate-wrong", rules_find("clock-slow")->unit,
+		 rules_find("rate-wrong")->unit);
+	assert_non_null(strstr(option->meaning, words));
+}
+
 TEST(each_sample_is_valid)
 {
 	const struct options_names names = names_of_all();
