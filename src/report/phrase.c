@@ -111,11 +111,11 @@ phrase_time_span(const struct report *report, struct moment moment)
 struct phrase
 phrase_median_lateness(const struct report_lateness *late)
 {
-	struct number_within rounded = number_round_to_error(late->p50_ns, late->error_ns);
+	int64_t low_ns = late->p50_ns - (int64_t)late->error_ns, high_ns = late->p50_ns + (int64_t)late->error_ns;
+	bool are_late = low_ns > 0;
 
-	if (late->p50_ns + (int64_t)late->error_ns < 0)
+	if (high_ns < 0)
 		return phrase("came before they were due");
-	if (rounded.value > (int64_t)rounded.error)
-		return phrase("are %ld +-%lu ns late or more", rounded.value, rounded.error);
-	return phrase("are at most %ld ns late", rounded.value + (int64_t)rounded.error);
+	return phrase("are at %s %s late", are_late ? "least" : "most",
+		      number_from_ns(number_round_to_three_digits((uint64_t)(are_late ? low_ns : high_ns), !are_late)).text);
 }

@@ -41,7 +41,7 @@ struct phrase phrase_at_or_between(const struct report *report, struct moment mo
 
 /*
  * Returns the end of a sentence about half of a timer's interrupts, from the median of their lateness and its error. It
- * is "came before they were due", "are at most 30 ns late" or "are 60000 +-20 ns late or more".
+ * is "came before they were due", "are at most 30 ns late" or "are at least 59.9us late".
  */
 struct phrase phrase_median_lateness(const struct report_lateness *late);
 
