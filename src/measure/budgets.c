@@ -8,7 +8,6 @@
 #define CALIBRATION_TIMES  10 /* the calibration loops take at most this multiple of duration= */
 #define WINDOW_MIN_NS      SURVEY_NS_PER_S
 #define WINDOW_MAX_NS      (10 * SURVEY_NS_PER_S) /* limit of a rate window of window_factor times duration= */
-#define PINGPONG_PLAN_NS   (2 * SURVEY_NS_PER_MS)
 #define TIMERS_QUICK_NS    (400 * SURVEY_NS_PER_MS)
 #define TIMERS_ALL_NS      (8 * SURVEY_NS_PER_S)
 #define TIMERS_NS          (10 * SURVEY_NS_PER_S)
@@ -81,12 +80,6 @@ survey_rate_window_ns(const struct report *report)
 	return survey_larger(window_ns, budget->window_long_factor * duration_ns);
 }
 
-uint64_t
-survey_rate_window_with_waits_ns(const struct report *report)
-{
-	return SURVEY_EDGE_WAIT_NS + survey_rate_window_ns(report) + SURVEY_EDGE_WAIT_NS;
-}
-
 /* A short duration= shortens the calibration loops, at most to their duration in a quick run. */
 uint64_t
 survey_planned_calibrations_ns(const struct report *report)
@@ -95,13 +88,6 @@ survey_planned_calibrations_ns(const struct report *report)
 
 	return survey_clamp(times_ns, budgets[PROFILE_QUICK].calibrations_max_ns,
 			    survey_get_budget(report)->calibrations_max_ns);
-}
-
-uint64_t
-survey_planned_pair_pass_ns(const struct report *report, size_t cores)
-{
-	return survey_smaller(pair_schedule_count_pairs(PAIR_SCHEDULE_ALL, cores) * PINGPONG_PLAN_NS,
-			      survey_get_budget(report)->pair_pass_max_ns);
 }
 
 uint64_t

@@ -219,13 +219,7 @@ survey_run_on_all_cores(struct survey *survey, smp_job *job, void *argument, uin
 	survey->smp->run_all(survey->smp->context, job, argument, TOGETHER_BOUND_NS);
 	end_tsc = survey->hooks.tsc_ordered();
 	if (end_tsc > begin_tsc && end_tsc - begin_tsc > work_ticks) /* the condition is false if the TSC stepped back */
-		survey->jobs.all_ticks = end_tsc - begin_tsc - work_ticks;
-}
-
-uint64_t
-survey_joint_job_overhead_ticks(const struct survey *survey)
-{
-	return survey->jobs.all_ticks ? survey->jobs.all_ticks : survey->jobs.one_ticks * survey_count_living_cores(survey);
+		survey->joint_job_ticks = end_tsc - begin_tsc - work_ticks;
 }
 
 bool
@@ -233,7 +227,7 @@ survey_is_time_for_joint_job(const struct survey *survey, uint64_t end_tsc, uint
 {
 	uint64_t now = survey->hooks.tsc_ordered();
 
-	return now <= end_tsc && survey_joint_job_overhead_ticks(survey) + extra_ticks <= end_tsc - now;
+	return now <= end_tsc && survey->joint_job_ticks + extra_ticks <= end_tsc - now;
 }
 
 void

@@ -156,13 +156,6 @@ struct survey_tsc {
 	uint64_t resolution_ticks; /* upper bound of the TSC's resolution, in ticks */
 };
 
-/* Durations of jobs on other cores, in TSC ticks. */
-struct survey_job_times {
-	/* mean duration of a job on one core, measured when the facts of each core were read */
-	uint64_t one_ticks;
-	uint64_t all_ticks; /* duration of the latest job on all cores at once; 0 before the first such job */
-};
-
 /* The rate windows. */
 struct survey_windows {
 	uint16_t count; /* number of rate windows until now, see struct record_batch */
@@ -230,7 +223,13 @@ struct survey {
 	/* the TSC's rate: an estimate at first, and report->tsc after survey_measure_rates() */
 	struct scale scale;
 	struct survey_tsc tsc;
-	struct survey_job_times jobs;
+	/*
+	 * Expected time in TSC ticks for starting a job on all cores at once and for waiting for its end, without the
+	 * work of the job. It is the time that the latest such job took. Before the first, it is estimated from the jobs
+	 * that read the facts of each core. A job cannot be stopped without losing its cores, so it must only be started
+	 * if there is enough time.
+	 */
+	uint64_t joint_job_ticks;
 	struct survey_track tracks[REPORT_CLOCKS_MAX]; /* tracks of the clocks in the order of report->clocks */
 	struct record record;           /* the record, which uses memory.record after survey_begin_record() */
 	struct survey_steps steps;

@@ -67,17 +67,9 @@ bool survey_is_core_pass_over(const struct survey *survey, uint64_t end_tsc);
 
 /*
  * Runs JOB on all cores at once. Measures how long this takes, subtracts WORK_TICKS (the longest time for which the
- * cores work), and stores the difference for survey_joint_job_overhead_ticks().
+ * cores work), and stores the difference in survey->joint_job_ticks.
  */
 void survey_run_on_all_cores(struct survey *survey, smp_job *job, void *argument, uint64_t work_ticks);
-
-/*
- * Returns the time for starting a job on all cores at once and for waiting for its end, without the work of the job.
- * This time was measured with the latest job on all cores. Before the first job on all cores, it is estimated as the
- * mean time of a job on one core, times the number of cores. A job cannot be stopped without losing its cores, so it
- * must only be started if there is enough time.
- */
-uint64_t survey_joint_job_overhead_ticks(const struct survey *survey);
 
 /* Returns true if a job on all cores that works for EXTRA_TICKS would end before END_TSC. */
 bool survey_is_time_for_joint_job(const struct survey *survey, uint64_t end_tsc, uint64_t extra_ticks);

@@ -6,6 +6,7 @@
 
 #include "sync/pair_schedule.h"
 
+#define PAIR_NS            (2 * SURVEY_NS_PER_MS)   /* time for the ping-pong of a pair of cores */
 #define WARPS_NS           (500 * SURVEY_NS_PER_MS) /* time for each warp check */
 /* Time for each clock: waking all cores, and reading the clock a few hundred times. */
 #define CONTENDED_NS       (5 * SURVEY_NS_PER_MS)
@@ -65,15 +66,6 @@ expected_host_delay_ns(const struct survey *survey, uint64_t ns)
 	return scale_mul_div(ns, survey->rates.batches.preempted, survey->rates.batches.all);
 }
 
-static uint64_t
-expected_host_delay_of_pair_pass_ns(const struct survey *survey)
-{
-	uint64_t pairs = pair_schedule_count_pairs(PAIR_SCHEDULE_ALL, survey->smp->count);
-	uint64_t max_ns = survey_smaller(survey_get_budget(survey->report)->pair_pass_max_ns, DELAY_PASS_MAX_NS);
-
-	return expected_host_delay_ns(survey, survey_smaller(pairs * DELAY_PAIR_NS, max_ns));
-}
-
 uint64_t
 survey_planned_time_per_core_ns(const struct report *report, size_t cores)
 {
@@ -95,17 +87,21 @@ planned_time_of_part_ns(const struct survey *survey, enum survey_part part)
 {
 	const struct report *report = survey->report;
 	uint64_t cores = survey->smp->count, others = cores - 1, clocks = count_usable_clocks(report), ns;
+	uint64_t pairs = pair_schedule_count_pairs(PAIR_SCHEDULE_ALL, cores);
+	uint64_t pass_max_ns = survey_get_budget(report)->pair_pass_max_ns;
 
 	switch (part) {
 	case SURVEY_RATES:
-		return survey_rate_window_with_waits_ns(report);
+		return SURVEY_EDGE_WAIT_NS + survey_rate_window_ns(report) + SURVEY_EDGE_WAIT_NS;
 	case SURVEY_LATENCIES:
 		return clocks * survey_share_of_round_ns(survey, survey_measurement_budget_ns(report));
 	case SURVEY_PAIRS:
+	case SURVEY_PAIRS_MIDDLE:
 	case SURVEY_PAIRS_AGAIN:
-		return survey_planned_pair_pass_ns(report, cores) + expected_host_delay_of_pair_pass_ns(survey);
-	case SURVEY_PAIRS_MIDDLE: /* this pass is left out if it would take long */
-		return expected_host_delay_of_pair_pass_ns(survey);
+		ns = survey_smaller(survey_smaller(pairs * DELAY_PAIR_NS, pass_max_ns), DELAY_PASS_MAX_NS);
+		/* the middle pass is left out if it would take long */
+		return (part == SURVEY_PAIRS_MIDDLE ? 0 : survey_smaller(pairs * PAIR_NS, pass_max_ns)) +
+		       expected_host_delay_ns(survey, ns);
 	case SURVEY_CORES:
 	case SURVEY_CONTENDED:
 		ns = part == SURVEY_CORES ? survey_planned_time_per_core_ns(report, cores) * others : clocks * CONTENDED_NS;

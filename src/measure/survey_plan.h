@@ -43,8 +43,6 @@ const struct survey_budget *survey_get_budget(const struct report *report);
 /* returns the duration of one measurement in the current profile */
 uint64_t survey_measurement_budget_ns(const struct report *report);
 
-/* returns the duration of the rate window, with the waits for RTC ticks at its ends */
-uint64_t survey_rate_window_with_waits_ns(const struct report *report);
 /* returns the time for measuring one core other than the boot core, including the start of its jobs */
 uint64_t survey_planned_time_per_core_ns(const struct report *report, size_t cores);
 /* returns the time for measuring one core, without the start of its jobs */
@@ -53,9 +51,6 @@ uint64_t survey_time_budget_per_core_ns(const struct report *report, size_t core
 uint64_t survey_clock_read_budget_per_core_ns(const struct report *report, size_t cores);
 /* Returns the duration of a rate window. */
 uint64_t survey_rate_window_ns(const struct report *report);
-
-/* Returns the planned duration of a pass over the pairs of CORES. */
-uint64_t survey_planned_pair_pass_ns(const struct report *report, size_t cores);
 
 /*
  * Returns the longest duration of a ping-pong. It is half of the time limit of a pass, divided by the number of pairs.

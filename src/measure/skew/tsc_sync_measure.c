@@ -62,7 +62,7 @@ survey_read_core_facts(struct survey *survey)
 	}
 	now = survey->hooks.tsc_ordered();
 	if (asked && now > begin_tsc)
-		survey->jobs.one_ticks = (now - begin_tsc) / asked;
+		survey->joint_job_ticks = (now - begin_tsc) / asked * survey_count_living_cores(survey);
 }
 
 /* Lists the living cores for this pass and for all later passes. Returns their number. */

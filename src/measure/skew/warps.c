@@ -75,7 +75,7 @@ can_check_for_warps(struct survey *survey)
 static uint64_t
 time_for_next_warp_check_ticks(const struct survey *survey, const struct warp_time *time)
 {
-	uint64_t now = survey->hooks.tsc_ordered(), overhead = survey_joint_job_overhead_ticks(survey);
+	uint64_t now = survey->hooks.tsc_ordered(), overhead = survey->joint_job_ticks;
 	uint64_t share = time->end_tsc > now ? (time->end_tsc - now) / time->checks : 0;
 
 	return survey_clamp(share > overhead ? share - overhead : 0, scale_ns_to_ticks(&survey->scale, CHECK_MIN_NS),
