@@ -135,6 +135,10 @@ TEST(a_result_that_is_far_off_is_explained_if_the_record_proves_an_interruption)
 	put(&of_edk2, (struct record_calibrated[]){ { 394440000000, NONE } }, 1);
 	analyse(0);
 	assert_int_equal(report.calibrations[0].worst_run_ns, 202800);
+	put_readings_of_edk2(3, 202800);
+	put(&of_edk2, (struct record_calibrated[]){ { 1999810800, NONE } }, 1);
+	analyse(0);
+	assert_int_equal(report.calibrations[0].worst_run_ns, 202800);
 	record_begin(&record, bytes, sizeof(bytes));
 	put(&of_edk2, (struct record_calibrated[]){ { 1999810800, NONE }, { 197220000000, NONE } }, 2);
 	assert_int_equal(analyse(0)->worst_run_ns, 0);

@@ -79,6 +79,26 @@ TEST(a_rate_measured_with_a_tsc_in_doubt_is_not_determined)
 	}
 }
 
+TEST(a_rate_of_a_stuck_clock_or_by_a_tsc_that_stepped_back_is_not_checked)
+{
+	struct report *report = machine_without_behaviours();
+	struct behaviour *row = literal_add_behaviour(report, "rtc-periodic", "rtc", "64 Hz: slow.");
+
+	literal_set_figure(row, -3000, -2000);
+	literal_remove_clock(report, "rtc", CLOCK_STUCK, "it did not move");
+	judge_report(report);
+	assert_only(report, "clock-stuck", "rtc", "rtc is stuck: it did not move.");
+	assert_string_equal(row->text, "The result is -2500 ppm, but the clock itself is stuck.");
+	assert_int_equal(rules_get_outcome(row, &report->options), OUTCOME_NOT_CHECKED);
+	report = machine_without_behaviours();
+	row = literal_add_behaviour(report, "pit-out", "pit", "OUT rose late.");
+	literal_set_figure(row, 5000, 6000);
+	literal_find_clock(report, "tsc_lfence")->monotonic.backward = 1;
+	judge_report(report);
+	assert_string_equal(row->text, "The result is 5500 us, but the test was timed by a TSC that stepped back or jumped.");
+	assert_int_equal(rules_get_outcome(row, &report->options), OUTCOME_NOT_CHECKED);
+}
+
 #define OUT_ROSE "OUT rose between 15712 us before and 38932 us after the end of its count of 11940 clocks."
 
 TEST(a_result_that_is_too_wide_says_which_run_can_decide)
