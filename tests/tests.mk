@@ -206,10 +206,11 @@ $(SCHEMA_PYTHON): tests/requirements.txt
 ## runs the tests of check and the long ones
 .PHONY: check-long
 check-long: deps-lint
+# The compilers run while the two Python environments are downloaded.
 check check-long: deps-build deps-run deps-dist deps-sign deps-test deps-fleet
-	+$(SUBMAKE) $(CHECK_MAKE)
-	+@$(if $(NO_INSTALL),:,$(SUBMAKE) $(FLEET_PYTHON)) || echo 'check: there is no DuckDB to be had: tests of the fleet are skipped'
-	+@$(if $(NO_INSTALL),:,$(SUBMAKE) $(SCHEMA_PYTHON)) || echo 'check: PyPI was not reached: the action is not compared with its schema'
+	+@$(if $(NO_INSTALL),:,$(SUBMAKE) $(FLEET_PYTHON)) || echo 'check: there is no DuckDB to be had: tests of the fleet are skipped' & \
+	$(if $(NO_INSTALL),:,$(SUBMAKE) $(SCHEMA_PYTHON)) || echo 'check: PyPI was not reached: the action is not compared with its schema' & \
+	$(SUBMAKE) $(CHECK_MAKE); status=$$?; wait; exit $$status
 	tests/check $(if $(filter check-long,$@),--long) $(if $(TEST),'$(TEST)')
 
 # Spark needs 455 MB and Java, so its tests are not part of check.
