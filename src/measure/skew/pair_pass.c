@@ -374,78 +374,37 @@ allowed_width_ticks(const struct survey_pair_pass *pass)
 	return median < wide / WIDE_FACTOR ? WIDE_FACTOR * median : wide;
 }
 
-struct candidate {
-	uint64_t width;
-	size_t index; /* index of the pair */
-};
-
-/*
- * Returns true if A is repeated before B, because its interval is wider. Equal intervals are repeated in the order of
- * their index.
- */
+/* Returns true if another ping-pong may be repeated. END_NS is the time since the start of the pass at which this ends. */
 static bool
-must_repeat_pair_earlier(struct candidate a, struct candidate b)
+may_repeat_pingpong(const struct survey_pair_pass *pass, uint64_t end_ns)
 {
-	return a.width > b.width || (a.width == b.width && a.index < b.index);
+	return pass->repeats < SURVEY_REPEATS_MAX && !survey_end_run_if_due(pass->survey) &&
+	       !survey_is_core_pass_over(pass->survey, pass->end_tsc) && survey_pair_pass_elapsed_ns(pass) < end_ns;
 }
 
-/* Sets NEXT to the first pair after LAST whose interval is wider than ALLOWED. Returns false if there is none. */
+/* Repeats the ping-pong of each pair whose interval is wider than ALLOWED. Returns true if any became narrower. */
 static bool
-find_next_wide_pair(const struct survey_pair_pass *pass, uint64_t allowed, const struct candidate *last,
-	  struct candidate *next)
+repeat_wide_pairs(struct survey_pair_pass *pass, uint64_t allowed, uint64_t end_ns)
 {
 	const struct offsets *offsets = pass->offsets;
-	size_t pairs = pair_schedule_count_pairs(offsets->kind, offsets->cores);
-	bool found = false;
+	size_t pairs = pair_schedule_count_pairs(offsets->kind, offsets->cores), a, b;
+	bool got_narrower = false;
 
 	for (size_t i = 0; i < pairs; i++) {
-		struct candidate candidate = { offset_width(offsets->pairs[i]), i };
-		size_t a, b;
+		uint64_t width = offset_width(offsets->pairs[i]);
 
-		if (candidate.width <= allowed || (last && !must_repeat_pair_earlier(*last, candidate)) ||
-		    (found && !must_repeat_pair_earlier(candidate, *next)))
+		if (width <= allowed)
 			continue;
 		pair_schedule_pair_at_index(offsets->kind, i, &a, &b);
 		if (!are_both_alive(pass, a, b))
 			continue;
-		*next = candidate;
-		found = true;
-	}
-	return found;
-}
-
-static void
-repeat_pingpong_of_pair(struct survey_pair_pass *pass, size_t index)
-{
-	size_t a, b;
-
-	pair_schedule_pair_at_index(pass->offsets->kind, index, &a, &b);
-	add_pair_to_batch(pass, a, b, 0);
-	run_batch(pass, 1);
-	pass->repeats++;
-	survey_show_progress(pass->survey, "pairs of cores", survey_pair_pass_elapsed_ns(pass));
-}
-
-/*
- * Repeats the ping-pong of each pair whose interval is wider than ALLOWED, in descending order of width. A pair whose
- * new interval is narrower, but still wider than ALLOWED, may be repeated again. Returns true if any interval became
- * narrower.
- */
-static bool
-repeat_wide_pairs(struct survey_pair_pass *pass, uint64_t allowed, uint64_t end_ns)
-{
-	size_t left = pair_schedule_count_pairs(pass->offsets->kind, pass->offsets->cores);
-	struct candidate last, next;
-	bool any = false, got_narrower = false;
-
-	for (; left > 0 && pass->repeats < SURVEY_REPEATS_MAX && !survey_end_run_if_due(pass->survey) &&
-	       !survey_is_core_pass_over(pass->survey, pass->end_tsc) &&
-	       survey_pair_pass_elapsed_ns(pass) < end_ns &&
-	       find_next_wide_pair(pass, allowed, any ? &last : NULL, &next); left--) {
-		repeat_pingpong_of_pair(pass, next.index);
-		got_narrower |= offset_width(pass->offsets->pairs[next.index]) < next.width;
-		last = next;
-		any = true;
+		if (!may_repeat_pingpong(pass, end_ns))
+			return false;
+		add_pair_to_batch(pass, a, b, 0);
+		run_batch(pass, 1);
+		pass->repeats++;
+		survey_show_progress(pass->survey, "pairs of cores", survey_pair_pass_elapsed_ns(pass));
+		got_narrower |= offset_width(offsets->pairs[i]) < width;
 	}
 	return got_narrower;
 }
@@ -460,6 +419,8 @@ survey_pair_pass_repeat_wide_pairs(struct survey_pair_pass *pass)
 	if (!survey_pair_pass_is_over(pass))
 		return;
 	pass->trips_max = TRIPS_AGAIN;
-	for (unsigned i = 0; i < SURVEY_RETRY_SWEEPS && repeat_wide_pairs(pass, allowed_width_ticks(pass), end_ns); i++)
+	/* The pairs without a result come first, because they leave the bound of all offsets unknown. */
+	repeat_wide_pairs(pass, UINT64_MAX - 1, end_ns);
+	for (unsigned i = 1; i < SURVEY_RETRY_SWEEPS && repeat_wide_pairs(pass, allowed_width_ticks(pass), end_ns); i++)
 		;
 }

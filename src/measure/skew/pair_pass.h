@@ -54,9 +54,8 @@ bool survey_pair_pass_run_next_batch(struct survey_pair_pass *pass);
 bool survey_pair_pass_is_over(struct survey_pair_pass *pass);
 
 /*
- * Repeats the ping-pongs of pairs that have no result, or an interval much wider than the median width. To be called
- * after the last batch. Runs one pair at a time, the worst pair first. The number of repetitions and the time are
- * limited.
+ * Repeats the ping-pongs of pairs that have no result, and then of pairs whose interval is much wider than the median
+ * width. To be called after the last batch. Runs one pair at a time. The number of repetitions and the time are limited.
  */
 void survey_pair_pass_repeat_wide_pairs(struct survey_pair_pass *pass);
 

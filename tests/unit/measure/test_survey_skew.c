@@ -614,6 +614,23 @@ TEST(a_pair_without_a_first_pingpong_has_another)
 }
 
 /*
+ * Core 1's pairs have wide intervals, and the pair (2, 3) has no result. Core 1's long round trips cause batches of one
+ * pair. Six batches of 460 ms leave time for one further ping-pong, which the pair without a result must get.
+ */
+TEST(a_pair_without_a_result_has_another_pingpong_before_wide_pairs)
+{
+	open_bench_with_spoilt_pair(1);
+	bench.spoilt.first = 2;
+	bench.spoilt.missed = true;
+	threads_cores[1].late_ticks = LATE_TICKS;
+	bench.batch_ticks = 460 * TICKS_PER_MS;
+	run_pass(survey_measure_offsets);
+	assert_int_equal(bench.report.skew.passes[0].offsets.kind, PAIR_SCHEDULE_ALL);
+	assert_int_equal(bench.report.skew.passes[0].pingpongs, 6);
+	assert_int_equal(bench.report.skew.passes[0].again, 0);
+}
+
+/*
  * No ping-pong succeeds. A quick run has 3 s for 3 rounds and 2 further ping-pongs, each of 600 ms. A standard run has
  * 60 s, but only 10 s for further ping-pongs: it has 3 rounds and 4 further ping-pongs, each of 2.5 s.
  */
