@@ -67,23 +67,6 @@ find_time_of_motion(const struct report *report, enum motion motion, size_t othe
 				offsets_get_time_of_pair(&to->offsets, other, rank).end_tsc };
 }
 
-size_t
-core_find_drift_reference(const struct report *report, size_t rank)
-{
-	size_t reference = rank;
-	uint64_t most_ppb = 0;
-
-	for (size_t i = 0; i < report->skew.drifts.cores; i++) {
-		uint64_t ppb = pair_proven_drift_ppb(report, i, rank);
-
-		if (report->skew.moved[i] || ppb <= most_ppb)
-			continue;
-		most_ppb = ppb;
-		reference = i;
-	}
-	return reference;
-}
-
 enum motion
 pair_find_motion(const struct report *report, struct pair pair, struct moment *moment)
 {
@@ -96,6 +79,31 @@ pair_find_motion(const struct report *report, struct pair pair, struct moment *m
 	return motion;
 }
 
+/* Returns true if the core belongs to the majority in PASS, which may be NULL, and does not drift. */
+static bool
+is_core_in_majority(const struct report *report, const struct report_pass *pass, size_t rank)
+{
+	return !(pass && pass->outlier[rank]) && !report_get_core_of_rank(report, rank)->drifts;
+}
+
+size_t
+find_core_furthest_from(const struct report *report, const struct report_pass *pass, size_t rank)
+{
+	size_t furthest = rank;
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < report->skew.passes[0].offsets.cores; i++) {
+		uint64_t size = pass ? offset_min_abs(offsets_get_proven_offset(&pass->offsets, i, rank)) :
+				       pair_proven_drift_ppb(report, i, rank);
+
+		if (!is_core_in_majority(report, pass, i) || size <= most)
+			continue;
+		most = size;
+		furthest = i;
+	}
+	return furthest;
+}
+
 static void
 mark_drifting_cores(struct report *report)
 {
@@ -103,24 +111,19 @@ mark_drifting_cores(struct report *report)
 
 	skew->any_moved = outliers_find(get_drift_of_pair, report, skew->drift_limit_ppb, skew->drifts.cores, skew->moved,
 					skew->disputed).any_differs;
+	for (size_t i = 0; i < report->core_count; i++)
+		report->cores[i].drifts = report->cores[i].rank < skew->drifts.cores && skew->moved[report->cores[i].rank];
 	for (size_t i = 0; i < report->core_count; i++) {
 		struct report_core *core = &report->cores[i];
 
-		core->drifts = core->rank < skew->drifts.cores && skew->moved[core->rank];
 		core->from_most = (struct offset){ 0, 0 };
 		if (core->drifts)
-			core->from_most = report_get_pair_drift(report, core_find_drift_reference(report, core->rank), core->rank);
+			core->from_most = report_get_pair_drift(report, find_core_furthest_from(report, NULL, core->rank),
+								core->rank);
 	}
 }
 
 /* ---- offsets ---- */
-
-/* Returns true if the core belongs to the majority and does not drift. */
-static bool
-is_core_in_majority(const struct report *report, const struct report_pass *pass, size_t rank)
-{
-	return !pass->outlier[rank] && !report_get_core_of_rank(report, rank)->drifts;
-}
 
 /*
  * Returns true if the next or the previous pass, too, proves that RANK differs from a core of the majority. In a star
@@ -141,29 +144,12 @@ does_other_pass_prove_offset(const struct report *report, const struct report_pa
 	return false;
 }
 
-size_t
-pass_find_core_furthest_from(const struct report *report, const struct report_pass *pass, size_t rank)
-{
-	size_t furthest = rank;
-	uint64_t most_ticks = 0;
-
-	for (size_t i = 0; i < pass->offsets.cores; i++) {
-		uint64_t ticks = offset_min_abs(offsets_get_proven_offset(&pass->offsets, i, rank));
-
-		if (!is_core_in_majority(report, pass, i) || ticks <= most_ticks)
-			continue;
-		most_ticks = ticks;
-		furthest = i;
-	}
-	return furthest;
-}
-
 static bool
 is_core_off_majority(const struct report *report, const struct report_pass *pass, size_t rank)
 {
 	return pass->outlier[rank] && !report_get_core_of_rank(report, rank)->drifts &&
 	       does_other_pass_prove_offset(report, pass, rank) &&
-	       pair_has_proven_offset(report, pass, pass_find_core_furthest_from(report, pass, rank), rank);
+	       pair_has_proven_offset(report, pass, find_core_furthest_from(report, pass, rank), rank);
 }
 
 /* Returns true if a finding names the core. */

@@ -30,10 +30,11 @@ bool pair_has_proven_offset(const struct report *report, const struct report_pas
 uint64_t pair_proven_drift_ppb(const struct report *report, size_t a, size_t b);
 
 /*
- * Returns the core that is proven to be furthest from RANK, among the cores that are in the majority and do not drift.
- * Returns RANK if there is none.
+ * Returns the core that is proven to be furthest from RANK in PASS, among the cores that are in the majority and do not
+ * drift. If PASS is NULL, returns the core from which RANK is proven to drift fastest, among the cores that do not
+ * drift. Returns RANK if there is none.
  */
-size_t pass_find_core_furthest_from(const struct report *report, const struct report_pass *pass, size_t rank);
+size_t find_core_furthest_from(const struct report *report, const struct report_pass *pass, size_t rank);
 
 /*
  * Returns the pair with the largest proven offset or, if BY_DRIFT is true, with the largest proven drift, if that is
@@ -41,12 +42,6 @@ size_t pass_find_core_furthest_from(const struct report *report, const struct re
  * too, because add_contradiction_finding() reports it.
  */
 struct pair pass_find_worst_pair(const struct report *report, const struct report_pass *pass, bool by_drift);
-
-/*
- * Returns the core from which core RANK is proven to drift fastest, among the cores that do not drift from the
- * majority. Returns RANK if there is none.
- */
-size_t core_find_drift_reference(const struct report *report, size_t rank);
 
 /*
  * Returns how the offset of the pair changed: steadily or by a step. For a step, sets MOMENT to the time interval in

@@ -103,7 +103,7 @@ find_cores_off_majority(const struct report *report, const struct report_pass *p
 			continue;
 		if (!group.count++) {
 			group.first = i;
-			group.other = pass_find_core_furthest_from(report, pass, i);
+			group.other = find_core_furthest_from(report, pass, i);
 		}
 		group.one_way &= pair_has_proven_offset(report, pass, group.other, i);
 		group.distance = offset_hull(group.distance, pair_offset_ns(report, pass, group.other, i));
@@ -169,7 +169,7 @@ add_findings_for_cores_off_majority(struct report *report, const struct report_p
 
 		if (!pass->off[i] || (earlier && earlier->off[i]))
 			continue;
-		other = pass_find_core_furthest_from(report, pass, i);
+		other = find_core_furthest_from(report, pass, i);
 		/* A step back of one of the two TSCs explains the offset, and has a finding. */
 		if (pass->no_majority && (report_get_core_of_rank(report, i)->steps_back ||
 					  report_get_core_of_rank(report, other)->steps_back))
@@ -250,7 +250,7 @@ add_drift_finding(struct report *report, struct pair pair, uint32_t named, const
 static void
 add_finding_for_drifting_core(struct report *report, size_t rank, struct phrase rest)
 {
-	struct pair pair = { core_find_drift_reference(report, rank), rank };
+	struct pair pair = { find_core_furthest_from(report, NULL, rank), rank };
 	struct moment stepped;
 	enum motion motion = pair_find_motion(report, pair, &stepped);
 

@@ -374,7 +374,7 @@ allowed_width_ticks(const struct survey_pair_pass *pass)
 	return median < wide / WIDE_FACTOR ? WIDE_FACTOR * median : wide;
 }
 
-/* Returns true if another ping-pong may be repeated. END_NS is the time since the start of the pass at which this ends. */
+/* Returns true if another ping-pong may be repeated. The last one starts before END_NS since the start of the pass. */
 static bool
 may_repeat_pingpong(const struct survey_pair_pass *pass, uint64_t end_ns)
 {

@@ -55,7 +55,8 @@ bool survey_pair_pass_is_over(struct survey_pair_pass *pass);
 
 /*
  * Repeats the ping-pongs of pairs that have no result, and then of pairs whose interval is much wider than the median
- * width. To be called after the last batch. Runs one pair at a time. The number of repetitions and the time are limited.
+ * width. To be called after the last batch. Runs one pair at a time. The number of repetitions and the time are
+ * limited.
  */
 void survey_pair_pass_repeat_wide_pairs(struct survey_pair_pass *pass);
 
