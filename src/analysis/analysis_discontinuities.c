@@ -165,6 +165,8 @@ clock_gain_in_step(const struct analysis_step *step, const struct record_compare
 	 * not required, because an edge clock that stopped in the step shows no further edge.
 	 */
 	in.known &= clock->then_at_edge || clock->now_at_edge;
+	/* A gain that is only known to a whole wrap or more, as after a long time without readings, proves nothing. */
+	in.known &= !wrap || in.elapsed.high - in.elapsed.low < wrap;
 	in.elapsed = reduce_gain_by_whole_wraps(in.elapsed, wrap);
 	in.wrap_ns = 0;
 	return in;

@@ -280,6 +280,19 @@ TEST(an_rtc_that_seems_to_step_far_back_jumped_ahead)
 	assert_group(1, set_of(RTC), -2 * S, 11 * MS);
 }
 
+/* If the rate of a guest's RTC is uncertain, half an hour leaves more than a minute of its gain open. */
+TEST(an_rtc_whose_gain_is_uncertain_by_a_minute_is_not_compared)
+{
+	strcpy(report.hypervisor, "SIM");
+	for (unsigned per_mille = 2; per_mille <= 50; per_mille += 48) {
+		all_took(1972 * S, 1972 * S);
+		took(RTC, 1930 * S, 1972 * S);
+		step.clocks[RTC].implied.low = MICROHZ - MICROHZ / 2000 * per_mille;
+		step.clocks[RTC].implied.high = MICROHZ + MICROHZ / 2000 * per_mille;
+		assert_int_equal(found(), per_mille == 2);
+	}
+}
+
 /* If the RTC showed only one edge before the step, a pause of the machine may have delayed that edge. */
 TEST(the_size_of_an_rtcs_jump_is_unknown_after_a_single_edge)
 {
