@@ -188,6 +188,11 @@ struct sim_rtc {
 	uint64_t ahead_ps;        /* lead of the RTC over world time */
 	uint64_t second_step;     /* number of seconds that an update adds; 1 by default */
 	uint64_t uip_late_ps;     /* time from the change of the second until UIP falls, as in QEMU */
+	/*
+	 * The delay of each update is a number below late_max_ps. The seconds register changes before the end of the
+	 * update, by a number below early_max_ps. 0: all updates are in time.
+	 */
+	uint64_t late_max_ps, early_max_ps;
 	bool update_garbage;      /* true if the seconds register reads 45h during the update cycle */
 	bool seconds_invalid;     /* true if the seconds register always reads 7Fh */
 	bool pf_needs_pie;        /* true if the periodic flag is set only while PIE is set, as in QEMU */

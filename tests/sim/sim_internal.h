@@ -58,6 +58,8 @@ uint64_t sim_rtc_get_crystal_ticks(void);
 /* returns the period of the periodic interrupt in clocks of the crystal; 0 if this interrupt is off */
 uint64_t sim_rtc_get_interrupt_period(void);
 uint64_t sim_rtc_get_second(void);
+/* returns the time since world time 0 as the RTC's crystal measures it */
+uint64_t sim_rtc_get_time_ps(void);
 bool sim_rtc_is_alarm_each_second(void);
 bool sim_rtc_try_raise_irq(void); /* raises the RTC's interrupt line; returns false if the line was already raised */
 

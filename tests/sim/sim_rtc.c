@@ -37,9 +37,8 @@ sim_rtc_reset(void)
 	};
 }
 
-/* Returns the time since world time 0 as the RTC's crystal measures it. */
-static uint64_t
-get_rtc_time_ps(void)
+uint64_t
+sim_rtc_get_time_ps(void)
 {
 	int64_t fast_ps = (int64_t)(sim.now_ps / 1000000) * sim.rtc.fast_ppm;
 
@@ -54,12 +53,19 @@ is_rtc_halted(void)
 	return (sim.rtc.b & B_SET) || (sim.rtc.a & A_DIVIDER_RESET) == A_DIVIDER_RESET;
 }
 
+/* Returns the number of updates until TIME_PS of the RTC's crystal. */
+static uint64_t
+get_second_at(uint64_t time_ps)
+{
+	uint64_t until_ps = time_ps < sim.rtc.halted_at_ps ? time_ps : sim.rtc.halted_at_ps;
+
+	return is_rtc_halted() ? 0 : until_ps / SIM_PS_PER_S * sim.rtc.second_step;
+}
+
 static uint64_t
 get_rtc_second(void)
 {
-	uint64_t until_ps = get_rtc_time_ps() < sim.rtc.halted_at_ps ? get_rtc_time_ps() : sim.rtc.halted_at_ps;
-
-	return is_rtc_halted() ? 0 : until_ps / SIM_PS_PER_S * sim.rtc.second_step;
+	return get_second_at(sim_rtc_get_time_ps());
 }
 
 uint64_t
@@ -71,7 +77,7 @@ sim_rtc_get_second(void)
 uint64_t
 sim_rtc_get_crystal_ticks(void)
 {
-	return sim_count_clock_cycles(0, get_rtc_time_ps(), (struct rate){ SIM_RTC_PARTS * CRYSTAL_HZ, 1 });
+	return sim_count_clock_cycles(0, sim_rtc_get_time_ps(), (struct rate){ SIM_RTC_PARTS * CRYSTAL_HZ, 1 });
 }
 
 /* MC146818 data sheet: with this crystal, rate selections 1 and 2 mean 256 and 128 Hz, like 8 and 9. */
@@ -100,16 +106,34 @@ sim_rtc_try_raise_irq(void)
 	return !was_up;
 }
 
+/* Returns a number below BELOW that depends only on SECOND. */
+static uint64_t
+draw_for_second(uint64_t second, uint64_t below)
+{
+	return below ? second * UINT64_C(0x9e3779b97f4a7c15) % below : 0;
+}
+
+/* Returns the RTC's time by its updates, which may be late. */
+static uint64_t
+get_updated_time_ps(void)
+{
+	uint64_t time_ps = sim_rtc_get_time_ps();
+
+	return time_ps - draw_for_second(time_ps / SIM_PS_PER_S, sim.rtc.late_max_ps);
+}
+
 static uint8_t
 get_uip(void)
 {
+	uint64_t time_ps = get_updated_time_ps();
+
 	if (sim.rtc.uip_stuck)
 		return A_UIP;
-	if (is_rtc_halted() || get_rtc_time_ps() >= sim.rtc.halted_at_ps || sim.rtc.uip_never)
+	if (is_rtc_halted() || sim_rtc_get_time_ps() >= sim.rtc.halted_at_ps || sim.rtc.uip_never)
 		return 0;
-	if (get_rtc_time_ps() >= SIM_PS_PER_S && get_rtc_time_ps() % SIM_PS_PER_S < sim.rtc.uip_late_ps)
+	if (time_ps >= SIM_PS_PER_S && time_ps % SIM_PS_PER_S < sim.rtc.uip_late_ps)
 		return A_UIP;
-	return get_rtc_time_ps() % SIM_PS_PER_S >= SIM_PS_PER_S - sim.rtc.uip_early_ps ? A_UIP : 0;
+	return time_ps % SIM_PS_PER_S >= SIM_PS_PER_S - sim.rtc.uip_early_ps ? A_UIP : 0;
 }
 
 uint64_t
@@ -117,7 +141,7 @@ sim_rtc_count_pf_edges(void)
 {
 	uint64_t period = sim_rtc_get_interrupt_period();
 
-	return period ? sim_count_clock_cycles(0, get_rtc_time_ps(), (struct rate){ CRYSTAL_HZ / period, 1 }) : 0;
+	return period ? sim_count_clock_cycles(0, sim_rtc_get_time_ps(), (struct rate){ CRYSTAL_HZ / period, 1 }) : 0;
 }
 
 /* Returns true if the RTC has the fault that a read of register C clears no flag. */
@@ -153,11 +177,12 @@ read_flags(void)
 static uint8_t
 read_seconds(void)
 {
-	uint64_t seconds = (sim.rtc.seconds + get_rtc_second()) % 60;
+	uint64_t early_ps = draw_for_second(sim_rtc_get_time_ps() / SIM_PS_PER_S + 1, sim.rtc.early_max_ps);
+	uint64_t seconds = (sim.rtc.seconds + get_second_at(get_updated_time_ps() + early_ps)) % 60;
 
 	if (sim.rtc.seconds_invalid)
 		return 0x7f;
-	if (sim.rtc.update_garbage && get_rtc_time_ps() % SIM_PS_PER_S >= SIM_PS_PER_S - UPDATE_PS)
+	if (sim.rtc.update_garbage && sim_rtc_get_time_ps() % SIM_PS_PER_S >= SIM_PS_PER_S - UPDATE_PS)
 		return 0x45;
 	return (uint8_t)(sim.rtc.b & B_BINARY ? seconds : seconds / 10 << 4 | seconds % 10);
 }

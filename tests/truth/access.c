@@ -27,6 +27,8 @@
 #define EDGE_OVER_PS  (SIM_PS_PER_MS / 2)
 /* the preemption that lasts machine.away_ps starts at most this long after the start of the RTC's next second */
 #define AWAY_IN_PS    (3 * SIM_PS_PER_MS)
+/* an event near an edge of the RTC starts at most this long before the edge */
+#define BEFORE_EDGE_PS (15 * SIM_PS_PER_MS)
 /* duration of each pause in the phase "warps"; it is so long that this phase ends after a few hundred pauses */
 #define WARPS_PS      (20 * SIM_PS_PER_MS)
 /* additional duration of a TSC reading in the phase "interference", which searches for gaps */
@@ -68,14 +70,29 @@ get_ps_since_second(void)
 	return (uint64_t)phase % SIM_PS_PER_S;
 }
 
+/* Returns the time until the RTC's next second starts. */
+static uint64_t
+get_ps_to_second(void)
+{
+	return (uint64_t)((SIM_PS_PER_S - get_ps_since_second()) / (1 + sim.rtc.fast_ppb / 1e9L));
+}
+
+static uint64_t
+draw_away_at_ps(void)
+{
+	return sim.now_ps + (machine.away_in_window ? draw_below(SIM_PS_PER_S) : draw_below(AWAY_IN_PS) + get_ps_to_second());
+}
+
 void
 access_start_phase(const char *phase)
 {
-	if (machine.away_ps && strcmp(phase, "rates-again") == 0)
-		state.away_at_ps = sim.now_ps + draw_below(AWAY_IN_PS) +
-				   (uint64_t)((SIM_PS_PER_S - get_ps_since_second()) / (1 + sim.rtc.fast_ppb / 1e9L));
-	if (machine.event && state.due_ps == SIM_NEVER && strcmp(phase, machine.phase) == 0)
+	if (machine.away_ps && strcmp(phase, machine.away_in_window ? "rates" : "rates-again") == 0)
+		state.away_at_ps = draw_away_at_ps();
+	if (machine.event && state.due_ps == SIM_NEVER && strcmp(phase, machine.phase) == 0) {
 		state.due_ps = sim.now_ps + machine.delay_ps;
+		if (machine.edge)
+			state.due_ps += get_ps_to_second() + (machine.edge - 1) * SIM_PS_PER_S - BEFORE_EDGE_PS;
+	}
 	state.in_warps = strcmp(phase, "warps") == 0;
 	state.in_timers = strcmp(phase, "timers") == 0;
 	state.tsc_ps = strcmp(phase, "interference") == 0 ? OBSERVE_PS :
@@ -138,7 +155,7 @@ is_second_edge_near(void)
 {
 	uint64_t into_ps = get_ps_since_second();
 
-	return into_ps > SIM_PS_PER_S - EDGE_NEAR_PS || into_ps < EDGE_OVER_PS;
+	return into_ps > SIM_PS_PER_S - EDGE_NEAR_PS || into_ps < EDGE_OVER_PS + sim.rtc.late_max_ps;
 }
 
 /*
@@ -252,6 +269,17 @@ move_clock_ahead(int clock, uint64_t by_ps)
 }
 
 static void
+stop_clock(int clock)
+{
+	if (get_counter(clock))
+		get_counter(clock)->stuck_at_ps = sim.now_ps;
+	else if (clock == PIT)
+		sim.pit.gated_at_ps = sim.now_ps;
+	else if (clock == RTC)
+		sim.rtc.halted_at_ps = sim_rtc_get_time_ps();
+}
+
+static void
 change_clock_rate(int clock)
 {
 	struct sim_pit_channel *channel = &sim.pit.channels[2];
@@ -284,6 +312,9 @@ trigger_event(void)
 		break;
 	case EVENT_JUMP:
 		move_clock_ahead(machine.clock, machine.by_ps);
+		break;
+	case EVENT_STUCK:
+		stop_clock(machine.clock);
 		break;
 	case EVENT_BEND:
 		for (int i = 0; i < CLOCKS; i++)

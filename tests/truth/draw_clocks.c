@@ -245,15 +245,21 @@ draw_rates(void)
 }
 
 void
+draw_source_rate(unsigned source, uint64_t low_ppm, uint64_t high_ppm)
+{
+	deviation_ppb[source] = draw_signed(draw_log_uniform(low_ppm, high_ppm) * PPM);
+}
+
+void
 draw_wrong_source_rate(unsigned source)
 {
-	deviation_ppb[source] = draw_signed(draw_log_uniform(150, 5000) * PPM);
+	draw_source_rate(source, 150, 5000);
 }
 
 void
 draw_very_wrong_source_rate(unsigned source)
 {
-	deviation_ppb[source] = draw_signed(draw_log_uniform(60000, 300000) * PPM);
+	draw_source_rate(source, 60000, 300000);
 }
 
 void

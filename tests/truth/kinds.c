@@ -148,12 +148,15 @@ draw_rate_change(void)
 {
 	draw_clocks();
 	draw_independent_sources();
-	draw_same_source(machine.is_guest ? devices : chip_set, 3);
-	draw_rates();
 	machine.event = EVENT_BEND;
 	machine.clock = HPET;
-	machine.phase = "rates";
-	machine.delay_ps = 600 * MS + draw_below(900 * MS);
+	if (draw_chance(50))
+		draw_same_source(machine.is_guest ? devices : chip_set, 3);
+	else
+		machine.clock = (int)draw_below(RTC);
+	draw_rates();
+	machine.phase = draw_chance(70) ? "rates" : "latency";
+	machine.delay_ps = machine.phase[0] == 'r' ? 600 * MS + draw_below(900 * MS) : 0;
 	machine.bend_ppm = draw_signed(draw_log_uniform(500, 6000));
 }
 
@@ -269,7 +272,8 @@ const struct kind kinds[] = {
 	{ "snapshot", "it is restored 0.1 to 5 s after it was saved", draw_machine_snapshot },
 	{ "tsc-stand", "the TSC stands for 3 us to 5 ms", draw_tsc_stop },
 	{ "tsc-halts", "a guest whose TSC stands for 0.5 us to 1 ms again and again", draw_tsc_halts },
-	{ "bend", "the rate of HPET, PM timer and PIT, one oscillator, changes by 500 to 6,000 ppm", draw_rate_change },
+	{ "bend", "the rate of a clock changes by 500 to 6,000 ppm, in half of the trials HPET, PM timer and PIT together",
+	  draw_rate_change },
 	{ "tsc-back", "the TSC is set back by 50 ns to 10 us again and again", draw_tsc_set_back },
 	{ "cores", "2 to 16 cores, all healthy", draw_cores },
 	{ "offset", "cores whose TSC has an offset of 10 to 10^7 ticks", draw_cores_with_offsets },
@@ -296,5 +300,12 @@ const struct kind kinds[] = {
 	{ "stolen", "a host takes time, and counts it right, not at all or three times", draw_stolen_time_counter },
 	{ "marker", "a stop or a restored snapshot that vmclock announces, or does not", draw_disruption_marker },
 	{ "claims", "healthy clocks; leaves with right and rounded rates, in most machines a wrong one", draw_claims },
+	{ "uneven", "oscillators off by 150 to 5,000 ppm, and an RTC whose edges are early and late", draw_uneven_clocks },
+	{ "edge", "a guest that stops, or whose RTC leaps, within milliseconds of an edge that a rate uses",
+	  draw_event_at_edge },
+	{ "long", "a run of up to an hour, with a wrong rate, a leap, a stop or no fault", draw_long_run },
+	{ "stuck", "one clock stops for good", draw_stuck_clock },
+	{ "away", "the core is preempted once in the window for 20 ms to 2 s, most with a clock 0.5 to 2 % off",
+	  draw_long_preemption },
 	{ NULL, NULL, NULL },
 };

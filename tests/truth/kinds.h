@@ -1,4 +1,4 @@
-/* Functions that draw the kinds of machine with faulty cores. The table in kinds.c describes them. */
+/* Functions that draw the kinds of machine in the other files. The table in kinds.c describes them. */
 #ifndef BARETICK_KINDS_H
 #define BARETICK_KINDS_H
 
@@ -16,6 +16,12 @@ void draw_two_halves_of_cores(void);
 void draw_far_offset(void);
 void draw_coarse_tsc(void);
 void draw_busy_host(void);
+
+void draw_uneven_clocks(void);
+void draw_event_at_edge(void);
+void draw_long_run(void);
+void draw_stuck_clock(void);
+void draw_long_preemption(void);
 
 void draw_timers(void);
 void draw_faulty_timer(void);

@@ -53,6 +53,8 @@ machine_get_tsc_before_offset(size_t core, uint64_t at_ps)
 		ticks += own->step * TICK;
 	if (machine.event == EVENT_JUMP && machine.clock == TSC && at_ps >= machine.at_ps)
 		ticks += (__int128)machine.by_ps * machine.core[0].microhz;
+	if (machine.event == EVENT_BEND && machine.source[TSC] == machine.source[machine.clock] && at_ps > machine.at_ps)
+		ticks += (__int128)(at_ps - machine.at_ps) * own->microhz / 1000000 * machine.bend_ppm;
 	if (core == machine.fault_core && machine.set_back_ticks)
 		ticks -= (__int128)count_tsc_set_backs(at_ps) * machine.set_back_ticks * TICK;
 	return ticks - (__int128)machine.back_ticks * TICK;
@@ -89,6 +91,7 @@ machine_has_broken_clock(int clock)
 		return false;
 	switch (machine.event) {
 	case EVENT_JUMP:
+	case EVENT_STUCK:
 		return clock == machine.clock;
 	case EVENT_BEND:
 		return machine.source[clock] == machine.source[machine.clock];

@@ -90,6 +90,8 @@ handle_phase_start(void *context, const struct run *run, const struct run_phase 
 	for (size_t i = 0; i < machine.cores; i++)
 		if (machine.core[i].when == WHEN_BETWEEN && strcmp(phase, machine.core[i].batch % 2 ? "cores" : "contended") == 0)
 			machine.core[i].steps_at_ps = sim.now_ps + draw_below(10 * SIM_PS_PER_MS);
+	if (strcmp(phase, "rates-again") == 0)
+		sim.now_ps += machine.idle_ps;
 	samples_start_phase(phase);
 	access_start_phase(phase);
 }

@@ -39,6 +39,7 @@ enum event {
 	EVENT_TSC_STOP,    /* only the TSC stops, for by_ps */
 	EVENT_JUMP,     /* one clock jumps ahead by by_ps */
 	EVENT_BEND,     /* an oscillator becomes faster by bend_ppm, and so do all clocks that use it */
+	EVENT_STUCK,    /* one clock stops for good */
 	EVENT_BACK,     /* the TSC is set back repeatedly, from the event's time on */
 	/*
 	 * the TSC stops repeatedly for up to by_ps, from the event's time on; each stop follows an access to a device
@@ -105,6 +106,8 @@ struct machine {
 	enum event event;
 	const char *phase;           /* the event happens in this phase, delay_ps after its start */
 	uint64_t delay_ps, by_ps;
+	/* if not 0, delay_ps starts 15 ms before this edge of the RTC, counted from 1 at the phase's start */
+	unsigned edge;
 	int clock;
 	int64_t bend_ppm;
 	/*
@@ -144,8 +147,14 @@ struct machine {
 	bool counts_stolen;
 	/* has_marker: vmclock exists. announces: vmclock's disruption marker changes at an event. */
 	bool has_marker, announces;
-	/* duration of one preemption right after an edge of the RTC, in the phase rates-again */
+	/*
+	 * Duration of one preemption. It starts right after an edge of the RTC in the phase rates-again, or in the
+	 * phase rates if away_in_window is true: at any time in its first second.
+	 */
 	uint64_t away_ps;
+	bool away_in_window;
+	/* time without readings before the phase rates-again, as in a long run */
+	uint64_t idle_ps;
 	/* number of processors that the cores use in turns; 0 if each core has its own processor */
 	size_t processors;
 	uint64_t slice_ps;

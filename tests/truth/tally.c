@@ -10,15 +10,22 @@
 #define LINE_SIZE   400
 #define CLASSES_MAX 8
 #define VALUES_MAX  65536
+/*
+ * Largest median of a rate's width, as a multiple of the smallest width that the readings allow. The median must be of
+ * at least MEDIAN_OF_MIN widths.
+ */
+#define WIDEST_MEDIAN 1.5L
+#define MEDIAN_OF_MIN 14
 
 static const struct {
 	const char *what;
 	bool counted; /* true if this row counts cases that are not errors */
 } rows[CHECKS] = {
 	[CHECK_PAIR_RATE] = { "rates of pairs", false },
+	[CHECK_SAME_SOURCE] = { "pairs of clocks, with one source or not", false },
 	[CHECK_HZ] = { "rates in Hz, by the clock that sets the scale", false },
 	[CHECK_HZ_ABSOLUTE] = { "rates in Hz, absolute", false },
-	[CHECK_BUDGET] = { "budgets that are the whole error", false },
+	[CHECK_BUDGET] = { "budgets that are the whole error, and the TSC's steps", false },
 	[CHECK_CHANGE] = { "changes of a rate, where there was none", false },
 	[CHECK_SINCE] = { "rates since the window", false },
 	[CHECK_PERIODIC] = { "rates of the periodic flag", false },
@@ -45,6 +52,8 @@ static const struct {
 	[CHECK_HOST_NAMED] = { "promises of the host named, that it breaks", false },
 	[CHECK_HOST_SILENT] = { "broken promises of the host that could be told, and are named", false },
 	[CHECK_STOP_SILENT] = { "stops of the machine that are mentioned", false },
+	[CHECK_EVENT_SILENT] = { "clocks that jump or stop, and are named", false },
+	[CHECK_CHANGE_SILENT] = { "changes of a rate that are proven, and have a finding", false },
 	[CHECK_CORE_SILENT] = { "sick cores that could be told, and are named", false },
 	[CHECK_PASSED_OFF] = { "rates passed, of clocks that are not off", false },
 	[CHECK_PASSED_WIDE] = { "clocks passed, by an interval that could tell", true },
@@ -159,14 +168,24 @@ get_median_width(enum width width)
 	return values[width][table.value_count[width] / 2];
 }
 
-static void
+/* Prints the median width of each kind of interval. Returns the number of medians that are too wide. */
+static uint64_t
 print_widths(void)
 {
-	for (enum width width = 0; width < WIDTH_HPET_BEST; width++)
-		if (table.value_count[width])
-			printf("  %-50s %10.1Lf, %.3Lf times the best (%zu)\n", width_names[width],
-			       get_median_width(width), get_median_width(width + WIDTH_HPET_BEST),
-			       table.value_count[width]);
+	uint64_t wide = 0;
+
+	for (enum width width = 0; width < WIDTH_HPET_BEST; width++) {
+		bool is_wide;
+
+		if (!table.value_count[width])
+			continue;
+		is_wide = width < WIDTH_OFFSET && table.value_count[width] >= MEDIAN_OF_MIN &&
+			  get_median_width(width + WIDTH_HPET_BEST) > WIDEST_MEDIAN;
+		printf("  %-50s %10.1Lf, %.3Lf times the best (%zu)%s\n", width_names[width], get_median_width(width),
+		       get_median_width(width + WIDTH_HPET_BEST), table.value_count[width], is_wide ? ": too wide" : "");
+		wide += is_wide;
+	}
+	return wide;
 }
 
 uint64_t
@@ -190,7 +209,7 @@ tally_end(void)
 	for (size_t i = 0; i < CLASSES_MAX && table.silent[i].count; i++)
 		printf("  silent: %-42s %10llu, of %.1Lf to %.1Lf times what is allowed or can be told\n", table.silent[i].why,
 		       (unsigned long long)table.silent[i].count, table.silent[i].least, table.silent[i].most);
-	print_widths();
+	wrong += print_widths();
 	printf("\n");
 	fflush(stdout);
 	return wrong;

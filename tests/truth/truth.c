@@ -67,8 +67,8 @@ print_machine(void)
 			printf("true: %s %.6Lf Hz, oscillator %u, off by %.1Lf ppb\n", clock_ids[i], machine.hz[i], machine.source[i],
 			       machine_get_rate_error_ppb(i));
 	if (machine.at_ps != SIM_NEVER)
-		printf("true: event %d at %.3f s, for %.3f s\n", (int)machine.event, (machine.at_ps - machine.run.from_ps) / 1e12,
-		       machine.by_ps / 1e12);
+		printf("true: event %d of %s at %.3f s, for %.3f s, by %lld ppm\n", (int)machine.event, clock_ids[machine.clock],
+		       (machine.at_ps - machine.run.from_ps) / 1e12, machine.by_ps / 1e12, (long long)machine.bend_ppm);
 	printf("true: the TSC counts in steps of %.3f\n", machine.step_1024 / 1024.0);
 	for (size_t i = 0; i < machine.cores && machine.cores > 1; i++) {
 		const struct core *core = &machine.core[i];

@@ -20,4 +20,10 @@ void verdict_check_host(const struct report *report);
  */
 long double verdict_get_tsc_hz(const struct report *report);
 
+/*
+ * Returns true if a clock jumped so far between the rate window and the end of the run that the report must notice the
+ * jump. A jump of the RTC may remain unnoticed, because between its edges the RTC shows only whole seconds.
+ */
+bool verdict_must_jump_be_noticed(void);
+
 #endif

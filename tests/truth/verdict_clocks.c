@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "rules/rules.h"
@@ -179,7 +180,8 @@ check_elapsed_time(const struct report *report, const struct report_group *a, co
 	long double truth = get_event_shift_ns(get_first_clock(report, a)) - get_event_shift_ns(get_first_clock(report, b));
 	long double slack = fabsl(truth) * 2 * MOST_OFF_PPB / PPB;
 
-	if (!a->elapsed.known || !b->elapsed.known || machine.event == EVENT_BACK || machine.event == EVENT_HALTS)
+	if (!a->elapsed.known || !b->elapsed.known || machine.event == EVENT_BACK || machine.event == EVENT_HALTS ||
+	    machine.event == EVENT_STUCK)
 		return;
 	tally_check(CHECK_ELAPSED, a->elapsed.low - b->elapsed.high <= truth + slack &&
 			     a->elapsed.high - b->elapsed.low >= truth - slack,
@@ -234,6 +236,8 @@ is_claim_finding_true(const struct report *report, const struct finding *finding
 
 	if (by == CLOCKS || by == TSC)
 		return false;
+	if (machine.event == EVENT_BEND && machine_has_broken_clock(TSC) && !machine_has_broken_clock(by))
+		return finding->low * (machine.bend_ppm > 0 ? 1 : -1) <= llabs(machine.bend_ppm) + 2 * MOST_OFF_PPB / PPM;
 	if (machine.at_ps != SIM_NEVER)
 		return is_open && have_groups_diverged(1u << TSC, 1u << by);
 	apart = ((PPB + machine_get_rate_error_ppb(TSC)) / (PPB + machine_get_rate_error_ppb(by)) - 1) * 1e6L;
@@ -327,6 +331,24 @@ is_rtc_rate_noted(const struct report *report)
 	return false;
 }
 
+/*
+ * Returns true if the RTC's rate may be right in the rate window or after it, by the report's intervals. A stop of a
+ * guest makes an RTC look wrong in one of the two, so a guest's RTC is only named if it is wrong in both.
+ */
+static bool
+is_rtc_rate_right_in_a_stretch(const struct report *report)
+{
+	const struct report_clock *rtc = report_find_clock(report, "rtc");
+	const struct rate_interval *stretches[] = { &rtc->implied_window, &rtc->implied_since };
+	long double limit = clocks_get_limit_ppb("rate-off") / PPB, microhz = verdict_get_tsc_hz(report) * 1e6L;
+
+	for (size_t i = 0; i < 2; i++)
+		if (!stretches[i]->known ||
+		    (stretches[i]->low < microhz * (1 + limit) && stretches[i]->high > microhz * (1 - limit)))
+			return true;
+	return false;
+}
+
 static void
 check_fault_is_reported(const struct report *report, int clock)
 {
@@ -336,6 +358,9 @@ check_fault_is_reported(const struct report *report, int clock)
 
 	if (can_be_named && clock == RTC && machine.is_guest && is_rtc_rate_noted(report))
 		tally_count_unreported_fault("a guest's RTC that a note gives as off in one stretch", size);
+	else if (can_be_named && clock == RTC && machine.is_guest && is_rtc_rate_right_in_a_stretch(report) &&
+		 !is_clock_named(report, clock, false))
+		tally_count_unreported_fault("a guest's RTC that only one stretch proves to be off", size);
 	else if (can_be_named)
 		tally_check(CHECK_CLOCK_SILENT, is_clock_named(report, clock, true), "%s is off by %.0Lf ppm, limit %.0Lf%s",
 			    clock_ids[clock], machine_get_rate_error_ppb(clock) / PPM,
@@ -426,6 +451,51 @@ check_rules_that_passed(const struct report *report)
 	}
 }
 
+/*
+ * Returns true if the report's intervals prove that a clock changed its rate by more than the limit. No rate of the
+ * machine changes except by its event.
+ */
+static bool
+is_rate_change_proven(const struct report_clock *entry)
+{
+	/* judge allows for unequal lengths of the measured intervals */
+	long double limit = clocks_get_limit_ppb("rate-changed") * 1.1L;
+
+	return (entry->change_halves.known && (entry->change_halves.low > limit || entry->change_halves.high < -limit)) ||
+	       (entry->change_since.known && (entry->change_since.low > limit || entry->change_since.high < -limit));
+}
+
+/*
+ * Returns true if the event was so early and so large that the report must name the clock. Between its edges the RTC
+ * shows only whole seconds, so its jump may remain unnoticed.
+ */
+static bool
+must_event_be_named(void)
+{
+	if (machine.at_ps == SIM_NEVER)
+		return false;
+	/* the PIT wraps every 55 ms, so it may jump by about a whole number of wraps */
+	return machine.event == EVENT_STUCK || (verdict_must_jump_be_noticed() && machine.clock != PIT);
+}
+
+/* Checks that an event which the report's own figures prove has a finding or a note. */
+static void
+check_event_is_reported(const struct report *report)
+{
+	bool is_proven = false, is_found = false;
+
+	for (size_t i = 0; i < report->clock_count && machine.event == EVENT_BEND; i++)
+		is_proven |= find_clock_number(report->clocks[i].clock.id) < RTC && is_rate_change_proven(&report->clocks[i]);
+	for (size_t i = 0; i < report->finding_count; i++)
+		is_found |= strncmp(report->findings[i].rule, "rate-changed", 12) == 0;
+	if (is_proven)
+		tally_check(CHECK_CHANGE_SILENT, is_found, "%s: a change by %lld ppm", clock_ids[machine.clock],
+			    (long long)machine.bend_ppm);
+	if (must_event_be_named())
+		tally_check(CHECK_EVENT_SILENT, is_clock_named(report, machine.clock, false), "%s, by %.3f s",
+			    clock_ids[machine.clock], machine.by_ps / 1e12);
+}
+
 void
 verdict_check_clocks(const struct report *report)
 {
@@ -440,5 +510,6 @@ verdict_check_clocks(const struct report *report)
 	if (machine.is_obvious && machine.at_ps != SIM_NEVER)
 		tally_check(CHECK_STOP_SILENT, report->discontinuity_count > 0 && (report->note_count || report->finding_count),
 			    "the machine was stopped for %.1f s", machine.by_ps / 1e12);
+	check_event_is_reported(report);
 	check_rules_that_passed(report);
 }

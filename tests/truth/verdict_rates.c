@@ -11,6 +11,13 @@
 #define NOTICED_PS   (50 * SIM_PS_PER_MS) /* smallest jump that a run certainly notices */
 /* the best possible width is calculated in one of WIDTHS_SHARE trials only, because this calculation takes long */
 #define WIDTHS_SHARE 8
+/*
+ * If the host preempts the core more often than once in this number of accesses, batches of samples lose a part of
+ * their readings, so the rates are up to 2.5 times as wide as the best.
+ */
+#define QUIET_ACCESSES 5000
+/* if the interval of two clocks' ratio is at most this wide, the report marks them if they may share an oscillator */
+#define SAME_SOURCE_PPB 10000
 
 static bool
 is_truth_inside(long double low, long double truth, long double high)
@@ -42,12 +49,8 @@ verdict_get_tsc_hz(const struct report *report)
 	return scale == CLOCKS ? machine.hz[TSC] : machine.hz[TSC] * get_claimed_hz(scale) / machine.hz[scale];
 }
 
-/*
- * Returns true if a clock jumped so far between the rate window and the end of the run that the report must notice the
- * jump. A jump of the RTC may remain unnoticed, because between its edges the RTC shows only whole seconds.
- */
-static bool
-must_report_notice_jump(void)
+bool
+verdict_must_jump_be_noticed(void)
 {
 	return machine.event == EVENT_JUMP && strcmp(machine.phase, "latency") == 0 && machine.clock != RTC &&
 	       machine.by_ps > NOTICED_PS;
@@ -65,7 +68,7 @@ is_rate_constant_in_window(const struct report *report)
 	if (whole_run && machine.core[0].steps_at_ps != SIM_NEVER)
 		return false;
 	return machine.at_ps == SIM_NEVER || machine.at_ps > (whole_run ? machine.run.to_ps : machine.rates.to_ps) ||
-	       (whole_run && must_report_notice_jump());
+	       (whole_run && verdict_must_jump_be_noticed());
 }
 
 static bool
@@ -83,6 +86,12 @@ check_rate_of_pair(const struct report_rate *rate)
 	tally_check(CHECK_PAIR_RATE, is_truth_inside(rate->ppb.low, truth, rate->ppb.high),
 		    "%s against %s: %lld to %lld ppb, not %.3Lf",
 		    rate->a, rate->b, (long long)rate->ppb.low, (long long)rate->ppb.high, truth);
+	if (machine.cores == 1 && machine.source[a] == machine.source[b] && b != RTC &&
+	    rate->ppb.high - rate->ppb.low <= SAME_SOURCE_PPB)
+		tally_check(CHECK_SAME_SOURCE, rate->same_source, "%s and %s share an oscillator", rate->a, rate->b);
+	if (rate->same_source)
+		tally_check(CHECK_SAME_SOURCE, fabsl(truth) <= SAME_SOURCE_PPB, "%s and %s differ by %.0Lf ppb", rate->a, rate->b,
+			    truth);
 }
 
 /*
@@ -174,7 +183,7 @@ check_rate_width(const struct report_clock *entry, int clock)
 	const struct rate_interval *implied = &entry->implied;
 	long double width, best;
 
-	if (widths[clock] == WIDTHS || !implied->known)
+	if (widths[clock] == WIDTHS || !implied->known || (machine.preempt_every && machine.preempt_every < QUIET_ACCESSES))
 		return;
 	width = ((long double)implied->high / implied->low - 1) * PPB - 2 * (long double)entry->clock.claimed_within_ppb;
 	best = samples_get_best_rate_width_ppb(clock, entry->rate_whole_run);
@@ -194,6 +203,8 @@ verdict_check_rates(const struct bench *bench)
 	tally_check(CHECK_END, !machine.expired, "the TSC is said to have %llu / %llu Hz, %s",
 		    (unsigned long long)report->tsc.num,
 		    (unsigned long long)report->tsc.den, report->tsc_source);
+	tally_check(CHECK_BUDGET, bench->run.survey.tsc.resolution_ticks << 10 >= machine.step_1024,
+		    "steps of the TSC: %llu ticks", (unsigned long long)bench->run.survey.tsc.resolution_ticks);
 	for (size_t i = 0; i < report->rate_count && is_rate_constant_in_window(report); i++)
 		check_rate_of_pair(&report->rates[i]);
 	for (size_t i = 0; i < report->clock_count; i++) {
