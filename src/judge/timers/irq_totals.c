@@ -5,27 +5,16 @@
 
 #define UNEVEN_SHARE 8u /* if ticks are late by more than 1/8 period, a tick may be matched to the wrong period */
 
-/* Adds the early one-shots of the test ROW. ALWAYS is true if one-shots of every length came early on ROW's core. */
-static void
-add_early_one_shots(struct irq_totals *totals, const struct report_interval *row, bool always)
-{
-	if (totals->early_always && !always)
-		return;
-	if (always && !totals->early_always) {
-		totals->early = 0;
-		totals->earliest.known = false;
-		totals->early_always = true;
-	}
-	totals->early += row->early;
-	if (row->lateness.earliest.known &&
-	    (!totals->earliest.known || row->lateness.earliest.low > totals->earliest.low))
-		totals->earliest = row->lateness.earliest;
-}
-
 static void
 add_one_shots(struct irq_totals *totals, const struct report_interval *row)
 {
 	totals->missing += row->expired;
+	totals->tests += row->lateness.count > 0;
+	totals->early_tests += row->early > 0;
+	totals->early += row->early;
+	if (row->lateness.earliest.known &&
+	    (!totals->earliest.known || row->lateness.earliest.low > totals->earliest.low))
+		totals->earliest = row->lateness.earliest;
 	if (row->asked_ns == IRQ_LATE_SHOT_NS && row->lateness.count >= IRQ_LATE_SHOTS_MIN &&
 	    (!totals->late || row->lateness.p50_ns > totals->late->lateness.p50_ns))
 		totals->late = row;
@@ -41,29 +30,6 @@ add_periods(struct irq_totals *totals, const struct report_interval *row)
 	if (row->rate.known &&
 	    (!totals->rate.known || rate_min_abs(&row->rate) > rate_min_abs(&totals->rate)))
 		totals->rate = row->rate;
-}
-
-/*
- * Returns true if SOURCE's one-shots of every length came early on CORE. If only one length was tested, more than half
- * of the one-shots must be early. A timer that rounds deadlines or counts a wrong clock is early in every length.
- */
-static bool
-is_source_early_on_core(const struct report *report, const char *source, uint32_t core)
-{
-	uint64_t shots = 0, early_shots = 0;
-	unsigned lengths = 0, early = 0;
-
-	for (size_t i = 0; i < report->interval_count; i++) {
-		const struct report_interval *row = &report->intervals[i];
-
-		if (row->periodic || row->core != core || !text_equal(row->source, source))
-			continue;
-		lengths += row->lateness.count > 0;
-		early += row->early > 0;
-		shots += row->lateness.count;
-		early_shots += row->early;
-	}
-	return early && early >= lengths && (lengths > 1 || 2 * early_shots > shots);
 }
 
 struct irq_totals
@@ -90,12 +56,10 @@ irq_sum_up_source(const struct report *report, const char *source, uint32_t core
 		mode->empty += row->empty;
 		mode->doubled += row->doubled;
 		mode->excused += row->excused;
-		if (row->periodic) {
+		if (row->periodic)
 			add_periods(&totals, row);
-			continue;
-		}
-		add_one_shots(&totals, row);
-		add_early_one_shots(&totals, row, is_source_early_on_core(report, source, row->core));
+		else
+			add_one_shots(&totals, row);
 	}
 	return totals;
 }

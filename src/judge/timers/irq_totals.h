@@ -21,9 +21,9 @@ struct irq_totals {
 
 	uint64_t missing;  /* one-shots without an interrupt, although the timer's status showed them as due */
 	uint64_t early;    /* one-shots that came too early */
+	/* number of tests in which one-shots came, and in which some of them came too early */
+	unsigned tests, early_tests;
 	struct interval_ns earliest; /* how early the earliest one-shot came */
-	/* true if EARLY and EARLIEST count only cores on which one-shots of every length came early */
-	bool early_always;
 
 	uint64_t losses;   /* number of losses: consecutive empty periods are one loss */
 	bool uneven;       /* true if p99 of the lateness of ticks is above 1/8 period */
