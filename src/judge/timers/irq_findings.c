@@ -12,7 +12,6 @@
 #include "report/phrase.h"
 #include "rules/rules.h"
 
-#define IN_TIME_SHARE 8 /* a tick that is later than 1/8 of its period was delayed */
 /*
  * Fewer lost ticks or doubled interrupts prove no fault, because pauses of the host may be the cause. This holds even
  * if no tick was late: a pause may end just before a tick, so that the tick before it is lost and this tick is in time.
@@ -28,34 +27,13 @@
 /* ---- the host of an emulator ---- */
 
 /*
- * Returns true if 99.9 % of the ticks of the test ROW were late by less than 1/8 period. Then the host did not pause
- * the timer: pauses end at any time within a period, so they would also make ticks late.
+ * Returns true if a busy host explains EVENTS lost ticks or doubled interrupts of an emulated timer. DELAYED is true if
+ * others were late. The timer is a thread of the host, so it runs late on a busy host.
  */
 static bool
-are_ticks_rarely_late(const struct report_interval *row)
+can_host_explain_events(const struct report *report, uint64_t events, bool delayed)
 {
-	const struct report_lateness *late = &row->lateness;
-
-	return late->count && late->p999_ns + (int64_t)late->error_ns < (int64_t)(row->asked_ns / IN_TIME_SHARE);
-}
-
-/*
- * Returns true if a busy host explains EVENTS lost ticks (if LOST) or doubled interrupts of an emulated timer. The
- * timer is a thread of the host, so it runs late on a busy host.
- */
-static bool
-can_host_explain_lost_or_doubled_ticks(const struct report *report, const struct irq_totals *totals, bool lost,
-				       uint64_t events)
-{
-	bool in_time = true;
-
-	for (size_t i = 0; i < report->interval_count; i++) {
-		const struct report_interval *row = &report->intervals[i];
-
-		if (text_equal(row->source, totals->source) && (lost ? row->periodic && row->empty : row->doubled != 0))
-			in_time &= are_ticks_rarely_late(row);
-	}
-	return report_is_machine_emulated(report) && (!in_time || events < EVENTS_MIN);
+	return report_is_machine_emulated(report) && (delayed || events < EVENTS_MIN);
 }
 
 /*
@@ -248,8 +226,7 @@ judge_lost_ticks(const struct report *report, const struct irq_totals *totals, s
 		return;
 	}
 	row->checked = seen && totals->came &&
-		       !(totals->periods.empty && (misses ||
-			 can_host_explain_lost_or_doubled_ticks(report, totals, true, totals->losses)));
+		       !(lost && (misses || can_host_explain_events(report, totals->losses, totals->periods.delayed)));
 	row->open = row->checked && (totals->periods.empty ? totals->uneven || may_gaps_explain_lost_ticks(totals) :
 				     are_most_excused(totals->periods.excused, totals->periods.count));
 	behaviour_set_figure(row, lost, lost, lost);
@@ -277,14 +254,14 @@ judge_doubled_interrupts(const struct report *report, const struct irq_totals *t
 	uint64_t excused = totals->shots.excused + totals->periods.excused;
 	uint64_t all = totals->shots.count + totals->periods.count, seen = all - excused;
 	uint64_t doubled = totals->shots.doubled + totals->periods.doubled;
+	bool delayed = (totals->shots.doubled && totals->shots.delayed) ||
+		       (totals->periods.doubled && totals->periods.delayed);
 
 	if (totals->scattered && !totals->storms && !doubled) {
 		explain_scattered_ticks(row);
 		return;
 	}
-	row->checked = totals->storms ||
-		       (doubled ? !can_host_explain_lost_or_doubled_ticks(report, totals, false, doubled) :
-					  seen != 0);
+	row->checked = totals->storms || (doubled ? !can_host_explain_events(report, doubled, delayed) : seen != 0);
 	row->open = row->checked && !totals->storms &&
 		    (doubled ? totals->uneven && !totals->shots.doubled :
 				       are_most_excused(excused, all));

@@ -3,7 +3,17 @@
 
 #include "base/text.h"
 
-#define UNEVEN_SHARE 8u /* if ticks are late by more than 1/8 period, a tick may be matched to the wrong period */
+#define LATE_SHARE 8 /* if ticks are late by more than 1/8 period, a tick may be matched to the wrong period */
+
+/*
+ * Returns true if LATE_NS, a percentile of the lateness in the test ROW, is 1/8 of the interval or more. A host that
+ * pauses the timer makes interrupts late, because its pauses end at any time within an interval.
+ */
+static bool
+is_late_percentile(const struct report_interval *row, int64_t late_ns)
+{
+	return row->lateness.count && late_ns + (int64_t)row->lateness.error_ns >= (int64_t)row->asked_ns / LATE_SHARE;
+}
 
 static void
 add_one_shots(struct irq_totals *totals, const struct report_interval *row)
@@ -24,8 +34,7 @@ static void
 add_periods(struct irq_totals *totals, const struct report_interval *row)
 {
 	totals->losses += row->empty ? row->losses : 0;
-	totals->uneven |= row->lateness.count && row->lateness.p99_ns + (int64_t)row->lateness.error_ns >
-						(int64_t)(row->asked_ns / UNEVEN_SHARE);
+	totals->uneven |= is_late_percentile(row, row->lateness.p99_ns);
 	totals->scattered |= row->scattered;
 	if (row->rate.known &&
 	    (!totals->rate.known || rate_min_abs(&row->rate) > rate_min_abs(&totals->rate)))
@@ -56,6 +65,8 @@ irq_sum_up_source(const struct report *report, const char *source, uint32_t core
 		mode->empty += row->empty;
 		mode->doubled += row->doubled;
 		mode->excused += row->excused;
+		if (row->doubled || row->empty)
+			mode->delayed |= !row->lateness.count || is_late_percentile(row, row->lateness.p999_ns);
 		if (row->periodic)
 			add_periods(&totals, row);
 		else

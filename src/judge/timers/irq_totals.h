@@ -9,6 +9,8 @@
 
 struct irq_mode_totals { /* one-shots or periods, see struct report_interval */
 	uint64_t count, delivered, empty, doubled, excused;
+	/* true if a test with empty or doubled deadlines had late interrupts, which also show that the host was busy */
+	bool delayed;
 };
 
 struct irq_totals {

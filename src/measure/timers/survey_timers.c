@@ -84,13 +84,10 @@ run_timer_window(struct timer_test *test, void (*work)(void *argument))
 static void
 run_work_in_timer_windows(struct timer_test *test, void (*work)(void *argument))
 {
-	bool awaited = test->timer->driver->kind == TIMER_AWAITED;
-
 	for (unsigned i = 0; i < WINDOWS_MAX && test->left > 0 && test->misses < TEST_MISSES_MAX; i++) {
 		const char *why;
 
-		if (survey_end_run_if_due(test->survey) ||
-		    (awaited && !free_running_wait_until_deadline(test, FREE_RUNNING_NEAR_NS)))
+		if (survey_end_run_if_due(test->survey))
 			return;
 		why = run_timer_window(test, work);
 		if (why) {
@@ -166,7 +163,7 @@ measure_interval_row(struct timer_test *test, const struct plan *plan, bool peri
 	test->row->vector = kind == TIMER_POLLED ? 0 : test->all->window->vector;
 	if (kind == TIMER_POLLED)
 		free_running_poll_status(test);
-	else
+	else if (kind != TIMER_AWAITED || free_running_wait_until_deadline(test, FREE_RUNNING_NEAR_NS))
 		run_work_in_timer_windows(test, periodic ? run_periods_window :
 				  kind == TIMER_AWAITED ? run_free_running_window : run_oneshots_window);
 	if (periodic && does_row_get_masked_window(test))
@@ -237,7 +234,7 @@ count_tested_sources(const struct report *report, const struct survey_timers *ti
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < SURVEY_TIMERS_MAX && timers->drivers[i]; i++)
+	for (size_t i = 0; timers->drivers[i]; i++)
 		count += is_tested_source(timers->drivers[i], report);
 	return count;
 }
@@ -247,7 +244,7 @@ survey_test_timers_on_boot_core(struct survey *survey, struct survey_timers *tim
 {
 	size_t sources = count_tested_sources(survey->report, timers), done = 0;
 
-	for (size_t i = 0; i < SURVEY_TIMERS_MAX && timers->drivers[i] && !survey_end_run_if_due(survey); i++) {
+	for (size_t i = 0; timers->drivers[i] && !survey_end_run_if_due(survey); i++) {
 		struct timer timer = { .driver = timers->drivers[i] };
 
 		if (!is_tested_source(timer.driver, survey->report))
@@ -286,7 +283,7 @@ survey_test_timers_of_cores(struct survey *survey, struct survey_timers *timers)
 	uint64_t end_tsc = survey_core_pass_end_tsc(survey);
 	size_t left_out = 0;
 
-	for (size_t i = 0; i < SURVEY_TIMERS_MAX && timers->drivers[i]; i++) {
+	for (size_t i = 0; timers->drivers[i]; i++) {
 		const struct timer_driver *driver = timers->drivers[i];
 
 		if (!driver->on_each_core || driver->kind == TIMER_AT_ONCE)

@@ -5,8 +5,6 @@
 #include "clock/timer.h"
 #include "measure/survey.h"
 
-#define SURVEY_TIMERS_MAX 24
-
 struct survey_timers {
 	const struct timer_window *window;
 	const struct timer_driver *const *drivers; /* sources to test, ended by NULL */
