@@ -35,10 +35,11 @@ def list_reports_on_stick(run, image):
 
 def read_missing_report_from_stick(run, guest, before):
     """If no report came over the serial line, use the new report on the stick. For example, applications have no serial line
-    under U-Boot. BEFORE lists the reports that were on the stick before the guest started.
+    under U-Boot. After the time-out this is the run's last checkpoint. BEFORE lists the reports that were on the stick before the
+    guest started.
     """
     transcript = guest.transcript
-    if transcript.blocks or transcript.faults or transcript.error or guest.status not in ENDINGS:
+    if transcript.blocks or transcript.faults or transcript.error or (guest.status not in ENDINGS and guest.ending != "timeout"):
         return
     image = os.path.join(run.out, command.STICK)
     # The run saves its report in the new folder with the lowest number. Checkpoints during the run have higher numbers.
@@ -50,6 +51,7 @@ def read_missing_report_from_stick(run, guest, before):
                 for block, suffix in files_of.items()})
             record = stick.read_file(image, partition, f"{name.rpartition('.')[0]}.record", reports.SIZE_MAX)
             transcript.blocks["RECORD"] = base64.encodebytes(record)
+    guest.left_checkpoint = guest.ending == "timeout" and transcript.report is not None
 
 
 def boot_once(run, accelerator, console, words, deadline, check_hang):
@@ -156,13 +158,24 @@ def explain_guest_silence(guest):
     return ""
 
 
+def explain_lost_measurements(run, transcript):
+    """Return the end of a sentence about a run that its time-out stopped: why the report has no measurements."""
+    if not transcript.is_measuring:
+        return ""
+    if run.boot in command.STICKS:
+        return "; no measurements were kept, because the run had saved no checkpoint on its stick"
+    return "; no measurements were kept, because only a run with --boot usb saves checkpoints"
+
+
 def judge_run(run, guest):
     """Return (exit status, problem or None) of a run that has ended."""
     transcript = guest.transcript
     if guest.ending == "timeout":
         last = transcript.last_line
         where = f"the last line was: {last}" if last else f"baretick printed nothing{explain_guest_silence(guest)}"
-        return EXIT_TIMEOUT, f"the run did not end within {run.timeout:g} s (--timeout); {where}"
+        if guest.left_checkpoint:
+            where = "the report has the measurements up to the last checkpoint"
+        return EXIT_TIMEOUT, f"the run did not end within {run.timeout:g} s (--timeout); {where}{explain_lost_measurements(run, transcript)}"
     if guest.ending == "unbootable":
         return EXIT_NOT_DONE, f"the firmware found nothing to boot{explain_guest_silence(guest)}"
     if guest.ending == "crashed":

@@ -42,6 +42,7 @@ class Guest:
         self.transcript, self.serial_log, self.qemu_messages = transcript, serial_log, qemu_messages
         self.ending, self.status, self.state = None, None, ""
         self.secure_boot = False   # true if the firmware's variables show that Secure Boot is on; set by the caller
+        self.left_checkpoint = False  # true if the report is a checkpoint on the stick; set by the caller
         self.screenshot_error = None  # reason why there is no picture of the screen although it was requested, or None
         self._qemu = self._keep = self._events = None
         self._last_output_s = self._deadline = time.monotonic()
@@ -130,8 +131,8 @@ class Guest:
             return
         self._warned_of_deadline = True
         help_text = "; Ctrl-C ends the measurements early, and gives a report" if self._key_s is None else ""
-        self._say(f"the run still takes about {left_s} s, but --timeout ends it in {max(0, self._deadline - now):.0f} s, without its "
-                  f"results: give it a longer --timeout{help_text}")
+        self._say(f"the run still takes about {left_s} s, but --timeout ends it in {max(0, self._deadline - now):.0f} s, before its "
+                  f"report: give it a longer --timeout{help_text}")
 
     def _handle_signals(self, now):
         """At the first signal end the measurements early, or end the run if no measurements are running. At any later signal end

@@ -105,6 +105,7 @@ def test_a_run_that_takes_longer_than_its_timeout_is_announced_once_by_its_own_e
     assert done.status == 124, done.stderr
     said = [line for line in done.stderr.splitlines() if "--timeout ends it in" in line]
     assert len(said) == 1 and "the run still takes about 2" in said[0] and ("Ctrl-C" in said[0]) == key, done.stderr
+    assert "; no measurements were kept, because only a run with --boot usb saves checkpoints\n" in done.stderr
 
 
 def test_a_run_that_ends_before_its_timeout_by_its_own_estimate_is_not_announced(run, fake):

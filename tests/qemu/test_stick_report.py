@@ -18,7 +18,7 @@ SAVES = """
         for kind in "json", "txt", "csv":
             subprocess.run(["mcopy", "-i", image, here + "/" + name + "." + kind, f"::/baretick/{{name}}/report.{{kind}}"],
                            check=True)
-    sys.exit({status})
+    {end}
     """
 PASS, FAIL = 33, 35  # QEMU's exit status for the verdicts pass and fail, see qemu/README.md, "How a run ends"
 
@@ -32,7 +32,7 @@ def saved(folder, name, verdict):
 @pytest.fixture(name="booted")
 def boot_from_stick(run, fake, tmp_path):
     """Return a function that starts the runner with a stick that has an earlier report. The script instead of QEMU
-    saves the reports NAMES, and ends with STATUS."""
+    saves the reports NAMES, and ends with STATUS. If STATUS is None, it never ends."""
     image = tmp_path / "some.img"
     stick(image, {"0001/report.json": json.dumps(report("pass"))})
     with open(image, "r+b") as file:
@@ -40,8 +40,8 @@ def boot_from_stick(run, fake, tmp_path):
         file.write(b"\x55\xaa")
 
     def boot(names, status, serial=b"U-Boot 2023.01\r\n"):
-        body = SAVES.format(names=names, status=status)
-        return run(*fake(serial, body, boots_efi=False), "--boot", "disk", "--image", image)
+        body = SAVES.format(names=names, end="time.sleep(600)" if status is None else f"sys.exit({status})")
+        return run(*(["--timeout", "6"] if status is None else []), *fake(serial, body, boots_efi=False), "--boot", "disk", "--image", image)
     return boot
 
 
@@ -65,6 +65,22 @@ def test_a_checkpoint_is_not_taken_for_the_report(booted, tmp_path):
     saved(tmp_path, "0003", "incomplete")
     done = booted(["0003", "0002"], PASS)
     assert done.status == 0 and done.file("report.txt") == b"the table of 0002\n"
+
+
+MEASURING = b"baretick 0.1.0\r\nphase: prepare\r\nphase: rates\r\n"
+
+
+def test_after_the_time_out_the_checkpoint_is_the_report(booted, tmp_path):
+    saved(tmp_path, "0003", "incomplete")
+    done = booted(["0003"], None, MEASURING)
+    assert done.status == 124 and "within 6 s (--timeout); the report has the measurements up to" in done.stderr
+    assert done.report["clocks"] and done.file("report.txt") == b"the table of 0003\n"
+
+
+def test_without_a_checkpoint_the_time_out_says_that_nothing_was_kept(booted):
+    done = booted([], None, MEASURING)
+    assert done.status == 124 and "no measurements were kept, because the run had saved no checkpoint on its stick" in done.stderr
+    assert done.report["clocks"] == []
 
 
 def test_a_report_whose_verdict_is_not_that_of_the_exit_status_is_an_error(booted, tmp_path):
