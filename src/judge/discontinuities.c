@@ -12,14 +12,12 @@
 #include "report/phrase.h"
 
 #define NS_PER_MS   INT64_C(1000000)
-#define MS_DECIMALS 3
+#define NS_DECIMALS 9
 #define US_DECIMALS 6
 /* the duration of a stop of the machine is printed as a range if its error is larger than this */
 #define VAGUE_NS    (200 * NS_PER_MS)
 /* a stop longer than this, in ms, is printed with one decimal of seconds, a shorter stop with two */
 #define TENTHS_MS   1000
-#define SMALL_NS    (10 * NS_PER_MS)  /* a difference below this is printed in microseconds */
-#define NS_PER_US   INT64_C(1000)
 
 static struct phrase
 list_clocks_of_group(const struct report *report, const struct report_group *group)
@@ -31,19 +29,17 @@ list_clocks_of_group(const struct report *report, const struct report_group *gro
 	return phrase;
 }
 
-/* Returns NS in seconds with DECIMALS decimals, rounded to us if DECIMALS is above MS_DECIMALS, otherwise to ms. */
+/* Returns NS in seconds, rounded to DECIMALS decimals. */
 static struct phrase
 format_seconds(int64_t ns, unsigned decimals)
 {
 	uint64_t size_ns = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
-	bool coarse = decimals <= MS_DECIMALS;
-	uint64_t unit_ns = coarse ? NS_PER_MS : NS_PER_US;
 	struct phrase phrase = { "" };
 	struct text text;
 
 	text_init(&text, phrase.bytes, sizeof(phrase.bytes));
 	text_put(&text, ns < 0 ? "-" : "");
-	text_put_decimal(&text, (size_ns + unit_ns / 2) / unit_ns, coarse ? MS_DECIMALS : US_DECIMALS, decimals);
+	text_put_decimal(&text, size_ns, NS_DECIMALS, decimals);
 	return phrase;
 }
 
@@ -52,13 +48,6 @@ static const struct report_group *
 get_other_group(const struct report_discontinuity *row, const struct report_group *group)
 {
 	return &row->groups[group == &row->groups[0]];
-}
-
-/* Returns how many decimals of seconds distinguish two times that are APART_NS apart. */
-static unsigned
-decimals_for_difference(int64_t apart_ns)
-{
-	return apart_ns < SMALL_NS && apart_ns > -SMALL_NS ? US_DECIMALS : MS_DECIMALS;
 }
 
 /* Adds a note that the machine was stopped. RTC is the group of ROW whose clock continued during the stop. */
@@ -105,8 +94,7 @@ add_jump_finding(struct report *report, const struct report_discontinuity *row, 
 	if (entry && !entry->failed_tsc)
 		entry->failed_tsc = row->at_tsc;
 	if (known)
-		by = phrase("%s%s s", back ? " back by " : " ahead by ",
-			    format_seconds(back ? -ns : ns, decimals_for_difference(ns)).bytes);
+		by = phrase("%s%s s", back ? " back by " : " ahead by ", format_seconds(back ? -ns : ns, US_DECIMALS).bytes);
 	if (leaps > jumps)
 		more = phrase(" In all, the TSC jumped ahead %lu times.", leaps);
 	finding = rules_add_finding(report, rule, id, REPORT_NO_CORE, "%s jumped%s at %s; %s agreed with each other.%s", id,
@@ -117,26 +105,10 @@ add_jump_finding(struct report *report, const struct report_discontinuity *row, 
 		finding->one_way = false;
 }
 
-/* Returns how many decimals of seconds distinguish the groups of ROW. */
-static unsigned
-decimals_to_tell_groups_apart(const struct report_discontinuity *row)
-{
-	unsigned decimals = MS_DECIMALS;
-
-	for (size_t i = 1; i < row->group_count; i++) {
-		const struct interval_ns *elapsed = &row->groups[i].elapsed, *before = &row->groups[i - 1].elapsed;
-
-		if (elapsed->known && before->known && decimals_for_difference(elapsed->value - before->value) > decimals)
-			decimals = US_DECIMALS;
-	}
-	return decimals;
-}
-
 /* Adds a finding on the groups of ROW if it is unknown which group is wrong. */
 static void
 add_divergence_finding(struct report *report, const struct report_discontinuity *row)
 {
-	unsigned decimals = decimals_to_tell_groups_apart(row);
 	struct phrase groups = { "" };
 
 	for (size_t i = 0; i < row->group_count; i++) {
@@ -144,7 +116,7 @@ add_divergence_finding(struct report *report, const struct report_discontinuity 
 		struct phrase time = phrase("an unknown time");
 
 		if (group->elapsed.known)
-			time = phrase("%s s", format_seconds(group->elapsed.value, decimals).bytes);
+			time = phrase("%s s", format_seconds(group->elapsed.value, US_DECIMALS).bytes);
 		phrase_add(&groups, "%s%s advanced by %s", phrase_list_separator(i, row->group_count),
 			   list_clocks_of_group(report, group).bytes, time.bytes);
 	}
