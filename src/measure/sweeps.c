@@ -18,11 +18,6 @@
 #define JUMPS_CHECKED 8
 /* maximum number of sweeps (readings of all clocks) in SETTLE_NS; a sweep takes at least 1 us */
 #define SETTLE_SWEEPS 10000
-/*
- * No rate is calculated from two readings that took more than 1/8 (1 / SETTLE_SHARE) of the time between them. The core
- * was then preempted during one of the readings.
- */
-#define SETTLE_SHARE  8
 /* duration of the observation of all clocks after they disagreed, to find changed rates */
 #define SETTLE_NS     (10 * SURVEY_NS_PER_MS)
 #define TIGHT_NS     (SETTLE_NS / 64)
@@ -264,15 +259,6 @@ expected_ticks(const struct survey *survey, size_t i, uint64_t tsc_ticks)
 				  (unsigned __int128)survey->steps.clocks[i].implied.value * claimed->den, SCALE_DOWN);
 }
 
-/* Returns true if two readings are too inexact for a rate, because the core was preempted in one of them. */
-static bool
-are_readings_too_inexact(const struct sample *first, const struct sample *last)
-{
-	uint64_t brackets = (first->end - first->begin) + (last->end - last->begin);
-
-	return brackets > (last->begin - first->end) / SETTLE_SHARE;
-}
-
 /*
  * Widens the interval of each clock's rate, so that it also contains the clock's latest rate: from the readings in
  * BEFORE until now. WAITED is the set of edge clocks (RTCs) for whose edges the caller waited.
@@ -293,10 +279,6 @@ widen_rate_intervals_to_latest_rates(struct survey *survey, const struct record_
 			step->implied.value = 0;
 		if (!is_clock_compared(survey, i) || before[i].now.end == step->now.end)
 			continue;
-		if (!is_edge_clock(survey, i) && are_readings_too_inexact(&window.first, &window.last)) {
-			step->implied.value = 0;
-			continue;
-		}
 		if (is_edge_clock(survey, i) && survey->report->hypervisor[0])
 			rate_allow_late_edges(&window, late);
 		window.first.ticks = 0;
