@@ -107,6 +107,15 @@ bool survey_wait_for_edge(struct survey *survey, struct survey_track *track, str
  */
 bool survey_follow_clocks_if_due(struct survey *survey, struct survey_window *window, uint64_t now_tsc);
 
+/*
+ * Reads each clock that was followed through the rate window once more: first the edge clocks if WITH_EDGE_CLOCKS is
+ * true, then the other clocks right after each other. These others are thus compared with the TSC over the same time,
+ * so a change of the TSC appears equally in all of them. ENDS must be zeroed, and stays zero for a clock that was not
+ * read.
+ */
+void survey_take_end_readings(struct survey *survey, bool with_edge_clocks,
+			      struct survey_batch_end ends[REPORT_CLOCKS_MAX]);
+
 /* Calculates all rates of the report from the record. */
 struct rate_outcome survey_analyse_rates(const struct survey *survey);
 

@@ -78,22 +78,15 @@ read_clock_at_next_edge(struct survey *survey, struct survey_track *track, struc
 	survey_track_update(survey, track, sample);
 	if (!countable && survey->report->hypervisor[0])
 		follow_edges_of_clock(survey, track);
-	else if (countable && (int64_t)(track->count.latest.ticks - track->last.ticks) < 0)
-		count_step_back_since_window(track);
 	else if (countable && survey_wait_for_edge(survey, track, NULL))
 		end->tightest = track->edge;
 }
 
-/*
- * Reads each clock that was followed through the rate window once more: first the edge clocks, then the other clocks
- * right after each other. These others are thus compared with the TSC over the same time, so a change of the TSC
- * appears equally in all of them.
- */
-static void
-take_final_readings(struct survey *survey, struct survey_batch_end *ends)
+void
+survey_take_end_readings(struct survey *survey, bool with_edge_clocks, struct survey_batch_end ends[REPORT_CLOCKS_MAX])
 {
-	for (unsigned edges = 2; edges-- > 0;)
-		for (size_t i = 0; i < survey->report->clock_count; i++) {
+	for (unsigned edges = with_edge_clocks + 1u; edges-- > 0;)
+		for (size_t i = 0; i < survey->report->clock_count && !survey->tsc.is_stopped; i++) {
 			struct survey_track *track = &survey->tracks[i];
 
 			if (!survey_can_clock_be_followed(track) || track->entry->clock.edges_only != edges)
@@ -148,7 +141,7 @@ survey_measure_rates_at_end_of_run(struct survey *survey)
 	survey_show_progress(survey, "rates", 0);
 	survey->rates.count++;
 	if (!survey_end_run_if_due(survey) && !survey_read_and_compare_clocks(survey) && !survey_is_cut(survey))
-		take_final_readings(survey, ends);
+		survey_take_end_readings(survey, true, ends);
 	compare_clocks_at_edges(survey);
 	/*
 	 * The final readings prove nothing if the TSC stopped, or if there was a discontinuity since the rate window.
