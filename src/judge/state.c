@@ -34,7 +34,7 @@ count_steps_back(const struct report *report, const struct report_clock *entry)
 static uint64_t
 count_allowed_steps_back(const struct report *report, const struct report_clock *entry)
 {
-	uint64_t explained = entry->disturbed, jumps = judge_count_jumps_of_clock(report, "tsc");
+	uint64_t explained = entry->latency_discontinuities, jumps = judge_count_jumps_of_clock(report, "tsc");
 
 	if (text_equal(entry->clock.id, "tsc") && jumps > explained)
 		explained = jumps;
@@ -86,7 +86,7 @@ judge_find_broken_rule(const struct report *report, const struct report_clock *e
 	if (count_steps_back(report, entry) > count_allowed_steps_back(report, entry) &&
 	    (is_tsc || entry->clock.wrap_ticks == UINT64_MAX || !judge_has_tsc_stepped_or_jumped(report)))
 		return rules_find("clock-backward");
-	if (entry->monotonic.leaps > rules_get_limit_by_id(report, "clock-jumped") + entry->disturbed &&
+	if (entry->monotonic.leaps > rules_get_limit_by_id(report, "clock-jumped") + entry->latency_discontinuities &&
 	    judge_count_jumps_of_clock(report, entry->clock.main) &&
 	    (is_tsc || !judge_has_tsc_stepped_or_jumped(report)))
 		return rules_find("clock-jumped");

@@ -138,7 +138,7 @@ struct report_clock {
 	/* TSC at which the clock, which had worked at first, was found to have failed; 0 if it did not fail */
 	uint64_t failed_tsc;
 	/* number of discontinuities that occurred while the boot core measured the latency of this clock */
-	unsigned disturbed;
+	unsigned latency_discontinuities;
 	/*
 	 * True if the clock has no rate, because the core was preempted for so long that the number of wraps is
 	 * unknown.

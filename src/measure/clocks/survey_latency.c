@@ -174,7 +174,7 @@ measure_clock_on_boot_core(void *argument)
 		slice_ns = survey_share_of_round_ns(survey, survey_measurement_budget_ns(survey->report));
 	}
 	survey_read_and_compare_clocks(survey);
-	entry->disturbed += survey->steps.cuts - cuts;
+	entry->latency_discontinuities += survey->steps.cuts - cuts;
 	/* After a discontinuity, the TSC cannot show how long the clock did not move. */
 	if (!survey->tsc.is_stopped && survey->steps.cuts == cuts)
 		mark_stuck_if_stopped(survey, entry, start, moved, now);
