@@ -127,6 +127,12 @@ survey_to_record_rate(const struct rate_interval *rate)
 void survey_store_reading(struct survey *survey, size_t i, const struct sample *now, bool at_edge);
 
 /*
+ * If clock I is an edge clock with an edge since its last compared reading, stores this edge for the comparison of all
+ * clocks. An edge is more exact than a later reading. Returns false if there is no such edge, or no compared reading.
+ */
+bool survey_store_newer_edge(struct survey *survey, size_t i);
+
+/*
  * Compares the latest readings of all clocks, and starts a new step (the interval between two readings of all
  * clocks). If the clocks disagree on the time since the step began, measures the disagreement again, which may take two
  * seconds. Returns true if the clocks still disagree; the report then gets an entry.

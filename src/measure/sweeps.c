@@ -60,6 +60,19 @@ survey_store_reading(struct survey *survey, size_t i, const struct sample *now, 
 	}
 }
 
+bool
+survey_store_newer_edge(struct survey *survey, size_t i)
+{
+	const struct survey_track *track = &survey->tracks[i];
+	struct sample edge = track->edge;
+
+	if (!survey->steps.clocks[i].then.end || edge.end <= survey->steps.clocks[i].then.end)
+		return false;
+	edge.ticks = wraps_reading(&track->entry->clock, track->count.latest.ticks);
+	survey_store_reading(survey, i, &edge, true);
+	return true;
+}
+
 /* Waits for the next edge of clock I. The clock must be an edge clock (an RTC, see clock.h). */
 static void
 wait_for_edge_of_clock(struct survey *survey, size_t i)
@@ -105,9 +118,11 @@ is_reading_longer_than(const struct survey *survey, struct sample sample, uint64
 }
 
 /*
- * Reads the clocks once. In a long reading the core was preempted, or the TSC jumped. A long reading agrees with the
- * readings before and after it, so it would hide a jump of the TSC. Therefore the shortest reading of a clock is used
- * if its last reading took long.
+ * Reads the clocks once. An edge clock with a newer edge is not read, because the edge is more exact.
+ *
+ * In a long reading the core was preempted, or the TSC jumped. A long reading agrees with the readings before and after
+ * it, so it would hide a jump of the TSC. Therefore the shortest reading of a clock is used if its last reading took
+ * long.
  */
 static void
 read_all_clocks_once(struct survey *survey, bool with_edge_clocks, uint64_t *begin, uint64_t *end)
@@ -116,7 +131,8 @@ read_all_clocks_once(struct survey *survey, bool with_edge_clocks, uint64_t *beg
 	for (size_t i = 0; i < survey->report->clock_count; i++) {
 		struct sample reading;
 
-		if (!is_clock_compared(survey, i) || (is_edge_clock(survey, i) && !with_edge_clocks))
+		if (!is_clock_compared(survey, i) || (is_edge_clock(survey, i) && !with_edge_clocks) ||
+		    survey_store_newer_edge(survey, i))
 			continue;
 		survey_sample_batch(survey, &survey->report->clocks[i].clock, READS);
 		reading = survey->buffer.samples[READS - 1];

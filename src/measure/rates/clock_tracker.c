@@ -215,19 +215,6 @@ survey_track_find_edges_in_batch(struct survey *survey, struct survey_track *tra
 	return seen;
 }
 
-bool
-survey_store_newer_edge(struct survey *survey, size_t i)
-{
-	const struct survey_track *track = &survey->tracks[i];
-	struct sample edge = track->edge;
-
-	if (edge.end <= survey->steps.clocks[i].then.end)
-		return false;
-	edge.ticks = wraps_reading(&track->entry->clock, track->count.latest.ticks);
-	survey_store_reading(survey, i, &edge, true);
-	return true;
-}
-
 /* Compares the latest readings of all clocks, to find a clock that jumped or stopped. */
 static void
 look_for_jump_in_latest_readings(struct survey *survey)

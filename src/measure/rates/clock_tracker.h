@@ -33,12 +33,6 @@ survey_apart(uint64_t a, uint64_t b)
 	return a > b ? a - b : b - a;
 }
 
-/*
- * If clock I is an edge clock with an edge since its last compared reading, stores this edge for the comparison of all
- * clocks. An edge is more exact than a later reading. Returns false if there is no such edge.
- */
-bool survey_store_newer_edge(struct survey *survey, size_t i);
-
 /* Returns true if TRACK's clock can still be followed after the rate window. */
 bool survey_can_clock_be_followed(const struct survey_track *track);
 

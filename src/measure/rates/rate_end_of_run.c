@@ -114,24 +114,6 @@ record_final_readings(struct survey *survey, const struct survey_batch_end *ends
 	}
 }
 
-/*
- * Compares all clocks. An edge clock is compared at its latest edge, because its other readings are only exact to a
- * second.
- */
-static void
-compare_clocks_at_edges(struct survey *survey)
-{
-	for (size_t i = 0; i < survey->report->clock_count && !survey_end_run_if_due(survey); i++) {
-		const struct survey_track *track = &survey->tracks[i];
-
-		if (!track->entry || survey_store_newer_edge(survey, i) || !survey_usable(track->entry))
-			continue;
-		survey_sample_batch(survey, &track->entry->clock, SURVEY_FOLLOW_SAMPLES);
-		survey_store_reading(survey, i, &survey->buffer.samples[SURVEY_FOLLOW_SAMPLES - 1], false);
-	}
-	survey_end_step_and_find_disagreement(survey, false);
-}
-
 void
 survey_measure_rates_at_end_of_run(struct survey *survey)
 {
@@ -142,7 +124,7 @@ survey_measure_rates_at_end_of_run(struct survey *survey)
 	survey->rates.count++;
 	if (!survey_end_run_if_due(survey) && !survey_read_and_compare_clocks(survey) && !survey_is_cut(survey))
 		survey_take_end_readings(survey, true, ends);
-	compare_clocks_at_edges(survey);
+	survey_read_and_compare_clocks(survey);
 	/*
 	 * The final readings prove nothing if the TSC stopped, or if there was a discontinuity since the rate window.
 	 */
