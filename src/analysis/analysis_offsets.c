@@ -251,8 +251,7 @@ finish_passes(struct offset_analysis *analysis)
 			continue;
 		if (pass->offsets.end_tsc > pass->offsets.begin_tsc)
 			pass->elapsed_ns = scale_ns(&analysis->scale, pass->offsets.end_tsc - pass->offsets.begin_tsc);
-		pass->summary = offsets_calculate_core_offsets(&pass->offsets, pass->core_offsets, pass->outlier,
-							       skew->disputed);
+		pass->summary = offsets_calculate_core_offsets(&pass->offsets, pass->core_offsets, pass->outlier);
 		skew->pass_count++;
 	}
 	for (size_t i = skew->pass_count; i < REPORT_PASSES; i++)

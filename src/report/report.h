@@ -239,7 +239,7 @@ struct report_pass {
 	/* The following fields are results of offsets_calculate_core_offsets(). The arrays have an entry for each rank. */
 	struct offsets_summary summary;
 	struct offset *core_offsets; /* offset of the core's TSC against the boot core's TSC, in ticks */
-	bool *outlier;               /* true if the TSC of the core differs from the majority */
+	uint8_t *outlier;            /* 1 if the TSC of the core differs from the majority */
 	/* The judge sets the following fields of the first and the last pass. */
 	/* true if no group of more than half of the cores agrees, so that it is unknown which cores are right */
 	bool no_majority;
@@ -281,11 +281,7 @@ struct report_skew { /* synchronisation of the cores' TSCs */
 
 	/* The judge sets the following fields. */
 	uint64_t offset_limit_ns, drift_limit_ppb; /* limits of the rules tsc-offset and tsc-drift */
-	/*
-	 * MOVED is true for a rank if the offset of its core changed relative to most cores. DISPUTED is working
-	 * memory.
-	 */
-	bool *moved, *disputed;
+	uint8_t *moved;          /* 1 for a rank if the offset of its core changed relative to most cores, otherwise 0 */
 	bool any_moved;          /* true if the offset of at least one pair changed between two passes */
 	/*
 	 * True if the first and the last pass have a majority from which no core differs, and WITHIN_NS is at most the

@@ -33,7 +33,6 @@ set_array_addresses(struct report_core **rows, struct report_skew *skew, uintptr
 	}
 	skew->drifts.pairs = reserve_bytes(&next, pairs * sizeof(*skew->drifts.pairs));
 	skew->moved = reserve_bytes(&next, cores * sizeof(*skew->moved));
-	skew->disputed = reserve_bytes(&next, cores * sizeof(*skew->disputed));
 	skew->trips = reserve_bytes(&next, sizeof(*skew->trips));
 	return next;
 }

@@ -104,14 +104,14 @@ struct offsets_summary {
 };
 
 /*
- * Calculates the summary of a pass, and each core's offset. The three arrays have an entry for each core, by rank.
+ * Calculates the summary of a pass, and each core's offset. The two arrays have an entry for each core, by rank.
  *
  * CORE_OFFSETS gets the core's offset against the boot core. If the two had a ping-pong, it is the result of this
  * ping-pong. Otherwise it follows from indirect paths: from the boot core to a third core, and from there to the core.
  * It is unknown if the paths are too few, or if more than one path contradicts the others.
  *
- * OUTLIER is set to true for each core whose TSC is proven to differ from the majority: see outliers.h. DISPUTED is
- * working memory.
+ * OUTLIER is set to 1 for each core whose TSC is proven to differ from the majority, and to 0 for the others: see
+ * outliers.h.
  *
  * If TSCs are proven to differ but no group of cores is a majority, no_majority is set. Usually no core is then marked
  * as an outlier. The exception is two equal halves: all TSCs of one half are proven to be ahead of all TSCs of the
@@ -122,7 +122,7 @@ struct offsets_summary {
  * each core.
  */
 struct offsets_summary offsets_calculate_core_offsets(struct offsets *offsets, struct offset *core_offsets,
-						      bool *outlier, bool *disputed);
+						      uint8_t *outlier);
 
 /* Returns true if all offsets of a pass are known and consistent, and show which cores are right. */
 static inline bool

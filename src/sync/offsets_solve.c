@@ -76,7 +76,7 @@ range_if_any_path_is_wrong(const struct vote_input *input, struct offset shared)
 }
 
 static struct offset
-vote_on_core_offset(const struct vote_input *input, bool *decided)
+vote_on_core_offset(const struct vote_input *input, uint8_t *decided)
 {
 	struct offset own = offsets_get_offset(input->offsets, 0, input->rank);
 	struct marzullo majority = marzullo_find_majority(offset_through_core, input, input->offsets->cores,
@@ -92,7 +92,7 @@ vote_on_core_offset(const struct vote_input *input, bool *decided)
 }
 
 static void
-vote_on_offsets(const struct offsets *offsets, struct offset *voted, bool *decided)
+vote_on_offsets(const struct offsets *offsets, struct offset *voted, uint8_t *decided)
 {
 	size_t rounds = offsets->kind == PAIR_SCHEDULE_ALL ? VOTE_ROUNDS : 0;
 
@@ -196,7 +196,7 @@ find_core_that_contradicts_pair(const struct offsets *offsets, size_t a, size_t 
  */
 static void
 choose_core_that_explains_contradiction(struct offsets_summary *summary, const struct offsets *offsets,
-					const struct offset *voted, const bool *decided)
+					const struct offset *voted, const uint8_t *decided)
 {
 	size_t a = summary->contradiction_a, b = summary->contradiction_b;
 	bool by_itself = summary->contradiction_ticks >
@@ -269,7 +269,7 @@ get_offset_of_pair(const void *context, size_t a, size_t b)
  * to be ahead of all TSCs of the other half. No two TSCs within a half may be proven to differ.
  */
 static bool
-do_cores_form_two_halves(const struct offsets *offsets, const struct offset *voted, const bool *outlier)
+do_cores_form_two_halves(const struct offsets *offsets, const struct offset *voted, const uint8_t *outlier)
 {
 	size_t count = 0, ahead = 0;
 
@@ -293,7 +293,7 @@ do_cores_form_two_halves(const struct offsets *offsets, const struct offset *vot
  */
 static void
 mark_half_as_outliers(struct offsets_summary *summary, const struct offsets *offsets, const struct offset *voted,
-		      bool *outlier)
+		      uint8_t *outlier)
 {
 	bool halves;
 
@@ -312,20 +312,17 @@ mark_half_as_outliers(struct offsets_summary *summary, const struct offsets *off
  * unknown during the search.
  */
 static struct outliers
-find_outliers(const struct offsets *offsets, struct offset *voted, bool *outlier, bool *disputed)
+find_outliers(const struct offsets *offsets, struct offset *voted, uint8_t *outlier)
 {
 	struct solution solution = { offsets, voted };
-	/*
-	 * until outliers_find() overwrites DISPUTED, this array marks the cores whose offset was decided by a majority
-	 * of votes
-	 */
-	const bool *decided = disputed;
+	/* until outliers_find() overwrites OUTLIER, it marks the cores whose offset was decided by a majority of votes */
+	const uint8_t *decided = outlier;
 	struct outliers found;
 
 	for (size_t i = 0; i < offsets->cores; i++)
 		if (!decided[i])
 			voted[i] = OFFSET_UNKNOWN;
-	found = outliers_find(get_offset_of_pair, &solution, 0, offsets->cores, outlier, disputed);
+	found = outliers_find(get_offset_of_pair, &solution, 0, offsets->cores, outlier);
 	for (size_t i = 0; i < offsets->cores; i++)
 		if (!offset_is_known(voted[i]))
 			voted[i] = offsets_get_offset(offsets, 0, i);
@@ -344,14 +341,10 @@ set_core_offsets(const struct offsets *offsets, struct offset *core_offsets)
 }
 
 struct offsets_summary
-offsets_calculate_core_offsets(struct offsets *offsets, struct offset *core_offsets, bool *outlier, bool *disputed)
+offsets_calculate_core_offsets(struct offsets *offsets, struct offset *core_offsets, uint8_t *outlier)
 {
 	struct offsets_summary summary = { .worst = OFFSET_UNKNOWN };
-	/*
-	 * until outliers_find() overwrites DISPUTED, this array marks the cores whose offset was decided by a majority
-	 * of votes
-	 */
-	bool *decided = disputed;
+	uint8_t *decided = outlier; /* this array has another use in find_outliers() */
 	struct outliers found;
 
 	vote_on_offsets(offsets, core_offsets, decided);
@@ -360,7 +353,7 @@ offsets_calculate_core_offsets(struct offsets *offsets, struct offset *core_offs
 			record_pair_in_summary(&summary, offsets, core_offsets, a, b);
 	if (offsets->cores)
 		choose_core_that_explains_contradiction(&summary, offsets, core_offsets, decided);
-	found = find_outliers(offsets, core_offsets, outlier, disputed);
+	found = find_outliers(offsets, core_offsets, outlier);
 	summary.outliers = found.outliers;
 	if (found.any_differs && !found.outliers)
 		mark_half_as_outliers(&summary, offsets, core_offsets, outlier);

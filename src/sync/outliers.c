@@ -7,6 +7,8 @@
  */
 #define REPRESENTATIVES_MAX 16
 
+enum { AGREES, DISPUTED, OUTLIER }; /* states of a core; DISPUTED until it is found to be an outlier */
+
 struct cores {
 	outliers_offset *get_offset;
 	const void *context;
@@ -99,12 +101,12 @@ does_core_differ_from_most(const struct cores *cores, size_t core, size_t repres
 }
 
 static bool
-is_outlier(const struct cores *cores, size_t core, const bool *disputed)
+is_outlier(const struct cores *cores, size_t core, const uint8_t *states)
 {
 	size_t tried = 0;
 
-	for (size_t i = 0; i < cores->count && disputed[core] && tried < REPRESENTATIVES_MAX; i++) {
-		if (disputed[i] || !do_cores_differ(cores, core, i))
+	for (size_t i = 0; i < cores->count && states[core] == DISPUTED && tried < REPRESENTATIVES_MAX; i++) {
+		if (states[i] != AGREES || !do_cores_differ(cores, core, i))
 			continue;
 		tried++;
 		if (does_core_differ_from_most(cores, core, i))
@@ -114,18 +116,20 @@ is_outlier(const struct cores *cores, size_t core, const bool *disputed)
 }
 
 struct outliers
-outliers_find(outliers_offset *get_offset, const void *context, uint64_t limit, size_t count, bool *outlier,
-	      bool *disputed)
+outliers_find(outliers_offset *get_offset, const void *context, uint64_t limit, size_t count, uint8_t *outlier)
 {
 	struct cores cores = { get_offset, context, limit, count, 0 };
 	struct outliers found = { .outliers = 0 };
 
 	for (size_t i = 0; i < count; i++) {
 		cores.known += count_known_offsets(&cores, i) > 1;
-		disputed[i] = is_core_disputed(&cores, i, &found.any_differs);
+		outlier[i] = is_core_disputed(&cores, i, &found.any_differs) ? DISPUTED : AGREES;
 	}
+	for (size_t i = 0; i < count; i++)
+		if (is_outlier(&cores, i, outlier))
+			outlier[i] = OUTLIER;
 	for (size_t i = 0; i < count; i++) {
-		outlier[i] = is_outlier(&cores, i, disputed);
+		outlier[i] = outlier[i] == OUTLIER;
 		found.outliers += outlier[i];
 	}
 	return found;

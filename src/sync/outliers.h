@@ -25,11 +25,11 @@ struct outliers {
 };
 
 /*
- * Finds the outliers among cores 0 to CORES - 1, and sets their entries in OUTLIER. Two cores differ if their distance
- * is proven to be more than LIMIT.
+ * Finds the outliers among cores 0 to CORES - 1, and sets their entries in OUTLIER to 1, and all others to 0. Two cores
+ * differ if their distance is proven to be more than LIMIT.
  *
- * First it sets DISPUTED for each core that differs from at least half of the cores against which its offset is known.
- * Only these cores can be outliers. The first few of the other cores are tried as representatives of the majority. A
+ * A core is disputed if it differs from at least half of the cores against which its offset is known. Only such a core
+ * can be an outlier. The first few of the other cores are tried as representatives of the majority. A
  * disputed core is an outlier if it differs from the representative and from each core of the representative's group,
  * and the group is a majority.
  *
@@ -40,6 +40,6 @@ struct outliers {
  * The run time is a few loops over all pairs.
  */
 struct outliers outliers_find(outliers_offset *get_offset, const void *context, uint64_t limit, size_t cores,
-			      bool *outlier, bool *disputed);
+			      uint8_t *outlier);
 
 #endif

@@ -109,8 +109,8 @@ mark_drifting_cores(struct report *report)
 {
 	struct report_skew *skew = &report->skew;
 
-	skew->any_moved = outliers_find(get_drift_of_pair, report, skew->drift_limit_ppb, skew->drifts.cores, skew->moved,
-					skew->disputed).any_differs;
+	skew->any_moved = outliers_find(get_drift_of_pair, report, skew->drift_limit_ppb, skew->drifts.cores,
+					skew->moved).any_differs;
 	for (size_t i = 0; i < report->core_count; i++)
 		report->cores[i].drifts = report->cores[i].rank < skew->drifts.cores && skew->moved[report->cores[i].rank];
 	for (size_t i = 0; i < report->core_count; i++) {

@@ -167,7 +167,6 @@ literal_remove_pass(struct report *report)
 	free(skew->core_of);
 	free(skew->drifts.pairs);
 	free(skew->moved);
-	free(skew->disputed);
 	*skew = (struct report_skew){ .locked = skew->locked, .lock_free = skew->lock_free };
 	for (size_t i = 0; i < report->core_count; i++) {
 		report->cores[i].pingpongs = 0;
@@ -221,8 +220,7 @@ literal_calculate_cores(struct report *report)
 {
 	struct report_pass *first = &report->skew.passes[0], *last = &report->skew.passes[1];
 
-	first->summary = offsets_calculate_core_offsets(&first->offsets, first->core_offsets, first->outlier,
-							report->skew.disputed);
+	first->summary = offsets_calculate_core_offsets(&first->offsets, first->core_offsets, first->outlier);
 	last->summary = first->summary;
 	last->core_offsets = first->core_offsets;
 	last->outlier = first->outlier;
@@ -323,7 +321,6 @@ literal_fill_pass(struct report *report, enum pair_schedule kind, const int64_t 
 	skew->drifts = (struct offsets){ .kind = kind, .cores = count > 1 ? count : 0,
 					 .pairs = calloc(pairs, sizeof(struct offset)) };
 	skew->moved = calloc(count + 1, sizeof(*skew->moved));
-	skew->disputed = calloc(count + 1, sizeof(*skew->disputed));
 	skew->drift_span_ns = 18071000000;
 	report->start_tsc = 1000;
 	for (size_t a = 0; a < count; a++) {

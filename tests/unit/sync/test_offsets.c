@@ -17,7 +17,7 @@ struct world {
 	struct offsets offsets;
 	int64_t truth[CORES_MAX];
 	struct offset places[CORES_MAX];
-	bool outlier[CORES_MAX], disputed[CORES_MAX];
+	uint8_t outlier[CORES_MAX];
 	struct offsets_summary summary;
 };
 
@@ -112,7 +112,7 @@ set_all_pairs(struct world *world, int64_t error)
 static void
 solve(struct world *world)
 {
-	world->summary = offsets_calculate_core_offsets(&world->offsets, world->places, world->outlier, world->disputed);
+	world->summary = offsets_calculate_core_offsets(&world->offsets, world->places, world->outlier);
 }
 
 static void

@@ -28,7 +28,7 @@ struct picture {
 	uint64_t moved_ticks[PAIRS_MAX], tsc[PAIRS_MAX];
 	struct moment moments[PAIRS_MAX];
 	struct offset places[CORES_MAX];
-	bool outlier[CORES_MAX], disputed[CORES_MAX];
+	uint8_t outlier[CORES_MAX];
 	struct offsets_summary summary;
 };
 
@@ -46,7 +46,7 @@ struct trial {
 	size_t cores;
 	struct core core[CORES_MAX];
 	struct picture pictures[2]; /* results of the first and of the last pass */
-	bool moved[CORES_MAX], disputed[CORES_MAX];
+	uint8_t moved[CORES_MAX];
 	struct outliers found;
 };
 
@@ -116,8 +116,7 @@ play(struct trial *trial, struct picture *picture, enum pair_schedule kind, uint
 				    (struct offset){ truth(trial, a, b, tsc) - delay(trial, wide),
 						     truth(trial, a, b, tsc) + delay(trial, wide) });
 		}
-	picture->summary = offsets_calculate_core_offsets(&picture->offsets, picture->places, picture->outlier,
-							  picture->disputed);
+	picture->summary = offsets_calculate_core_offsets(&picture->offsets, picture->places, picture->outlier);
 }
 
 /*
@@ -254,7 +253,7 @@ follow(struct trial *trial, enum pair_schedule kind)
 
 	play(trial, &trial->pictures[0], kind, 1000);
 	play(trial, &trial->pictures[1], kind, LATER_TSC);
-	trial->found = outliers_find(ask, trial->pictures, 0, trial->cores, trial->moved, trial->disputed);
+	trial->found = outliers_find(ask, trial->pictures, 0, trial->cores, trial->moved);
 	for (size_t a = 0; a < trial->cores; a++)
 		for (size_t b = a + 1; b < trial->cores && (!a || kind == PAIR_SCHEDULE_ALL); b++) {
 			struct offset drift = offsets_drift_ppb(&trial->pictures[0].offsets, &trial->pictures[1].offsets, a, b);
