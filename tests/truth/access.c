@@ -45,6 +45,7 @@
 
 static struct {
 	uint64_t due_ps; /* start time of the machine's event, or SIM_NEVER */
+	uint64_t far_until_ps; /* no edge of the RTC is near until this time */
 	uint64_t away_at_ps; /* time at which the core is preempted once for machine.away_ps, or SIM_NEVER */
 	bool slow, in_warps, in_timers;
 	/* additional durations of a TSC reading and of a device access in the current phase */
@@ -153,9 +154,18 @@ get_pause_instruction_ps(void)
 static bool
 is_second_edge_near(void)
 {
-	uint64_t into_ps = get_ps_since_second();
+	uint64_t into_ps, to_edge_ps;
 
-	return into_ps > SIM_PS_PER_S - EDGE_NEAR_PS || into_ps < EDGE_OVER_PS + sim.rtc.late_max_ps;
+	if (sim.now_ps < state.far_until_ps)
+		return false;
+	into_ps = get_ps_since_second();
+	if (into_ps > SIM_PS_PER_S - EDGE_NEAR_PS || into_ps < EDGE_OVER_PS + sim.rtc.late_max_ps)
+		return true;
+	to_edge_ps = get_ps_to_second();
+	/* twice the distance, because a slow RTC needs longer for it */
+	if (to_edge_ps > 2 * EDGE_NEAR_PS)
+		state.far_until_ps = sim.now_ps + to_edge_ps - 2 * EDGE_NEAR_PS;
+	return false;
 }
 
 /*
@@ -264,8 +274,10 @@ move_clock_ahead(int clock, uint64_t by_ps)
 		get_counter(clock)->origin_ticks += ticks;
 	else if (clock == PIT)
 		sim.pit.channels[2].held_cycles += ticks;
-	else if (clock == RTC)
+	else if (clock == RTC) {
 		sim.rtc.ahead_ps += by_ps;
+		state.far_until_ps = 0;
+	}
 }
 
 static void
