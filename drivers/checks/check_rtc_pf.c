@@ -30,6 +30,11 @@
  */
 #define GUEST_LATE_NS     (10 * WAIT_NS_PER_MS)
 #define GUEST_ALWAYS_NS   WAIT_NS_PER_MS
+/*
+ * A guest that is stopped together with its TSC, but without its RTC, sees up to two edges too early: the one that came
+ * during the stop, and the next one.
+ */
+#define GUEST_STOP_EDGES  2u
 #define IRREGULAR         "At %u Hz the periodic flag is set irregularly, as on a busy host."
 
 void
@@ -99,13 +104,14 @@ get_rate_error_ppm(const struct periodic_flag *flag, uint64_t edges, uint64_t ns
 
 /*
  * Returns the rate's error, measured from the first edge to the last edge, as an interval in ppm. Each edge may be
- * LATE_NS late. With fewer than two edges there is no lower bound. The upper bound then assumes that another edge was
- * about to come.
+ * LATE_NS late, and EARLY edges may have come too early. With too few edges there is no lower bound. With fewer than
+ * two edges, the upper bound assumes that another edge was about to come.
  */
 static struct ppm
-get_flag_rate_error_ppm(const struct checking *checking, const struct periodic_flag *flag, uint64_t late_ns)
+get_flag_rate_error_ppm(const struct checking *checking, const struct periodic_flag *flag, uint64_t late_ns,
+			uint64_t early)
 {
-	uint64_t short_ns, long_ns;
+	uint64_t short_ns, long_ns, least = flag->edges > early + 1 ? flag->edges - 1 - early : 0;
 
 	if (flag->edges < 2) {
 		short_ns = scale_ns(checking->scale, flag->polled - flag->begin);
@@ -115,7 +121,7 @@ get_flag_rate_error_ppm(const struct checking *checking, const struct periodic_f
 		   scale_ns(checking->scale, flag->last_low - flag->first_high) : 0;
 	long_ns = scale_ns(checking->scale, flag->last_high - flag->first_low);
 	return (struct ppm){
-		get_rate_error_ppm(flag, flag->edges - 1, long_ns + late_ns + 1, SCALE_DOWN),
+		get_rate_error_ppm(flag, least, long_ns + late_ns + 1, SCALE_DOWN),
 		get_rate_error_ppm(flag, flag->edges - 1, short_ns > late_ns + 1 ? short_ns - late_ns - 1 : 0, SCALE_UP),
 	};
 }
@@ -139,15 +145,15 @@ is_rate_error_within_limit(const struct checking *checking, struct ppm ppm)
 
 /*
  * Returns the flag's rate error. In a guest, if the error is outside the limit, returns a wider interval, with the
- * assumption that each edge may be up to LATE_NS late.
+ * assumptions that each edge may be up to LATE_NS late, and that the guest may have been stopped once.
  */
 static struct ppm
 get_rate_error_allowing_lateness(const struct checking *checking, const struct periodic_flag *flag, uint64_t late_ns)
 {
-	struct ppm ppm = get_flag_rate_error_ppm(checking, flag, 0);
+	struct ppm ppm = get_flag_rate_error_ppm(checking, flag, 0, 0);
 
 	return check_is_guest(checking) && !is_rate_error_within_limit(checking, ppm) ?
-	       get_flag_rate_error_ppm(checking, flag, late_ns) : ppm;
+	       get_flag_rate_error_ppm(checking, flag, late_ns, GUEST_STOP_EDGES) : ppm;
 }
 
 void
@@ -278,7 +284,7 @@ static void
 report_observations(const struct checking *checking, const struct observations *w, struct behaviour *row)
 {
 	bool guest = check_is_guest(checking);
-	struct ppm off = guest ? get_flag_rate_error_ppm(checking, &w->best_flag, GUEST_ALWAYS_NS) : w->best;
+	struct ppm off = guest ? get_flag_rate_error_ppm(checking, &w->best_flag, GUEST_ALWAYS_NS, 0) : w->best;
 
 	if (observations_prove_selected_rate(w))
 		report_flag_rate(row, &w->best_flag, w->best);
@@ -319,7 +325,7 @@ check_fast_flag_rate(const struct checking *checking, struct behaviour *row, uin
 		struct periodic_flag flag = observe_flag_briefly(checking, hz, select);
 
 		if (saw_all_edges(checking, &flag))
-			record_observation(&w, &flag, get_flag_rate_error_ppm(checking, &flag, 0));
+			record_observation(&w, &flag, get_flag_rate_error_ppm(checking, &flag, 0, 0));
 	}
 	if (w.whole == 0)
 		check_mark_disturbed(row);
