@@ -68,13 +68,12 @@ def test_a_soak_that_is_ended_early_has_its_series_up_to_then(tmp_path):
     observed_ns = report["interference"]["observed_ns"]
     assert abs(sum(row["observed_ns"] for row in rows) - observed_ns) <= observed_ns / 10 ** 6
     assert any(row["cores"][1]["offset_ns"] for row in rows)
-    # During the run, each row was printed as a line, and as a mark in the progress line. The text report has the rows
-    # again.
+    # During the run, each row was printed as a line. The text report has the rows again.
     log = (tmp_path / "out" / "serial.log").read_bytes().decode("ascii", "replace").replace("\r", "")
     told = re.findall(r"^ +(\d+) s .* +[\d.]+ ?[num]s +-\n", log[:log.index("phase: stop-cores")], re.M)
     assert len(told) == len(rows)
     moments = [(int(s), row["to_ms"]) for s, row in zip(told, rows)]
     assert all(abs(s * 1000 - to_ms) <= 501 for s, to_ms in moments), moments
-    assert re.search(r"^progress: \d+% .*, \d+ s left  [_.=+*#-]{2,16}\n", log, re.M)
+    assert re.search(r"^progress: \d+% .*, \d+ s left\n", log, re.M)
     lines = text[text.index("The run over time"):].split("\n\n")[1].splitlines()
     assert "tsc" in lines[0] and "acpi_pm" in lines[0] and len(lines) == 1 + min(len(rows), 12)
