@@ -73,5 +73,5 @@ def test_help_has_every_goal_once_and_nothing_else():
     assert sorted(listed) == sorted(goal for goal in goals - INNER if not goal.startswith("deps-"))
     assert {"run", "check", "dist"} < set(listed)
     switches = [line.partition("=")[0] for line in said.splitlines() if not line.startswith("make ")]
-    assert switches == ["V", "WERROR", "NO_INSTALL"]
+    assert switches == ["V", "WERROR", "DEBUG", "NO_INSTALL"]
     assert all(len(line) <= 120 for line in said.splitlines())
