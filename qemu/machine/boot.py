@@ -39,11 +39,13 @@ def read_missing_report_from_stick(run, guest, before):
     guest started.
     """
     transcript = guest.transcript
-    if transcript.blocks or transcript.faults or transcript.error or (guest.status not in ENDINGS and guest.ending != "timeout"):
+    is_timeout = guest.ending == "timeout"
+    if transcript.blocks or transcript.faults or transcript.error or (guest.status not in ENDINGS and not is_timeout):
         return
     image = os.path.join(run.out, command.STICK)
-    # The run saves its report in the new folder with the lowest number. Checkpoints during the run have higher numbers.
-    for partition, name in sorted(list_reports_on_stick(run, image) - before)[:1]:
+    # The run saves its report in the new folder with the lowest number. Checkpoints during the run have higher numbers. The
+    # time-out may stop the run while it writes or removes one of its three folders. Another folder is then complete.
+    for partition, name in sorted(list_reports_on_stick(run, image) - before)[:3 if is_timeout else 1]:
         files_of = {"REPORT": "json", "TEXT": "txt", "CSV": "csv"}
         with contextlib.suppress(ValueError):
             transcript.use_blocks_from_stick({
@@ -51,7 +53,9 @@ def read_missing_report_from_stick(run, guest, before):
                 for block, suffix in files_of.items()})
             record = stick.read_file(image, partition, f"{name.rpartition('.')[0]}.record", reports.SIZE_MAX)
             transcript.blocks["RECORD"] = base64.encodebytes(record)
-    guest.left_checkpoint = guest.ending == "timeout" and transcript.report is not None
+        if transcript.report is not None:
+            break
+    guest.left_checkpoint = is_timeout and transcript.report is not None
 
 
 def boot_once(run, accelerator, console, words, deadline, check_hang):
