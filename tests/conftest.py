@@ -3,7 +3,6 @@ import collections
 import hashlib
 import itertools
 import json
-import os
 import pathlib
 import resource
 import sys
@@ -20,6 +19,8 @@ SLOWEST = 10
 # A test waits if it takes more than this many times its processor time. A test that computes shares its processor with at most one
 # other test.
 WAITING = 3
+# Part of the time of the tests that compute in which all tests that wait start. The rest is for the last of them to end.
+WAITING_STARTS = 0.75
 OUTCOMES = {"passed": "passed", "failed": "failed", "error": "failed", "skipped": "skipped"}
 
 
@@ -53,28 +54,29 @@ def waits(processor_s, whole_s):
 
 
 def in_order(groups, known):
-    """Return GROUPS by the time at which each would start if one worker ran the groups that wait, and if the processors
-    were busy with the others. Both kinds have their longest groups first. KNOWN has the durations."""
+    """Return GROUPS with the longest first, and with the groups that wait spread evenly over the others. All groups that
+    wait start within the first WAITING_STARTS of the time of the others. KNOWN has the durations."""
     computing, waiting = [], []
     for group in groups:
         processor_s, whole_s = (sum(known.get(item.nodeid, (0, 0))[i] for item in group) for i in range(2))
         if waits(processor_s, whole_s):
             waiting.append((whole_s, group))
         else:
-            computing.append((processor_s / len(os.sched_getaffinity(0)), group))
+            computing.append((processor_s, group))
     starts = []
-    for kind in (waiting, computing):
+    for kind, share in (waiting, WAITING_STARTS), (computing, 1):
         kind.sort(key=lambda each: -each[0])
+        total_s = sum(each[0] for each in kind) or 1
         start_s = itertools.accumulate((each[0] for each in kind), initial=0)
-        starts += zip(start_s, (group for _, group in kind))
+        starts += ((share * start / total_s, group) for start, (_, group) in zip(start_s, kind))
     return [group for _, group in sorted(starts, key=lambda each: each[0])]
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(session, config, items):
     """Put the longest tests first, so that no worker starts a long one when the others have finished. A group counts as
-    one test. Tests that wait come between the others, one at a time, because the processors would be idle if only such
-    tests were left."""
+    one test. Tests that wait come between the others, because the processors would be idle if only such tests were
+    left. The order does not depend on the number of processors."""
     left_out = [item for item in items if item.get_closest_marker("long") and not config.getoption("long")
                 or any(bool(item.get_closest_marker(name)) != config.getoption(name) for name in ("kvm", "spark"))]
     if left_out:

@@ -1,11 +1,13 @@
 """Tests of tests/check: the arguments that it gives to pytest, and its last line."""
 import ast
 import functools
+import importlib.util
 import os
 import pathlib
 import re
 import subprocess
 import sys
+import types
 
 import pytest
 
@@ -80,3 +82,14 @@ def test_tests_that_wait_come_between_those_that_compute():
     assert kinds.count(True) > 10 and len(kinds) - last > 10
     # at the start, most workers run tests that compute
     assert 1 <= sum(kinds[:10]) <= 3
+
+
+def test_the_order_does_not_depend_on_the_number_of_processors(monkeypatch):
+    """If it did, tests that wait could be last on a machine with many processors."""
+    spec = importlib.util.spec_from_file_location("order_of_tests", TESTS / "conftest.py")
+    spec.loader.exec_module(conftest := importlib.util.module_from_spec(spec))
+    groups, orders = [[types.SimpleNamespace(nodeid=test)] for test in durations()], []
+    for processors in 1, 2, 64:
+        monkeypatch.setattr(os, "sched_getaffinity", lambda _, count=processors: set(range(count)))
+        orders.append(conftest.in_order(groups, durations()))
+    assert orders[0] == orders[1] == orders[2] and len(orders[0]) == len(groups)
