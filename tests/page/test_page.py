@@ -576,6 +576,21 @@ def test_a_coarse_rate_is_the_nominal_one_as_in_the_text(show, value, low, high,
     assert show(report).evaluate(f"{row}.cells[2].textContent") == shown
 
 
+def test_another_read_method_of_a_counter_has_its_measured_rate_as_in_the_text(show):
+    """The report has the rate of a counter at its main read method. The periodic flag of the RTC is another counter."""
+    report = golden("clean")
+    for clock in report["clocks"]:
+        if clock["id"] != clock["main"]:
+            clock["measured_hz"] = None
+    rates = """Object.fromEntries([...document.querySelectorAll("#clocks tbody tr")].map(row =>
+        [row.querySelector("code").textContent, row.cells[2].textContent]))"""
+    found = show(report).evaluate(rates)
+    assert {clock: found[clock] for clock in ("tsc_lfence", "hpet_32", "pit_rdback")} == {
+        "tsc_lfence": found["tsc"], "hpet_32": found["hpet"], "pit_rdback": found["pit"]}
+    assert found["tsc"] == "2.000000\u00a0GHz" and found["pit"] == "1.193180\u00a0MHz"
+    assert found["rtc_pf"] == "8.192000\u00a0kHzas claimed"
+
+
 def test_a_timer_without_interrupts_has_its_reason_on_every_core_and_is_not_called_stuck(show):
     report = golden("clean")
     boot, other = (core["apic_id"] for core in report["cores"][:2])

@@ -266,9 +266,17 @@ function isRateTooCoarse({low, high}, claimed) {
 	return low <= claimed && claimed <= high && high - low > claimed / 1000;
 }
 
+/* Returns the measured rate of the clock, or of the main clock in CLOCKS if it reads the same counter, as in the text report. */
+function findMeasuredRate(clock, clocks) {
+	const main = clocks.find(({id}) => id === clock.main);
+	const isSameCounter = main && clock.state === "present" && main.claimed_hz === clock.claimed_hz;
+
+	return known(clock.measured_hz) || (isSameCounter ? known(main.measured_hz) : null);
+}
+
 /* Shows the measured rate, or the nominal rate with a mark if there is no measured rate or only a coarse one. */
-function formatRate(clock) {
-	const measured = known(clock.measured_hz);
+function formatRate(clock, clocks) {
+	const measured = findMeasuredRate(clock, clocks);
 
 	if (!isNumber(clock.claimed_hz) || (measured && !isRateTooCoarse(measured, clock.claimed_hz)))
 		return measured ? hz(measured.value) : NONE;
@@ -290,7 +298,7 @@ function clocksTable(report) {
 			[
 				["Clock", clockName, "name"],
 				["Verdict", (clock) => (isNotDetermined(clock) ? badge("open", "not determined") : badge(clock.verdict)), "left"],
-				["Rate", formatRate],
+				["Rate", (clock) => formatRate(clock, report.clocks)],
 				["Off by, ppm", describeRateError],
 				["Resolution", (clock) => ns(clock.resolution_ns)],
 				["A read", readCost],
