@@ -491,7 +491,8 @@ def test_a_report_of_schema_1_says_the_same_in_the_words_of_today():
                                                   "stepping", "microcode", "oem", "host"))
     older["machine"]["paravirtual"], older["taken"], older["ended_early_ms"], older["series"] = [], [], None, None
     older["quality"] = {"stolen_percent": None, "reliable_tails": None, "text": None}
-    older["skew"].update(text=None, shown=None, at_best_ns=None, first_ms=None, last_ms=None, later=None)
+    older["skew"].update(text=None, shown=None, at_best_ns=None, first_ms=None, first_bound_ns=None, last_ms=None, last_bound_ns=None,
+                         later=None)
     check_schema(older)
     assert [row["outcome"] for row in older["behaviours"]] == ["not_checked", "failed", "failed"]
     kept = {**report(), "schema": "baretick.report/1", "behaviours": [{"rule": "pit-step", "outcome": "kept"}]}
