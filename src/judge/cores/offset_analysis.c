@@ -125,21 +125,46 @@ mark_drifting_cores(struct report *report)
 
 /* ---- offsets ---- */
 
+/* Returns the next pass or, for the last one, the previous pass. */
+static const struct report_pass *
+get_other_pass(const struct report *report, const struct report_pass *pass)
+{
+	return pass == report->skew.passes ? pass + 1 : pass - 1;
+}
+
 /*
- * Returns true if the next or the previous pass, too, proves that RANK differs from a core of the majority. In a star
- * schedule every core is measured against the boot core only. If the boot core's TSC steps midway, cores that were
- * measured before the step seem to differ from cores measured after it, but not in another pass. Returns true without
- * proof for a pass of all pairs, and for the boot core, which differs from most cores before or after its step.
+ * Returns true if the other pass confirms the offsets of all cores in a star schedule, in which every core is measured
+ * against the boot core only. If the boot core's TSC steps midway, cores that were measured before the step seem to
+ * differ from cores measured after it. If it drifts, or steps in each pass, cores seem to differ in both passes.
+ * Therefore no offset may have changed. Returns true for a pass of all pairs.
+ */
+static bool
+does_other_pass_confirm_offsets(const struct report *report, const struct report_pass *pass)
+{
+	const struct report_pass *other = get_other_pass(report, pass);
+
+	if (pass->offsets.kind != PAIR_SCHEDULE_STAR)
+		return true;
+	if (report->skew.pass_count < 2 || report->skew.any_moved)
+		return false;
+	for (size_t i = 1; i < pass->offsets.cores; i++)
+		if (offset_gap_between(offsets_get_offset(&pass->offsets, 0, i), offsets_get_offset(&other->offsets, 0, i)))
+			return false;
+	return true;
+}
+
+/*
+ * Returns true if the other pass, too, proves that RANK differs from a core of the majority. It is not enough that the
+ * other pass does not contradict the offset, because its intervals may be wide. Returns true without proof for a pass
+ * of all pairs, and for the boot core.
  */
 static bool
 does_other_pass_prove_offset(const struct report *report, const struct report_pass *pass, size_t rank)
 {
-	const struct report_pass *other = pass == report->skew.passes ? pass + 1 : pass - 1;
-
 	if (pass->offsets.kind != PAIR_SCHEDULE_STAR || rank == 0)
 		return true;
-	for (size_t i = 1; i < pass->offsets.cores && report->skew.pass_count > 1; i++)
-		if (is_core_in_majority(report, pass, i) && pair_has_proven_offset(report, other, i, rank))
+	for (size_t i = 1; i < pass->offsets.cores; i++)
+		if (is_core_in_majority(report, pass, i) && pair_has_proven_offset(report, get_other_pass(report, pass), i, rank))
 			return true;
 	return false;
 }
@@ -233,10 +258,10 @@ is_majority_split_by_drift(const struct report *report, const struct report_pass
 static void
 analyse_pass(struct report *report, struct report_pass *pass)
 {
-	bool is_first = pass == report->skew.passes;
+	bool is_first = pass == report->skew.passes, confirmed = does_other_pass_confirm_offsets(report, pass);
 
 	for (size_t i = 0; i < pass->offsets.cores; i++)
-		pass->off[i] = is_core_off_majority(report, pass, i);
+		pass->off[i] = confirmed && is_core_off_majority(report, pass, i);
 	pass->marks_cores = false;
 	pass->no_majority = pass->summary.no_majority || is_majority_split_by_drift(report, pass);
 	for (size_t i = 0; i < pass->offsets.cores && !pass->no_majority; i++) {
