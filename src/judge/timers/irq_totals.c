@@ -19,8 +19,10 @@ static void
 add_one_shots(struct irq_totals *totals, const struct report_interval *row)
 {
 	totals->missing += row->expired;
-	totals->tests += row->lateness.count > 0;
-	totals->early_tests += row->early > 0;
+	if (row->lateness.count) {
+		totals->timely_tests += !row->early;
+		totals->shot_ns = !totals->shot_ns || totals->shot_ns == row->asked_ns ? row->asked_ns : UINT64_MAX;
+	}
 	totals->early += row->early;
 	if (row->lateness.earliest.known &&
 	    (!totals->earliest.known || row->lateness.earliest.low > totals->earliest.low))

@@ -23,8 +23,9 @@ struct irq_totals {
 
 	uint64_t missing;  /* one-shots without an interrupt, although the timer's status showed them as due */
 	uint64_t early;    /* one-shots that came too early */
-	/* number of tests in which one-shots came, and in which some of them came too early */
-	unsigned tests, early_tests;
+	unsigned timely_tests; /* number of tests in which one-shots came, but none of them too early */
+	/* length of the one-shots in the tests in which some came; UINT64_MAX if there are several lengths */
+	uint64_t shot_ns;
 	struct interval_ns earliest; /* how early the earliest one-shot came */
 
 	uint64_t losses;   /* number of losses: consecutive empty periods are one loss */

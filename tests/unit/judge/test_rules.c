@@ -723,6 +723,34 @@ TEST(one_shots_that_are_early_on_one_core_name_that_core)
 	}
 }
 
+/*
+ * The timers of two cores have one test each, with one-shots of the same length. Early one-shots are a fault only if
+ * they are more than half of all.
+ */
+TEST(a_few_early_one_shots_of_one_length_are_no_fault_even_if_each_core_has_some)
+{
+	for (uint64_t early = 2; early <= 101; early += 99) {
+		struct report *report = literal_make_clean_report();
+		const struct behaviour *row = NULL;
+
+		for (uint32_t core = 0; core < 2; core++)
+			report->intervals[core] = (struct report_interval){
+				.source = "lapic", .route_kind = "lapic", .state = CLOCK_PRESENT, .core = core,
+				.asked_ns = 100000, .asked = 200, .expected = 200, .delivered = 200, .early = early,
+				.lateness = { .count = 200, .earliest = { true, 6000, 5000, 7000 } },
+			};
+		report->interval_count = 2;
+		judge_report(report);
+		for (size_t i = 0; i < report->behaviours.count; i++)
+			if (strcmp(report->behaviours.rows[i].rule, "irq-early") == 0)
+				row = &report->behaviours.rows[i];
+		assert_int_equal(rules_get_outcome(row, &report->options), early > 100 ? OUTCOME_FAILED :
+				 OUTCOME_NOT_DETERMINED);
+		assert_non_null(strstr(row->text, early > 100 ? "202 of 400 one-shots came early, by up to 5000 to 7000 ns." :
+				       "4 of 400 one-shots came early, by up to 5000 to 7000 ns, too few to prove a fault"));
+	}
+}
+
 #define CORES_OF_LAPIC 4u
 
 /*
