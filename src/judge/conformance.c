@@ -83,6 +83,7 @@ withdraw_failure_with_other_cause(const struct report *report, struct behaviour 
 	else
 		return;
 	row->open = row->checked = is_doubtful;
+	row->unchecked = UNCHECKED_OTHER;
 	behaviour_set_text(row, "The result is %ld %s, but %s.", row->measured, rule->unit, cause.bytes);
 }
 
