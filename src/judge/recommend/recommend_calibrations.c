@@ -26,7 +26,7 @@ recommend_describe_worst_error(const struct report_calibration *row)
 
 /*
  * Explains a worst error above 1 %. A loop masks interrupts, and polls clocks. So if one of its runs takes at least
- * twice as long as another, the core did not run for a part of it.
+ * twice as long as another, the core did not run for a part of it, or one of the polled clocks is faulty.
  */
 static void
 explain_far_off_result(struct report_calibration *row)
@@ -35,9 +35,9 @@ explain_far_off_result(struct report_calibration *row)
 	if (!row->worst.known || offset_abs(row->worst.value) <= FAR_OFF_PPB)
 		return;
 	if (row->worst_run_ns && row->worst_run_ns >= 2 * row->shortest_run_ns)
-		text_format(row->remark, sizeof(row->remark), "The run of %s with the worst error was interrupted: it took %s, "
-			    "and the shortest run %s.", row->loop->id, number_from_ns(row->worst_run_ns).text,
-			    number_from_ns(row->shortest_run_ns).text);
+		text_format(row->remark, sizeof(row->remark), "The run of %s with the worst error took %s, and the shortest run "
+			    "%s: it was interrupted, or a clock that it reads stopped or jumped.", row->loop->id,
+			    number_from_ns(row->worst_run_ns).text, number_from_ns(row->shortest_run_ns).text);
 	else if (row->runs - row->refused >= MEDIAN_MIN && offset_abs(row->median.value) > FAR_OFF_PPB)
 		text_format(row->remark, sizeof(row->remark), "Even the median error of %s is above 1 %%: reads of the clocks "
 			    "that it compares may be slow here.", row->loop->id);
