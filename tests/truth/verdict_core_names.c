@@ -336,8 +336,8 @@ check_drift_steady_or_step(const struct finding *finding, size_t core)
 		tally_check(CHECK_MOTION, !stepped, "core %zu stepped: %s", core, finding->text);
 	else if (step)
 		tally_check(CHECK_MOTION, stepped && parse_time_or_pair(step + 11, &span) &&
-			    at_ps + PRINTED_STEP_PS >= span.from_ps &&
-				    at_ps <= span.to_ps + PRINTED_STEP_PS, "core %zu: %s", core, finding->text);
+			    at_ps >= widen_by_rounding(span).from_ps && at_ps <= widen_by_rounding(span).to_ps,
+			    "core %zu: %s", core, finding->text);
 	else
 		tally_count_unreported_fault(stepped ? "a step that is not told from a drift" :
 					     "a drift that is not told from a step", 0);
