@@ -844,6 +844,19 @@ behaviour_of(const struct report *report, const char *rule, const char *source)
 	return NULL;
 }
 
+TEST(more_interrupts_than_one_shots_in_a_damaged_record_leave_no_one_shot_uncounted)
+{
+	struct report *report = literal_make_clean_report();
+
+	report->intervals[0] = (struct report_interval){
+		.source = "hpet0", .route_kind = "ioapic", .state = CLOCK_PRESENT, .asked_ns = 100000, .asked = 100,
+		.expected = 100, .delivered = 130,
+	};
+	report->interval_count = 1;
+	judge_report(report);
+	assert_string_equal(behaviour_of(report, "irq-missing", "hpet0")->text, "none of 130 one-shots is missing.");
+}
+
 /*
  * Each case has early one-shots of two durations, on the same core or on two cores. They are a finding if the proven
  * minimum (`low`) of the earliness is above 0. For the PIT, it must be above two periods of the PIT's clock, 1,677 ns.
