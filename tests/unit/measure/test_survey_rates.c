@@ -879,6 +879,19 @@ TEST(the_advice_on_a_disagreement_names_only_unused_options)
 	}
 }
 
+/* The TSC has no nominal rate. One oscillator drives all devices of a guest, so two devices prove a third one wrong. */
+TEST(a_guests_device_with_a_wrong_rate_is_named_by_its_other_devices)
+{
+	for (int c = HPET; c <= PIT; c++) {
+		bench->off_tenths[c] = 10000;
+		begin_as_a_guest();
+		find(TSC)->clock.claimed = (struct rate){ 0, 0 };
+		measure();
+		assert_only("rate-wrong", ids[c], 1000);
+		bench->off_tenths[c] = 0;
+	}
+}
+
 /*
  * The PM timer becomes 2 % slower after the window. In 100 s it then loses 2 s, which is more than a quarter of its
  * range. Therefore its wraps can be counted only if the record has a further reading.
