@@ -66,6 +66,23 @@ calculate_rates_of_span(const struct rate_readings *readings, const struct sampl
 		span->brackets = ends.ends[0].corners->narrowest + ends.ends[ends.count - 1].corners->narrowest;
 }
 
+/*
+ * Returns the ticks that the clock counted from its reading before the end of the run to its reading at the end. If
+ * there are many, the number of wraps between the two readings is uncertain.
+ */
+static uint64_t
+expected_ticks_until_final_reading(const struct rate_readings *readings)
+{
+	const struct sample *first = &readings->at[RECORD_FIRST], *last = &readings->at[RECORD_LAST];
+	const struct sample *final = &readings->at[RECORD_FINAL];
+	uint64_t counted = final->ticks - last->ticks;
+
+	if (!readings->entry->clock.edges_only)
+		return rate_expected_ticks(first, last, readings->final.unread_ticks);
+	/* an edge clock that stepped back counted a negative number of ticks */
+	return counted >> 63 ? rate_expected_ticks(first, last, final->end - last->end) : counted;
+}
+
 /* Calculates the rates in and after the rate window, from the start of the window to the end of the run. */
 static void
 calculate_rates_between_readings(struct rate_readings *readings, struct clock_rates *clock, struct report_clock *entry)
@@ -83,8 +100,7 @@ calculate_rates_between_readings(struct rate_readings *readings, struct clock_ra
 	if (clock->has_final) {
 		readings->gcd_ticks = batch->gcd_ticks;
 		readings->smallest_ticks = batch->smallest_ticks;
-		clock->expected_ticks = entry->clock.edges_only ? final->ticks - last->ticks :
-					rate_expected_ticks(first, last, batch->unread_ticks);
+		clock->expected_ticks = expected_ticks_until_final_reading(readings);
 		calculate_rates_of_span(readings, final, &clock->whole);
 		entry->implied_since = rate_readings_implied_rate(readings, last, final);
 		entry->change_since = rate_readings_rate_change(readings, first, last, final);
