@@ -15,16 +15,15 @@ put_messages_received_before_sent(struct text *out, const struct report_skew *sk
 
 /*
  * Drifts of the other cores' TSCs against the boot core's TSC. If the boot core's TSC drifts itself, the boot core
- * counts as a drifting core, and put_drifts() names most cores' TSCs as the reference.
+ * counts as a drifting core.
  */
 struct drifts {
-	bool from_most;                 /* true if the boot core's TSC drifts */
 	size_t others;                  /* number of started cores, without the boot core */
 	/* numbers of cores: with a known drift, and with a drift that is surely not 0 */
 	size_t known, drifting;
 	struct offset within;           /* the range that includes all known drifts */
 	const struct report_core *most; /* the drifting core with the largest drift */
-	struct offset most_ppb;         /* drift of core MOST against the majority of the cores */
+	struct offset most_ppb;         /* drift of core MOST against a core that does not drift */
 };
 
 static struct drifts
@@ -38,7 +37,6 @@ collect_drifts(const struct report *report)
 
 		if (!core->started || (core->boot && !core->drifts))
 			continue;
-		drifts.from_most |= core->boot;
 		drifts.others += !core->boot;
 		if (!offset_is_known(drift))
 			continue;
@@ -64,7 +62,7 @@ put_drifts(struct text *out, const struct report *report)
 
 	if (!report->skew.pass_count)
 		return;
-	text_printf(text, "Drift against %s", drifts.from_most ? "most cores' TSCs" : "the boot core's TSC");
+	text_put(text, drifts.drifting ? "Drift" : "Drift against the boot core's TSC");
 	if (drifts.known)
 		text_printf(text, " over %s: ", number_from_ns(report->skew.drift_span_ns).text);
 	else
@@ -73,7 +71,7 @@ put_drifts(struct text *out, const struct report *report)
 		text_printf(text, "%zu of %zu cores drift%s, core %u the most: ", drifts.drifting, drifts.known,
 			    table_singular_verb_ending(drifts.drifting), drifts.most->apic_id);
 		table_put_drift(text, drifts.most_ppb, 0);
-		text_put(text, " ppm");
+		text_put(text, " ppm against a core that does not");
 	} else if (drifts.known) {
 		if (report->skew.any_moved)
 			text_put(text, "drift is proven, but no majority shows which core drifts; all within ");

@@ -194,7 +194,7 @@ TEST(a_boot_core_that_drifts_by_1_ppm_is_named_once_and_no_other_core_is_marked)
 	assert_int_equal(red_rows_on_screen(report), 1);
 	assert_int_equal(marked_in_json(report, "drifts"), 1);
 	assert_int_equal(marked_in_json(report, "off_majority"), 0);
-	assert_says(report, "1 of 8 cores drifts, core 0 the most: +0.999 .. +1.001 ppm.");
+	assert_says(report, "1 of 8 cores drifts, core 0 the most: +0.999 .. +1.001 ppm against a core that does not.");
 	assert_says(report, "; 1 drifts");
 }
 

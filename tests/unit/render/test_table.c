@@ -645,7 +645,8 @@ TEST(the_sentence_about_drift_names_the_core_that_drifts_most)
 	literal_set_drift(report, 1, (struct offset){ INT64_MIN, INT64_MAX });
 	literal_set_drift(report, 2, (struct offset){ 10, 90 });
 	literal_set_drift(report, 3, (struct offset){ -80, -20 });
-	assert_says(report, "over 18.1 s: 2 of 4 cores drift, core 6 the most: -0.080 .. -0.020 ppm.\n");
+	assert_says(report, "over 18.1 s: 2 of 4 cores drift, core 6 the most: -0.080 .. -0.020 ppm against a core that does "
+		    "not.\n");
 	assert_says(report, "\n       2  0.1.0         -22 ..      +24                  -                    0\n");
 	literal_remove_last_pass(report);
 	assert_says(report, "\nDrift against the boot core's TSC: not measured.\n");
