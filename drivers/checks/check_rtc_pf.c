@@ -31,8 +31,8 @@
 #define GUEST_LATE_NS     (10 * WAIT_NS_PER_MS)
 #define GUEST_ALWAYS_NS   WAIT_NS_PER_MS
 /*
- * A guest that is stopped together with its TSC, but without its RTC, sees up to two edges too early: the one that came
- * during the stop, and the next one.
+ * A host may stop a guest and its TSC, while the RTC continues. The guest then sees up to two edges too early: the one
+ * that came during the stop, and the next one.
  */
 #define GUEST_STOP_EDGES  2u
 #define IRREGULAR         "At %u Hz the periodic flag is set irregularly, as on a busy host."

@@ -49,7 +49,7 @@ class Guest:
         self._selector = selectors.DefaultSelector()
         self._picture_answer = self._hang_check = self._say = None
         self._warned_of_deadline = False
-        # time at which the key was sent that ends the measurements early; None: not yet; 0.0: the application reads no keys
+        # Time at which the key was sent that ends the measurements early. None: not sent. 0.0: the application reads no keys.
         self._key_s = None
 
     def run_until_end(self, command_of, deadline, keep=(), poll_state=False, check_hang=False, picture=None, ends_after_report=False,

@@ -46,7 +46,7 @@ clock_error_ppm(const struct report *report, const char *clock)
 	return most;
 }
 
-/* Returns the fault of the TSC because of which no time that it measured is evidence, or NULL. */
+/* Returns a fault of the TSC that makes all times that it measured unreliable. Returns NULL if there is none. */
 static const char *
 find_fault_of_tsc(const struct report *report)
 {

@@ -29,7 +29,7 @@
  * also measures rates over the whole run, so its window is never longer than 10 s.
  */
 static const struct survey_budget budgets[] = {
-	/*                     each core, its reads; window; pair pass; checks, planned; calibrations */
+	/* The values are in the order of the fields. */
 	[PROFILE_QUICK]    = { 100 * MS,  100 * MS,  1, 1,   3 * S,     1200 * MS, 1200 * MS, 300 * MS },
 	[PROFILE_STANDARD] = { UNLIMITED, UNLIMITED, 10, 3,  60 * S,    5000 * MS, 2500 * MS, 10 * S },
 	[PROFILE_SOAK]     = { UNLIMITED, 10 * S,    10, 0,  600 * S,   20 * S,    10 * S,    60 * S },

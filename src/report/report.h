@@ -207,8 +207,8 @@ struct report_core {
 	bool steps_back;          /* true if successive readings on this core prove that its TSC steps back */
 	bool drifts;              /* true if this core's TSC drifts relative to the TSCs of most other cores */
 	/*
-	 * If this core drifts: lowest and highest possible drift of its TSC, in ppb, relative to the TSC of the core of the
-	 * majority from which it is proven to drift fastest.
+	 * Lowest and highest possible drift of this core's TSC in ppb, if it drifts. The drift is relative to the core of
+	 * the majority against which the proven drift is largest.
 	 */
 	struct offset from_most;
 };

@@ -159,7 +159,7 @@ struct run_phase {
 	const char *id;
 	void (*measure)(struct survey *survey); /* the phase calls either MEASURE or EXECUTE; the other is NULL */
 	void (*execute)(struct run *run);
-	enum survey_part part; /* the part of the plan to which the phase belongs; the parts are in the order of the phases */
+	enum survey_part part; /* The phase belongs to this part of the plan. The parts are in the order of the phases. */
 	bool with_cores;   /* true if other cores run in this phase, or are started in it */
 	/* true if the phase may run again after an exception, because it removes its earlier results at its start */
 	bool repeatable;

@@ -12,8 +12,8 @@
 /* the best possible width is calculated in one of WIDTHS_SHARE trials only, because this calculation takes long */
 #define WIDTHS_SHARE 8
 /*
- * If the host preempts the core more often than once in this number of accesses, batches of samples lose a part of
- * their readings, so the rates are up to 2.5 times as wide as the best.
+ * A host is busy if it preempts the core more often than once in this number of accesses. Batches of samples then lose
+ * some readings, and rates are up to 2.5 times as wide as the best.
  */
 #define QUIET_ACCESSES 5000
 /* if the interval of two clocks' ratio is at most this wide, the report marks them if they may share an oscillator */

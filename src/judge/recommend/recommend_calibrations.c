@@ -25,8 +25,8 @@ recommend_describe_worst_error(const struct report_calibration *row)
 }
 
 /*
- * Explains a worst error above 1 %. A loop masks interrupts, and polls clocks. So if one of its runs takes at least
- * twice as long as another, the core did not run for a part of it, or one of the polled clocks is faulty.
+ * Explains a worst error above 1 %. A loop masks interrupts and polls clocks. If one of its runs takes at least twice
+ * as long as another, the core was preempted during this run, or one of the polled clocks is faulty.
  */
 static void
 explain_far_off_result(struct report_calibration *row)
