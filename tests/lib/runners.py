@@ -46,7 +46,7 @@ def fake(tmp_path):
             import json, os, re, signal, socket, sys, time
             here = os.path.dirname(os.path.realpath(__file__))
             open(here + "/argv", "wb").write(b"\\0".join(map(os.fsencode, sys.argv[1:])))
-            open(here + "/pid", "w").write(str(os.getpid()))
+            open(here + "/pid", "a").write(f"{os.getpid()}\\n")
 
             def monitor():  # its end of the machine protocol
                 fd = [re.search(r",fd=(\\d+)", word) for word in sys.argv if ",fd=" in word][0]

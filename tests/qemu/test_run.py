@@ -54,7 +54,7 @@ def start(tmp_path, arguments, **keywords):
                                **keywords)
     pid = tmp_path / "pid"
     assert wait_until(lambda: pid.exists() and pid.read_text())
-    return process, int(pid.read_text())
+    return process, int(pid.read_text().split()[0])
 
 
 # Tests of the end of a run.
