@@ -205,18 +205,28 @@ TEST(two_ticks_after_an_empty_period_are_not_counted)
 	assert_counts(0, 0, 2);
 }
 
+/*
+ * Analyses COUNT ticks (at most 30): at 100.1, SECOND and THIRD, and all further ticks in time. All must be counted,
+ * and the latest must be LATEST_NS late.
+ */
+static void
+assert_all_ticks_counted(size_t count, double second, double third, int64_t latest_ns)
+{
+	double ticks[31] = { 100.1, second, third };
+
+	for (size_t i = 3; i < count; i++)
+		ticks[i] = 100.1 + 100 * (double)i;
+	put_timer(RECORD_PERIODIC | RECORD_BY_TSC);
+	analysed(ticks, 100 * (double)count);
+	assert_counts(0, 0, 0);
+	assert_int_equal(row->lateness.count, count);
+	assert_int_equal(row->lateness.max_ns, latest_ns);
+}
+
 /* The tick for deadline 200 comes at 310, and the tick for deadline 300 comes at 320. */
 TEST(a_tick_later_than_a_period_belongs_to_the_empty_period_before)
 {
-	double ticks[21] = { 100.1, 310, 320 };
-
-	for (size_t i = 3; i < 20; i++)
-		ticks[i] = 100.1 + 100 * (double)i;
-	put_timer(RECORD_PERIODIC | RECORD_BY_TSC);
-	analysed(ticks, 2000);
-	assert_counts(0, 0, 0);
-	assert_int_equal(row->lateness.count, 20);
-	assert_int_equal(row->lateness.max_ns, 1100000);
+	assert_all_ticks_counted(20, 310, 320, 1100000);
 }
 
 /*
@@ -225,15 +235,7 @@ TEST(a_tick_later_than_a_period_belongs_to_the_empty_period_before)
  */
 TEST(the_ticks_of_a_burst_belong_to_the_latest_deadlines)
 {
-	double ticks[31] = { 100.1, 380, 385 };
-
-	for (size_t i = 3; i < 30; i++)
-		ticks[i] = 100.1 + 100 * (double)i;
-	put_timer(RECORD_PERIODIC | RECORD_BY_TSC);
-	analysed(ticks, 3000);
-	assert_counts(0, 0, 0);
-	assert_int_equal(row->lateness.count, 30);
-	assert_int_equal(row->lateness.max_ns, 1800000);
+	assert_all_ticks_counted(30, 380, 385, 1800000);
 }
 
 /* The tick for deadline 200 is lost. The tick for deadline 400 comes at 390, and is no late tick for deadline 200. */
