@@ -49,7 +49,8 @@ class Guest:
         self._selector = selectors.DefaultSelector()
         self._picture_answer = self._hang_check = self._say = None
         self._warned_of_deadline = False
-        # Time at which the key was sent that ends the measurements early. None: not sent. 0.0: the application reads no keys.
+        # Time at which the key was sent that ends the measurements early, or None if it was not sent. If the application reads no
+        # keys, it is 0.0.
         self._key_s = None
 
     def run_until_end(self, command_of, deadline, keep=(), poll_state=False, check_hang=False, picture=None, ends_after_report=False,
