@@ -240,27 +240,38 @@ get_average_drift_ppb(size_t core, size_t other, uint64_t from_ps, uint64_t to_p
 	return (long double)(own - others) / (long double)boot * PPB;
 }
 
+#define POSSIBLE_TIMES_MAX (6 + 2 * SET_BACK_MAX)
+
+/* Adds the times just before and after a step at STEP_PS to the COUNT times in MOMENTS, if the step is in SPAN. */
+static size_t
+add_times_around_step(struct span span, uint64_t step_ps, uint64_t *moments, size_t count)
+{
+	if (step_ps <= span.from_ps || step_ps >= span.to_ps)
+		return count;
+	moments[count++] = step_ps - 1;
+	moments[count++] = step_ps;
+	return count;
+}
+
 /*
  * Stores the times that the printed TIME may mean: the earliest, the latest, and the times just before and after each
  * step of the two cores in this range. If one of the cores has a fault, TIME may mean any time in TOURNAMENT, the span
- * of the measurement pass. Returns the number of stored times.
+ * of the measurement pass, and each time at which the core's TSC is set back is a step. Returns the number of stored
+ * times.
  */
 static size_t
 find_possible_times(struct span time, struct span tournament, size_t core, size_t other, uint64_t *moments)
 {
-	struct span said = widen_by_rounding(time);
-	const uint64_t steps[] = { machine.core[core].steps_at_ps, machine.core[other].steps_at_ps };
+	bool has_fault = machine_core_has_fault(core) || machine_core_has_fault(other);
+	struct span said = has_fault ? tournament : widen_by_rounding(time);
 	size_t count = 0;
 
-	if (machine_core_has_fault(core) || machine_core_has_fault(other))
-		said = tournament;
 	moments[count++] = said.from_ps;
 	moments[count++] = said.to_ps;
-	for (size_t i = 0; i < 2; i++)
-		if (steps[i] > said.from_ps && steps[i] < said.to_ps) {
-			moments[count++] = steps[i] - 1;
-			moments[count++] = steps[i];
-		}
+	count = add_times_around_step(said, machine.core[core].steps_at_ps, moments, count);
+	count = add_times_around_step(said, machine.core[other].steps_at_ps, moments, count);
+	for (size_t i = 0; has_fault && machine.set_back_ticks && i < machine.faults; i++)
+		count = add_times_around_step(said, machine.set_back_ps[i], moments, count);
 	return count;
 }
 
@@ -271,7 +282,7 @@ find_possible_times(struct span time, struct span tournament, size_t core, size_
 static bool
 is_average_drift_in_range(size_t core, size_t other, const struct span *stretch, long double near, long double far)
 {
-	uint64_t from[6], to[6];
+	static uint64_t from[POSSIBLE_TIMES_MAX], to[POSSIBLE_TIMES_MAX];
 	size_t begins = find_possible_times(stretch[0], machine.first, core, other, from),
 	       ends = find_possible_times(stretch[1], machine.last, core, other, to);
 	long double low = INFINITY, high = -INFINITY;
