@@ -1,6 +1,8 @@
 /* The fields of the entries `facts`, and the lists that they belong to. See facts.h. */
 #include "analysis/facts.h"
 
+#include "sync/warp.h"
+
 /*
  * Bytes for the entries whose number does not depend on cores or rows. A clock takes up to 700 bytes, a claim 250, an
  * interval 300, a behaviour 400, a note 260, and the options with a limit of each rule 4,000.
@@ -25,21 +27,29 @@
 	static struct facts_shape shape_of_##name(void) { \
 		typedef type object; \
 		static const struct facts_field fields[] = {
-#define FIELD(number, kind, table, last, size, max, member, count) \
-	{ number, kind, table, last, (uint16_t)(size), (uint16_t)(max), OFFSET_OF(member), count },
-#define SIMPLE(number, kind, last, member) FIELD(number, kind, 0, last, SIZE_OF(member), 1, member, FACTS_NO_COUNT)
-#define NUMBER(number, member) \
-	SIMPLE(number, FACTS_NUMBER, _Generic(((object *)0)->member, bool: 1, default: 0), member)
-#define ENUM(number, member, last) SIMPLE(number, FACTS_NUMBER, last, member)
-#define TEXT(number, member)       SIMPLE(number, FACTS_TEXT, 0, member)
-#define WORDS(number, member)      SIMPLE(number, FACTS_WORDS, 0, member)
-#define OPTIONAL(number, member)   SIMPLE(number, FACTS_OPTIONAL, 0, member)
-#define GROUP(number, member, table) \
-	FIELD(number, FACTS_STRUCTS, FACTS_OF_##table, 0, SIZE_OF(member), 1, member, FACTS_NO_COUNT)
-#define LIST(number, member, table, count) \
-	FIELD(number, FACTS_STRUCTS, FACTS_OF_##table, 0, SIZE_OF(member[0]), ELEMENTS_OF(member), member, OFFSET_OF(count))
-#define ARRAY(number, member, table) \
-	FIELD(number, FACTS_STRUCTS, FACTS_OF_##table, 0, SIZE_OF(member[0]), ELEMENTS_OF(member), member, FACTS_NO_COUNT)
+/* Designated initializers make a row readable; fields that a kind of row does not use are 0. */
+#define FIELD(number_, kind_, member, ...) \
+	{ .number = (number_), .kind = (kind_), .offset = OFFSET_OF(member), __VA_ARGS__ },
+#define SIMPLE(number, kind, member, ...) \
+	FIELD(number, kind, member, .size = (uint16_t)SIZE_OF(member), .max = 1, .count = FACTS_NO_COUNT, __VA_ARGS__)
+#define IS_SIGNED(member) _Generic(((object *)0)->member, int32_t: true, int64_t: true, default: false)
+#define NUMBER(number, member, least_, most_) \
+	SIMPLE(number, FACTS_NUMBER, member, .is_signed = IS_SIGNED(member), .least = (least_), .most = (most_))
+#define FLAG(number, member)           SIMPLE(number, FACTS_NUMBER, member, .most = 1)
+#define ENUM(number, member, last)     SIMPLE(number, FACTS_NUMBER, member, .most = (last))
+#define TEXT(number, member)           SIMPLE(number, FACTS_TEXT, member, .least = 0)
+#define WORDS(number, member)          SIMPLE(number, FACTS_WORDS, member, .least = 0)
+#define ID(number, member)             SIMPLE(number, FACTS_WORDS, member, .least = 1)
+#define WORD(number, member, words_)   SIMPLE(number, FACTS_WORDS, member, .least = 1, .words = (words_))
+#define OPTIONAL(number, member)       SIMPLE(number, FACTS_OPTIONAL, member, .least = 0)
+#define OPTIONAL_WORD(number, member, words_) SIMPLE(number, FACTS_OPTIONAL, member, .words = (words_))
+#define GROUP(number, member, table_) \
+	SIMPLE(number, FACTS_STRUCTS, member, .table = FACTS_OF_##table_)
+#define ELEMENTS_FIELD(number, member, table_, count_) \
+	FIELD(number, FACTS_STRUCTS, member, .table = FACTS_OF_##table_, .size = (uint16_t)SIZE_OF(member[0]), \
+	      .max = (uint16_t)ELEMENTS_OF(member), .count = (count_))
+#define LIST(number, member, table, count) ELEMENTS_FIELD(number, member, table, OFFSET_OF(count))
+#define ARRAY(number, member, table)       ELEMENTS_FIELD(number, member, table, FACTS_NO_COUNT)
 #define END(name) \
 		}; \
 		return (struct facts_shape){ fields, sizeof(fields) / sizeof(fields[0]) }; \

@@ -47,6 +47,21 @@ struct facts_words {
 	const char *text;
 };
 
+/*
+ * Largest values of facts, see facts.def. Each is far above what a run can find, and so small that code can add and
+ * multiply facts.
+ */
+#define FACTS_NS_MAX        (UINT64_C(1) << 53) /* 104 days */
+#define FACTS_MS_MAX        (FACTS_NS_MAX / 1000000)
+#define FACTS_OPTION_NS_MAX (24 * UINT64_C(3600000000000)) /* the longest time that an option accepts */
+#define FACTS_PS_MAX        (UINT64_C(1) << 45) /* mean duration of a read: 35 s */
+#define FACTS_COUNT_MAX     (UINT64_C(1) << 53)
+#define FACTS_HZ_MAX        UINT64_C(1000000000000)
+#define FACTS_MILLIHZ_MAX   (1000 * FACTS_HZ_MAX)
+#define FACTS_PPB_MAX       UINT64_C(1000000000)
+#define FACTS_LIMIT_MAX     UINT64_C(1000000000000000000) /* the largest limit that the option limit.RULE accepts */
+#define FACTS_FIGURE_MAX    (INT64_C(1) << 61) /* a figure that is compared with a limit */
+
 enum facts_kind { FACTS_NUMBER, FACTS_TEXT, FACTS_WORDS, FACTS_OPTIONAL, FACTS_STRUCTS };
 
 enum facts_table {
@@ -62,12 +77,15 @@ struct facts_field {
 	uint8_t number;   /* number of the field in the file; it is never 0 */
 	uint8_t kind;     /* a value of enum facts_kind */
 	uint8_t table;    /* for FACTS_STRUCTS: the table of an element, a value of enum facts_table */
-	uint8_t last;     /* largest value of an enum or a bool, or 0 for other kinds */
+	bool is_signed;   /* for FACTS_NUMBER */
 	uint16_t size;    /* size of the member in bytes, or of one of its elements */
 	uint16_t max;     /* for FACTS_STRUCTS: number of elements in the array */
 	uint32_t offset;  /* offset of the field in the struct */
 	/* for FACTS_STRUCTS: offset of the member with the number of elements, or FACTS_NO_COUNT if all are in use */
 	uint32_t count;
+	int64_t least;    /* smallest value of a number, or smallest length of a text */
+	uint64_t most;    /* largest value of a number; for a signed number it is at most INT64_MAX */
+	const char *words; /* the possible values of a text, separated by spaces; NULL if it may be any text */
 };
 
 struct facts_shape {

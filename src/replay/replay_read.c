@@ -2,6 +2,8 @@
 #include "analysis/analysis.h"
 #include "analysis/facts.h"
 #include "base/text.h"
+#include "replay/entries_check.h"
+#include "replay/fact_names.h"
 #include "replay/replay.h"
 #include "report/report_memory.h"
 #include "rules/rules.h"
@@ -11,7 +13,15 @@
 #define NO_FACTS   "The record contains no facts about the machine, because an older version wrote it."
 #define BAD_FACTS  "The record's facts about the machine contradict each other."
 #define LOST_FACTS "The record had no space for all facts about the machine."
+#define ERROR_SIZE 256  /* size of a sentence about a fact */
+#define DEPTH_MAX  6    /* more than the largest depth of structs in structs */
+#define NO_INDEX   SIZE_MAX
 #define NO_MEMORY  "There is not enough memory for the record."
+
+struct step { /* a step on the way from the report to a fact */
+	const char *name;
+	size_t index; /* NO_INDEX if NAME is no list */
+};
 
 struct restored {
 	struct report *report;
@@ -23,6 +33,8 @@ struct restored {
 	struct latency *latencies;
 	bool has_run;             /* true if the entry RUN was read */
 	const char *error;        /* the first error, or NULL */
+	size_t depth;
+	struct step steps[DEPTH_MAX]; /* the structs that contain the fact that is being read; the outermost is the first */
 };
 
 static bool read_struct(struct restored *restored, enum facts_table table, const uint8_t *bytes, size_t length,
@@ -39,6 +51,37 @@ allocate_memory(struct restored *restored, size_t bytes)
 }
 
 /*
+ * Sets the error to a sentence that starts with the name of FIELD, for example "The record's fact
+ * intervals[2].asked_ns". Returns false.
+ */
+static bool __attribute__((format(printf, 4, 5)))
+reject_fact(struct restored *restored, enum facts_table table, const struct facts_field *field, const char *format, ...)
+{
+	char *words = restored->error ? NULL : allocate_memory(restored, ERROR_SIZE);
+	struct text text;
+	va_list arguments;
+
+	if (!words)
+		return false;
+	text_init(&text, words, ERROR_SIZE);
+	text_put(&text, "The record's fact ");
+	for (size_t i = 0; i < restored->depth; i++) {
+		const struct step *step = &restored->steps[i];
+
+		if (step->index == NO_INDEX)
+			text_printf(&text, "%s.", step->name);
+		else
+			text_printf(&text, "%s[%zu].", step->name, step->index);
+	}
+	text_printf(&text, "%s ", fact_names_get_field(table, field->number));
+	va_start(arguments, format);
+	text_vprintf(&text, format, arguments);
+	va_end(arguments);
+	restored->error = words;
+	return false;
+}
+
+/*
  * Copies a text of LENGTH bytes to TO, which has space for one more byte. Bytes that are not printable ASCII are
  * replaced by '?'.
  */
@@ -50,22 +93,63 @@ copy_text(char *to, const uint8_t *from, size_t length)
 	to[length] = '\0';
 }
 
-static bool
-read_number_field(const struct facts_field *field, const uint8_t *bytes, size_t length, uint8_t *member)
+/* Returns the number in the SIZE bytes at MEMBER. A negative number is returned in two's complement. */
+static uint64_t
+get_number(const struct facts_field *field, const uint8_t *member)
 {
+	unsigned unused_bits = 8 * (unsigned)(sizeof(uint64_t) - field->size);
 	uint64_t value = 0;
 
-	if (length > field->size || length > sizeof(value))
-		return false;
-	__builtin_memcpy(&value, bytes, length);
-	if (field->last && value > field->last)
-		return false;
-	__builtin_memcpy(member, &value, field->size);
-	return true;
+	__builtin_memcpy(&value, member, field->size);
+	return field->is_signed && unused_bits ? (uint64_t)((int64_t)(value << unused_bits) >> unused_bits) : value;
 }
 
 static bool
-read_text_field(struct restored *restored, const uint8_t *bytes, size_t length, uint8_t *member)
+is_number_in_range(const struct facts_field *field, uint64_t value)
+{
+	if (field->is_signed)
+		return (int64_t)value >= field->least && (int64_t)value <= (int64_t)field->most;
+	return value >= (uint64_t)field->least && value <= field->most;
+}
+
+static bool
+read_number_field(struct restored *restored, enum facts_table table, const struct facts_field *field,
+		  const uint8_t *bytes, size_t length, uint8_t *member)
+{
+	uint64_t value;
+
+	if (length > field->size)
+		return reject_fact(restored, table, field, "has %zu bytes, but it can have only %u.", length, field->size);
+	__builtin_memset(member, 0, field->size);
+	__builtin_memcpy(member, bytes, length);
+	value = get_number(field, member);
+	if (is_number_in_range(field, value))
+		return true;
+	return field->is_signed ?
+		reject_fact(restored, table, field, "is %ld, which is not from %ld to %ld.", (int64_t)value, field->least,
+			    (int64_t)field->most) :
+		reject_fact(restored, table, field, "is %lu, which is not from %lu to %lu.", value, (uint64_t)field->least,
+			    field->most);
+}
+
+/* Returns true if the list WORDS, which are separated by spaces, contains WORD. */
+static bool
+is_one_of_words(const char *words, const char *word)
+{
+	size_t length = text_length(word);
+
+	for (const char *at = words; *at; at++) {
+		if (text_begins_with(at, word) && (at[length] == ' ' || !at[length]))
+			return true;
+		while (*at != ' ' && at[1])
+			at++;
+	}
+	return false;
+}
+
+static bool
+read_words_field(struct restored *restored, enum facts_table table, const struct facts_field *field,
+		 const uint8_t *bytes, size_t length, uint8_t *member)
 {
 	char *words = allocate_memory(restored, length + 1);
 
@@ -73,37 +157,56 @@ read_text_field(struct restored *restored, const uint8_t *bytes, size_t length, 
 		return false;
 	copy_text(words, bytes, length);
 	__builtin_memcpy(member, &words, sizeof(words));
+	if (length < (size_t)field->least)
+		return reject_fact(restored, table, field, "is empty.");
+	if (field->words && !is_one_of_words(field->words, words))
+		return reject_fact(restored, table, field, "is \"%.40s\", which is none of: %s.", words, field->words);
 	return true;
+}
+
+/* Adds a step to the way: element I of FIELD, which may also be a single struct. */
+static void
+push_step(struct restored *restored, enum facts_table table, const struct facts_field *field, size_t i)
+{
+	bool is_array = field->max > 1 || field->count != FACTS_NO_COUNT;
+
+	restored->steps[restored->depth++] =
+		(struct step){ fact_names_get_field(table, field->number), is_array ? i : NO_INDEX };
 }
 
 /* Reads element I of the array FIELD. */
 static bool
-read_element(struct restored *restored, const struct facts_field *field, size_t i, const uint8_t *bytes, size_t length,
-	     uint8_t *object)
+read_element(struct restored *restored, enum facts_table table, const struct facts_field *field, size_t i,
+	     const uint8_t *bytes, size_t length, uint8_t *object)
 {
 	size_t count = i + 1;
 
 	if (i >= field->max)
-		return false;
+		return reject_fact(restored, table, field, "has more than %u elements.", field->max);
 	if (field->count != FACTS_NO_COUNT)
 		__builtin_memcpy(object + field->count, &count, sizeof(count));
-	return read_struct(restored, field->table, bytes, length, object + field->offset + i * field->size);
+	push_step(restored, table, field, i);
+	if (!read_struct(restored, field->table, bytes, length, object + field->offset + i * field->size))
+		return false;
+	restored->depth--;
+	return true;
 }
 
 static bool
-read_field(struct restored *restored, const struct facts_field *field, size_t i, const uint8_t *bytes, size_t length,
-	   uint8_t *object)
+read_field(struct restored *restored, enum facts_table table, const struct facts_field *field, size_t i,
+	   const uint8_t *bytes, size_t length, uint8_t *object)
 {
 	uint8_t *member = object + field->offset;
 
 	if (field->kind == FACTS_STRUCTS)
-		return read_element(restored, field, i, bytes, length, object);
+		return read_element(restored, table, field, i, bytes, length, object);
 	if (field->kind == FACTS_NUMBER)
-		return read_number_field(field, bytes, length, member);
+		return read_number_field(restored, table, field, bytes, length, member);
 	if (field->kind != FACTS_TEXT)
-		return read_text_field(restored, bytes, length, member);
+		return read_words_field(restored, table, field, bytes, length, member);
 	if (length >= field->size)
-		return false;
+		return reject_fact(restored, table, field, "has %zu characters, but it can have only %u.", length,
+				   field->size - 1);
 	copy_text((char *)member, bytes, length);
 	return true;
 }
@@ -118,25 +221,36 @@ find_field(const struct facts_shape *shape, uint8_t number)
 }
 
 /*
- * Sets all texts of OBJECT that were not in the record to "", unless they are optional. This includes the texts in
- * its structs, but not in elements of its lists.
+ * Checks the fields of OBJECT that were not in the record, so that they are 0. Sets texts that may be empty to "", and
+ * rejects the other ones unless they are optional. This includes the fields of structs in OBJECT, but not of elements
+ * of its lists.
  */
-static void
-fill_missing_texts(struct facts_shape shape, uint8_t *object)
+static bool
+check_missing_fields(struct restored *restored, enum facts_table table, uint8_t *object)
 {
+	struct facts_shape shape = facts_get_table_shape(table);
+
 	for (size_t i = 0; i < shape.count; i++) {
 		const struct facts_field *field = &shape.fields[i];
 		const char *words;
 
-		if (field->kind == FACTS_STRUCTS && field->count == FACTS_NO_COUNT)
-			for (size_t k = 0; k < field->max; k++)
-				fill_missing_texts(facts_get_table_shape(field->table), object + field->offset + k * field->size);
+		for (size_t k = 0; field->kind == FACTS_STRUCTS && field->count == FACTS_NO_COUNT && k < field->max; k++) {
+			push_step(restored, table, field, k);
+			if (!check_missing_fields(restored, field->table, object + field->offset + k * field->size))
+				return false;
+			restored->depth--;
+		}
+		if (field->kind == FACTS_NUMBER && !is_number_in_range(field, get_number(field, object + field->offset)))
+			return reject_fact(restored, table, field, "is missing or 0.");
 		if (field->kind != FACTS_WORDS)
 			continue;
 		__builtin_memcpy(&words, object + field->offset, sizeof(words));
+		if (!words && field->least)
+			return reject_fact(restored, table, field, "is missing.");
 		words = words ? words : "";
 		__builtin_memcpy(object + field->offset, &words, sizeof(words));
 	}
+	return true;
 }
 
 /*
@@ -161,12 +275,11 @@ read_struct(struct restored *restored, enum facts_table table, const uint8_t *by
 		i = bytes[at] == before ? i + 1 : 0;
 		before = bytes[at];
 		field = find_field(&shape, before);
-		if (field && !read_field(restored, field, i, bytes + at + FACTS_HEAD_BYTES, size, object))
+		if (field && !read_field(restored, table, field, i, bytes + at + FACTS_HEAD_BYTES, size, object))
 			return false;
 		at += FACTS_HEAD_BYTES + size;
 	}
-	fill_missing_texts(shape, object);
-	return true;
+	return check_missing_fields(restored, table, object);
 }
 
 /* Allocates the lists whose size depends on the machine. */
@@ -178,13 +291,8 @@ allocate_lists(struct restored *restored)
 	struct series shape = report->series;
 	void *cores;
 
-	if (report->clock_count > REPORT_CLOCKS_MAX || report->claim_count > CLAIMS_MAX ||
-	    report->core_count > WARP_CORES_MAX || report->interval_count > REPORT_INTERVALS_MAX ||
-	    report->calibration_count > CALIBRATION_LOOPS || report->note_count > REPORT_NOTES_MAX ||
-	    report->behaviours.count > BEHAVIOURS_MAX || report->finding_count > REPORT_FINDINGS_MAX ||
-	    shape.clocks > REPORT_CLOCKS_MAX || shape.cores > WARP_CORES_MAX ||
-	    (shape.count && (shape.clocks < report->clock_count || shape.cores < report->core_count ||
-			     shape.count > series_max_rows(shape.cores))))
+	if (shape.count && (shape.clocks < report->clock_count || shape.cores < report->core_count ||
+			    shape.count > series_max_rows(shape.cores)))
 		return false;
 	restored->latencies = allocate_memory(restored, (report->clock_count + 1) * sizeof(*restored->latencies));
 	restored->loops = allocate_memory(restored, (report->calibration_count + 1) * sizeof(*restored->loops));
@@ -230,8 +338,11 @@ read_facts_entry(struct restored *restored, const struct record_entry *entry)
 			return false;
 		__builtin_memcpy(&length, entry->items + at, sizeof(length));
 		at += sizeof(length);
-		if (facts.length - at < length ||
-		    !read_struct(restored, elements.table, entry->items + at, length,
+		if (facts.length - at < length)
+			return false;
+		restored->steps[0] = (struct step){ fact_names_get_list(facts.list), *next };
+		restored->depth = facts.list == FACTS_REPORT ? 0 : 1;
+		if (!read_struct(restored, elements.table, entry->items + at, length,
 				 (uint8_t *)elements.first + *next * elements.stride))
 			return false;
 		at += length;
@@ -298,6 +409,17 @@ read_latency_entry(struct restored *restored, const struct record_entry *entry)
 	return true;
 }
 
+/* Copies a text that is padded with zeros to SIZE bytes. TO has space for one more byte. */
+static void
+copy_padded_text(char *to, const uint8_t *from, size_t size)
+{
+	size_t length = 0;
+
+	while (length < size && from[length])
+		length++;
+	copy_text(to, from, length);
+}
+
 static bool
 read_run_entry(struct restored *restored, const struct record_entry *entry)
 {
@@ -309,8 +431,8 @@ read_run_entry(struct restored *restored, const struct record_entry *entry)
 		return false;
 	restored->has_run = true;
 	record_read_fixed_part(entry, &run);
-	__builtin_memcpy(texts, run.version, sizeof(run.version));
-	__builtin_memcpy(texts + sizeof(run.version) + 1, run.commit, sizeof(run.commit));
+	copy_padded_text(texts, (const uint8_t *)run.version, sizeof(run.version));
+	copy_padded_text(texts + sizeof(run.version) + 1, (const uint8_t *)run.commit, sizeof(run.commit));
 	report->version = texts;
 	report->commit = texts + sizeof(run.version) + 1;
 	report->start_tsc = run.start_tsc;
@@ -343,20 +465,44 @@ is_record_complete(struct restored *restored)
 	return restored->has_run;
 }
 
-/* Returns false if the facts in REPORT break an assumption of src/judge or src/render. */
+/* Returns true if RATE is unknown or possible. A rate is divided by, so its divisor must not be 0. */
 static bool
-is_report_plausible(const struct report *report)
+is_rate_possible(const struct rate *rate)
+{
+	return rate->den ? rate->num / rate->den <= FACTS_HZ_MAX : !rate->num;
+}
+
+/* Checks facts that depend on each other. Writes a sentence to WHY if they contradict each other. */
+static bool
+are_facts_consistent(const struct report *report, struct text *why)
 {
 	for (size_t i = 0; i < report->clock_count; i++) {
-		const struct clock *clock = &report->clocks[i].clock;
+		const struct rate *rate = &report->clocks[i].clock.claimed;
 
-		if (clock->width_bits > 64 || (clock->claimed.num && !clock->claimed.den))
-			return false;
+		if (!is_rate_possible(rate))
+			text_printf(why, "The record's fact clocks[%zu].clock.claimed is %lu / %lu Hz, which is impossible.", i,
+				    rate->num, rate->den);
 	}
 	for (size_t i = 0; i < report->interval_count; i++)
-		if (report->intervals[i].state == CLOCK_PRESENT && !report->intervals[i].route_kind)
-			return false;
-	return true;
+		if (report->intervals[i].periodic && !report->intervals[i].asked_ns)
+			text_printf(why, "The record's fact intervals[%zu].asked_ns is 0, although the timer is periodic.", i);
+	return !why->length;
+}
+
+/* Returns a sentence about the first value in the record that is not as it must be, or NULL. */
+static const char *
+check_values(struct restored *restored)
+{
+	char *words = allocate_memory(restored, ERROR_SIZE);
+	struct text why;
+
+	if (!words)
+		return restored->error;
+	text_init(&why, words, ERROR_SIZE);
+	if (are_facts_consistent(restored->report, &why) &&
+	    entries_are_in_range(restored->record, restored->size, restored->report, &why))
+		return NULL;
+	return words;
 }
 
 /* Removes the results of rules that this version of baretick does not have. Adds a note if there are any. */
@@ -428,8 +574,11 @@ replay_restore_report(const void *record, size_t size, const struct replay_memor
 		return LOST_FACTS;
 	if (!restored.next[FACTS_REPORT])
 		return NO_FACTS;
-	if (!is_good || !is_report_plausible(report))
+	if (!is_good)
 		return BAD_FACTS;
+	restored.error = check_values(&restored);
+	if (restored.error)
+		return restored.error;
 	remove_unknown_rules(report);
 	if (!restore_findings(&restored))
 		return restored.error;

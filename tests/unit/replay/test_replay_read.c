@@ -3,6 +3,7 @@
 
 #include "test.h"
 #include "analysis/facts.h"
+#include "replay/fact_names.h"
 #include "replay/replay.h"
 #include "report_literal.h"
 
@@ -16,8 +17,8 @@
 enum { OPTIONS = 1, CPU_VENDOR = 5, INVARIANT = 13, SERIES = 22, HURRIED_MS = 24, CLOCK_COUNT = 26, CORE_COUNT = 28,
        INTERVAL_COUNT = 29, BEHAVIOUR_COUNT = 32, FINDING_COUNT = 33 };
 enum { OPTIONS_CLOCKS = 2, OPTIONS_CORES = 3 };
-enum { CLOCK_CLOCK = 1, CLOCK_WIDTH = 9, CLOCK_CLAIMED = 11 };
-enum { INTERVAL_SOURCE = 1, INTERVAL_ROUTE = 4, INTERVAL_STATE = 7 };
+enum { CLOCK_CLOCK = 1, CLOCK_ID = 1, CLOCK_MAIN = 3, CLOCK_WIDTH = 9, CLOCK_CLAIMED = 11 };
+enum { INTERVAL_SOURCE = 1, INTERVAL_PERIODIC = 2, INTERVAL_ROUTE = 4, INTERVAL_STATE = 7, INTERVAL_ASKED = 9 };
 enum { UNKNOWN = 250 };
 
 static uint8_t bytes[RECORD_SIZE], elements[8192];
@@ -153,6 +154,19 @@ put_empty(uint16_t list, uint32_t first)
 	put_entry(list, first);
 }
 
+/* Appends a clock that has only its names. */
+static void
+put_named_clock(uint32_t first)
+{
+	size_t at = begin_element(), inner = begin_field(CLOCK_CLOCK);
+
+	put_words(CLOCK_ID, "hpet");
+	put_words(CLOCK_MAIN, "hpet");
+	end_element(inner);
+	end_element(at);
+	put_entry(FACTS_CLOCKS, first);
+}
+
 static const char *
 replay_all(void)
 {
@@ -285,10 +299,17 @@ TEST(a_report_without_fields_is_accepted)
 TEST(texts_of_missing_structs_are_empty)
 {
 	put_report(CLOCK_COUNT, 1);
-	put_empty(FACTS_CLOCKS, 0);
+	put_named_clock(0);
 	assert_null(replay_all());
-	assert_string_equal(report.clocks[0].clock.id, "");
+	assert_string_equal(report.clocks[0].clock.title, "");
 	assert_null(report.clocks[0].clock.caveat);
+}
+
+TEST(clock_without_an_id_is_rejected)
+{
+	put_report(CLOCK_COUNT, 1);
+	put_empty(FACTS_CLOCKS, 0);
+	assert_string_equal(replay_all(), "The record's fact clocks[0].clock.id is missing.");
 }
 
 TEST(a_record_without_facts_is_from_an_older_version)
@@ -317,7 +338,7 @@ TEST(limits_of_all_rules_and_the_longest_texts_of_options_fit_into_their_entry)
 	for (size_t i = 0; ids[i]; i++) {
 		assert_true(options->limit_count < OPTIONS_LIMITS_MAX);
 		snprintf(options->limits[options->limit_count].rule, sizeof(options->limits[0].rule), "%s", ids[i]);
-		options->limits[options->limit_count++].value = UINT64_MAX;
+		options->limits[options->limit_count++].value = FACTS_LIMIT_MAX;
 	}
 	memset(options->save.url, 'x', sizeof(options->save.url) - 1);
 	memset(options->label, 'l', sizeof(options->label) - 1);
@@ -351,15 +372,15 @@ TEST(fields_and_lists_of_a_later_version_are_skipped)
 TEST(missing_element_gives_an_error)
 {
 	put_report(CLOCK_COUNT, 2);
-	put_empty(FACTS_CLOCKS, 0);
+	put_named_clock(0);
 	assert_string_equal(replay_all(), BAD_FACTS);
 }
 
 TEST(additional_element_gives_an_error)
 {
 	put_report(CLOCK_COUNT, 1);
-	put_empty(FACTS_CLOCKS, 0);
-	put_empty(FACTS_CLOCKS, 1);
+	put_named_clock(0);
+	put_named_clock(1);
 	assert_string_equal(replay_all(), BAD_FACTS);
 }
 
@@ -367,7 +388,7 @@ TEST(elements_in_the_wrong_order_give_an_error)
 {
 	put_report(CLOCK_COUNT, 2);
 	put_empty(FACTS_CLOCKS, 1);
-	put_empty(FACTS_CLOCKS, 0);
+	put_named_clock(0);
 	assert_string_equal(replay_all(), BAD_FACTS);
 }
 
@@ -381,7 +402,7 @@ TEST(elements_before_the_report_give_an_error)
 TEST(second_report_gives_an_error)
 {
 	put_report(CLOCK_COUNT, 1);
-	put_empty(FACTS_CLOCKS, 0);
+	put_named_clock(0);
 	put_entry(FACTS_REPORT, 1);
 	assert_string_equal(replay_all(), BAD_FACTS);
 }
@@ -407,25 +428,25 @@ put_option(uint8_t number, uint8_t value)
 TEST(enum_out_of_range_gives_an_error)
 {
 	put_option(OPTIONS_CORES, CORES_OFF + 1);
-	assert_string_equal(replay_all(), BAD_FACTS);
+	assert_string_equal(replay_all(), "The record's fact options.cores.method is 3, which is not from 0 to 2.");
 }
 
 TEST(bool_above_1_gives_an_error)
 {
 	put_report(INVARIANT, 2);
-	assert_string_equal(replay_all(), BAD_FACTS);
+	assert_string_equal(replay_all(), "The record's fact tsc_is_invariant is 2, which is not from 0 to 1.");
 }
 
 TEST(number_that_is_wider_than_its_field_gives_an_error)
 {
 	size_t at = begin_element();
 
-	put_bytes(HURRIED_MS, "\1\2\3\4\5\6\7\10", 8);
+	put_bytes(HURRIED_MS, "\1\2\3\4", 4);
 	put_bytes(INVARIANT, "\1\0", 2);
 	end_element(at);
 	put_entry(FACTS_REPORT, 0);
-	assert_string_equal(replay_all(), BAD_FACTS);
-	assert_int_equal(report.ended_early_ms, 0x0807060504030201);
+	assert_string_equal(replay_all(), "The record's fact tsc_is_invariant has 2 bytes, but it can have only 1.");
+	assert_int_equal(report.ended_early_ms, 0x04030201);
 }
 
 TEST(text_that_is_too_long_gives_an_error)
@@ -435,7 +456,7 @@ TEST(text_that_is_too_long_gives_an_error)
 	put_words(CPU_VENDOR, "GenuineIntel!");
 	end_element(at);
 	put_entry(FACTS_REPORT, 0);
-	assert_string_equal(replay_all(), BAD_FACTS);
+	assert_string_equal(replay_all(), "The record's fact cpu_vendor has 13 characters, but it can have only 12.");
 }
 
 TEST(bytes_that_are_not_printable_are_replaced)
@@ -465,7 +486,7 @@ TEST(more_elements_than_an_array_has_give_an_error)
 		const char *error = replay_all();
 
 		if (more)
-			assert_string_equal(error, BAD_FACTS);
+			assert_string_equal(error, "The record's fact options.clocks.ids has more than 16 elements.");
 		else
 			assert_null(error);
 	}
@@ -486,8 +507,9 @@ TEST(counts_above_their_maximum_give_an_error)
 	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
 		begin(NULL);
 		put_report(counts[i].number, (uint8_t)(counts[i].most + 1));
-		assert_string_equal(replay_all(), BAD_FACTS);
-		assert_int_equal(block_count, 1); /* no memory was allocated except for the texts of the entry `run` */
+		assert_non_null(strstr(replay_all(), "which is not from 0 to"));
+		/* memory was only allocated for the texts of the entry `run` and for the error */
+		assert_int_equal(block_count, 2);
 	}
 }
 
@@ -509,7 +531,7 @@ replay_series(uint8_t clocks, uint8_t cores)
 	end_element(at);
 	put_entry(FACTS_REPORT, 0);
 	for (uint32_t i = 0; i < 2; i++)
-		put_empty(FACTS_CLOCKS, i);
+		put_named_clock(i);
 	for (uint32_t i = 0; i < 2; i++)
 		put_empty(FACTS_CORES, i);
 	put_empty(FACTS_ROWS, 0);
@@ -527,7 +549,8 @@ TEST(series_needs_all_clocks_and_cores_of_the_report)
 	assert_int_equal(report.series.count, 1);
 	assert_string_equal(replay_series(1, 2), BAD_FACTS);
 	assert_string_equal(replay_series(2, 1), BAD_FACTS);
-	assert_string_equal(replay_series(REPORT_CLOCKS_MAX + 1, 2), BAD_FACTS);
+	assert_string_equal(replay_series(REPORT_CLOCKS_MAX + 1, 2),
+			    "The record's fact series.clocks is 17, which is not from 0 to 16.");
 }
 
 TEST(lengths_beyond_their_container_give_an_error)
@@ -565,6 +588,8 @@ put_clock(uint8_t width, uint8_t numerator, uint8_t denominator)
 	put_report(CLOCK_COUNT, 1);
 	at = begin_element();
 	inner = begin_field(CLOCK_CLOCK);
+	put_words(CLOCK_ID, "hpet");
+	put_words(CLOCK_MAIN, "hpet");
 	put_byte(CLOCK_WIDTH, width);
 	rate = begin_field(CLOCK_CLAIMED);
 	put_byte(1, numerator);
@@ -582,10 +607,10 @@ TEST(clock_needs_a_possible_width_and_rate)
 	assert_int_equal(report.clocks[0].clock.claimed.num, 3);
 	begin(NULL);
 	put_clock(65, 3, 1);
-	assert_string_equal(replay_all(), BAD_FACTS);
+	assert_string_equal(replay_all(), "The record's fact clocks[0].clock.width_bits is 65, which is not from 0 to 64.");
 	begin(NULL);
 	put_clock(64, 3, 0);
-	assert_string_equal(replay_all(), BAD_FACTS);
+	assert_string_equal(replay_all(), "The record's fact clocks[0].clock.claimed is 3 / 0 Hz, which is impossible.");
 }
 
 /* Replays a record with the latency of CLOCK: COUNT reads, and histogram cells whose bytes are CELLS. */
@@ -603,27 +628,142 @@ replay_latency(uint16_t clock, uint64_t count, const char *cells, uint16_t lengt
 	return replay_all();
 }
 
-TEST(tested_timer_needs_the_kind_of_its_route)
+/* Replays a record with a periodic timer. A text is omitted if it is NULL, and the period if it is 0. */
+static const char *
+replay_timer(const char *source, const char *route, uint8_t period_ns, const struct record_timer *timer)
 {
-	for (int has_route = 0; has_route < 2; has_route++) {
-		size_t at;
+	size_t at;
 
-		begin(NULL);
-		put_report(INTERVAL_COUNT, 1);
-		at = begin_element();
-		put_words(INTERVAL_SOURCE, "hpet0");
-		if (has_route)
-			put_words(INTERVAL_ROUTE, "ioapic");
-		put_byte(INTERVAL_STATE, CLOCK_PRESENT);
-		end_element(at);
-		put_entry(FACTS_INTERVALS, 0);
-		const char *error = replay_all();
+	begin(NULL);
+	if (timer)
+		record_put(&record, RECORD_TIMER, timer, NULL, 0);
+	put_report(INTERVAL_COUNT, 1);
+	at = begin_element();
+	if (source)
+		put_words(INTERVAL_SOURCE, source);
+	put_byte(INTERVAL_PERIODIC, 1);
+	if (route)
+		put_words(INTERVAL_ROUTE, route);
+	put_byte(INTERVAL_STATE, CLOCK_PRESENT);
+	if (period_ns)
+		put_byte(INTERVAL_ASKED, period_ns);
+	end_element(at);
+	put_entry(FACTS_INTERVALS, 0);
+	return replay_all();
+}
 
-		if (has_route)
-			assert_null(error);
-		else
-			assert_string_equal(error, BAD_FACTS);
+TEST(timer_needs_a_source_and_a_known_route_and_a_period)
+{
+	assert_null(replay_timer("hpet0", "ioapic", 100, NULL));
+	assert_string_equal(replay_timer("hpet0", NULL, 100, NULL), "The record's fact intervals[0].route_kind is missing.");
+	assert_string_equal(replay_timer(NULL, "ioapic", 100, NULL), "The record's fact intervals[0].source is missing.");
+	assert_string_equal(replay_timer("", "ioapic", 100, NULL), "The record's fact intervals[0].source is empty.");
+	for (size_t i = 0; i < 3; i++) {
+		static const char *const words[] = { "api", "ioapi", "c fsb" };
+
+		assert_non_null(strstr(replay_timer("hpet0", words[i], 100, NULL),
+				       "which is none of: lapic ioapic fsb pic status."));
 	}
+	assert_string_equal(replay_timer("hpet0", "ioapic", 0, NULL),
+			    "The record's fact intervals[0].asked_ns is 0, although the timer is periodic.");
+}
+
+TEST(description_of_a_timer_must_match_its_row)
+{
+	const struct record_timer good = { .flags = RECORD_PERIODIC, .source = "hpet0", .interval_ns = 100 };
+	struct record_timer timer = good;
+
+	assert_null(replay_timer("hpet0", "ioapic", 100, &timer));
+	timer.interval_ns = 101;
+	assert_string_equal(replay_timer("hpet0", "ioapic", 100, &timer),
+			    "The timer 0 in entry 1 of the record, with the interval 101 ns, is not in the list "
+			    "intervals.");
+	timer = good;
+	timer.flags = 0;
+	assert_non_null(replay_timer("hpet0", "ioapic", 100, &timer));
+	timer = good;
+	timer.timer = 1;
+	assert_non_null(replay_timer("hpet0", "ioapic", 100, &timer));
+}
+
+TEST(reading_outside_of_its_range_gives_an_error)
+{
+	const struct record_octave octaves[] = { { 1 }, { UINT64_C(1) << 62 } };
+
+	record_put(&record, RECORD_SCALE, &(struct record_scale){ .hz_num = 1, .hz_den = 1, .step_ticks = 1 }, NULL, 0);
+	put_empty(FACTS_REPORT, 0);
+	assert_string_equal(replay_all(), "The rate of the TSC in entry 1 of the record is 1 / 1 Hz, "
+			    "from 0 to 0 microhertz: it is impossible.");
+	begin(NULL);
+	record_put(&record, RECORD_SCALE, &(struct record_scale){ 1000000000, 1, 0, 0, UINT64_C(1) << 62 }, NULL, 0);
+	put_empty(FACTS_REPORT, 0);
+	assert_string_equal(replay_all(), "The number step_ticks in entry 1 of the record is "
+			    "4611686018427387904, which is above 1099511627776.");
+	begin(NULL);
+	record_put(&record, RECORD_WATCH, &(struct record_watch){ .gaps = 1 }, octaves, 2);
+	put_empty(FACTS_REPORT, 0);
+	assert_string_equal(replay_all(), "The number gaps in entry 1 of the record is 4611686018427387904, "
+			    "which is above 9007199254740992.");
+}
+
+/* Returns true if FIELD states how many elements the record has, so that a larger value is another error. */
+static bool
+is_number_of_elements(const char *name)
+{
+	return strstr(name, "count") && strcmp(name, "smi_count");
+}
+
+/*
+ * Sets each number in OBJECT, a struct of TABLE, to one above its maximum, one after another. Each time, a replay of the
+ * facts of FROM, which contains OBJECT, must give an error that names the field. Returns the number of such fields.
+ */
+static size_t
+check_each_number(const struct report *from, enum facts_table table, uint8_t *object)
+{
+	struct facts_shape shape = facts_get_table_shape(table);
+	size_t checked = 0;
+
+	for (size_t i = 0; i < shape.count; i++) {
+		const struct facts_field *field = &shape.fields[i];
+		uint64_t before = 0, wrong = field->most + 1;
+		const char *name = fact_names_get_field(table, field->number), *error;
+
+		size_t elements_in_use = 1;
+
+		if (field->kind == FACTS_STRUCTS && field->count != FACTS_NO_COUNT)
+			memcpy(&elements_in_use, object + field->count, sizeof(elements_in_use));
+		if (field->kind == FACTS_STRUCTS && elements_in_use)
+			checked += check_each_number(from, field->table, object + field->offset);
+		if (field->kind != FACTS_NUMBER || !wrong || (field->size < 8 && wrong >> (8 * field->size)) ||
+		    (field->is_signed && wrong > INT64_MAX) || is_number_of_elements(name))
+			continue;
+		memcpy(&before, object + field->offset, field->size);
+		memcpy(object + field->offset, &wrong, field->size);
+		begin(NULL);
+		put_facts(from);
+		memcpy(object + field->offset, &before, field->size);
+		error = replay(bytes, record.length);
+		if (!error || !strstr(error, name) || !strstr(error, "which is not from"))
+			fail_msg("%s: %s", name, error ? error : "no error");
+		checked++;
+	}
+	return checked;
+}
+
+TEST(each_fact_above_its_maximum_gives_an_error_that_names_it)
+{
+	struct report *from = literal_make_clean_report();
+	size_t checked = 0;
+
+	literal_add_intervals(from);
+	rules_add_finding(from, "clock-stuck", "rtc", REPORT_NO_CORE, "It does not move.");
+	for (enum facts_list list = FACTS_REPORT; list < FACTS_LISTS; list++) {
+		struct facts_elements of = facts_get_list_elements(list, from, NULL);
+
+		if (of.count && list != FACTS_LOOPS)
+			checked += check_each_number(from, of.table, of.first);
+	}
+	assert_in_range(checked, 100, SIZE_MAX);
 }
 
 TEST(the_cells_of_a_latency_are_restored)
