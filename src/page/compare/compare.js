@@ -116,14 +116,9 @@ function stolenTime({interference: found}) {
 	return found && isNumber(found.total_ns) && found.observed_ns > 0 ? share(100 * found.total_ns / found.observed_ns) : NONE;
 }
 
-function listContradictions(others) {
-	return others.map(({report, name}) => [name, contradictionSentence(report)]).filter(([, sentence]) => sentence)
-		.map(([name, sentence]) => el("p", {class: "problem other"}, `${name}: ${sentence}`));
-}
-
 function compareSection(here, others) {
 	return section("compare", "Compared",
-		machinesTable(here, others), listContradictions(others), differences(here, others),
+		machinesTable(here, others), differences(here, others),
 		compareCharts(here, others),
 		details("All clocks of all reports as a table", () => allClocksTable(here, others)));
 }

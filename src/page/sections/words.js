@@ -14,14 +14,11 @@ function startedAt(report) {
 	return report.started_at && report.started_at.replace("T", " ");
 }
 
-/* Shows warnings at the top of the page: contradictions in the report, and parts of the report that are not shown. */
+/* Shows a warning at the top of the page if parts of the report are not shown. */
 function warnings(report) {
 	const left = leftOut.get(report) || [];
-	const contradiction = contradictionSentence(report);
 
-	return el("div", null,
-		contradiction && el("p", {class: "problem", id: "contradiction", role: "alert"}, contradiction),
-		left.length && el("p", {class: "problem", id: "left-out"}, `Not all of this report is shown. ${left.join("; ")}.`));
+	return left.length && el("p", {class: "problem", id: "left-out"}, `Not all of this report is shown. ${left.join("; ")}.`);
 }
 
 /* Shows a badge if the application found that the slowest reads are unreliable because of stolen time. */
