@@ -5,7 +5,7 @@ import csv
 import io
 import math
 
-from results import older, reports
+from results import reports
 
 HEADER = ["run", "clock", "core", "metric", "value", "low", "high", "unit", "machine"]
 VERDICTS = ["pass", "warn", "fail", "incomplete"]
@@ -76,8 +76,7 @@ def _make_interval(numbers):
 
 
 def _make_report(started_at, rows):
-    schema = older.SCHEMA.replace("/1", "/2")
-    report = {"schema": schema, "started_at": started_at, "verdict": None, "machine": {"identity": {}}, "findings": []}
+    report = {"schema": reports.read_schema_name(), "started_at": started_at, "verdict": None, "machine": {"identity": {}}, "findings": []}
     clocks, cores = {}, {}
     for _, clock, core, metric, value, low, high, unit, *machine in rows:
         numbers = [parse_number(word) for word in (value, low, high)]

@@ -4,7 +4,6 @@ import json
 import math
 import os
 
-from results import older
 from results.sanitize import clean_text
 
 HOME = os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "..", "src", "report")
@@ -70,30 +69,33 @@ def parse_json(data):
 
 
 def check_report(report):
-    """Return REPORT, which parse_json() returned, converted to today's schema. Raise ValueError if it
-    does not match this schema.
-    """
-    schema, shape = _read_schema()
+    """Return REPORT, which parse_json() returned. Raise ValueError if it does not match the schema."""
+    schema = read_schema_name()
     found = report.get("schema") if isinstance(report, dict) else None
-    if found == older.SCHEMA:
-        report = older.convert_to_current(report, schema)
-    elif found != schema:
+    if found != schema:
         but = f", but of {json.dumps(found[:SHOWN_MAX])}" if isinstance(found, str) else ""
         raise ValueError(f"is not of schema {schema}{but}")
-    flaw = _find_schema_mismatch(report, shape, "")
+    flaw = _find_schema_mismatch(report, _read_shape(), "")
     if flaw:
         raise ValueError(f"is not as schema {found} has it: {flaw}")
-    if report.get("findings"):  # earlier releases sort findings by rule
-        report["findings"].sort(key=lambda finding: finding.get("severity") != "fail")
     return report
 
 
+def read_schema_name():
+    """Return the value of the key `schema` in today's reports."""
+    return _read_definitions()["report"]["properties"]["schema"]["const"]
+
+
 @functools.cache
-def _read_schema():
-    """Return the schema's name, and the expected shape of a report."""
-    definitions = read_report_definition("report.schema.json")["$defs"]
-    name = definitions["report"]["properties"]["schema"]["const"]
-    return name, _make_lenient_schema(definitions["report"], definitions)
+def _read_definitions():
+    return read_report_definition("report.schema.json")["$defs"]
+
+
+@functools.cache
+def _read_shape():
+    """Return the expected shape of a report."""
+    definitions = _read_definitions()
+    return _make_lenient_schema(definitions["report"], definitions)
 
 
 def _parse_finite_number(word):

@@ -14,7 +14,7 @@ from results import files, reports
 from results.sanitize import clean_text
 
 FILES = ["report.json", "report.html", "report.txt", "report.csv"]
-# The file with the raw readings. A machine with many cores does not send it, and earlier releases do not make it.
+# The file with the raw readings. A machine with many cores does not send it.
 RECORD = "report.record"
 LOGS = ["serial.log", "qemu.log"]
 STICK = "stick.img"

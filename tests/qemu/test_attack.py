@@ -159,7 +159,7 @@ def test_a_message_of_qemu_that_is_too_long_is_ignored():
 
 def whole(middle):
     """Return a report that follows the schema and has MIDDLE as the value of an unknown key."""
-    return b'{"schema": "baretick.report/2", "verdict": "pass", "clocks": [], ' + middle + b"}\n"
+    return b'{"schema": "baretick.report/1", "verdict": "pass", "clocks": [], ' + middle + b"}\n"
 
 
 def filled(part, size=15 << 20):
@@ -233,7 +233,7 @@ def test_no_text_of_a_guest_reaches_a_terminal_or_a_program_raw(fake, tmp_path):
 
 
 @pytest.mark.parametrize("serial, body", [
-    (spoken({"schema": "baretick.report/2", "verdict": ESCAPES, "clocks": []}), ""),
+    (spoken({"schema": "baretick.report/1", "verdict": ESCAPES, "clocks": []}), ""),
     (spoken({**report("incomplete"), "reason": ESCAPES}), ""),
     (spoken({**report("incomplete"), "schema": ESCAPES}), ""),
     (b"baretick 1\nerror: " + ESCAPES.encode() + b"\n", ""),

@@ -22,7 +22,7 @@ def clock(name="hpet", verdict="pass", p50=400, least=380, loop=430.0, hit=0, st
 
 
 def document(*clocks, verdict="pass", findings=(), asked=(), **machine):
-    return {"schema": "baretick.report/2", "verdict": verdict, "clocks": list(clocks),
+    return {"schema": "baretick.report/1", "verdict": verdict, "clocks": list(clocks),
             "options": {"clocks": list(asked)}, "findings": [{"rule": rule, "severity": "warn", "clock": name, "text": ""} for rule, name in findings],
             "machine": {"cpu": "Some CPU", "hypervisor": None, "accelerator": None, "cores_started": 4,
                         "tsc_hz": 1e9, **machine}}
@@ -297,7 +297,7 @@ def test_a_rate_without_a_claim_is_compared_on_the_same_machine_and_else_a_note(
 
 @pytest.mark.parametrize("body, sentence", [
     (b"", "is not JSON in ASCII"),
-    (b"{}", "is not of schema baretick.report/2"),
+    (b"{}", "is not of schema baretick.report/1"),
     (json.dumps(report("incomplete", ())).encode(),
      "is a report of a run that is incomplete: there is nothing to compare with"),
     (json.dumps({**report(), "clocks": [7]}).encode(), "clocks[0] is no object"),

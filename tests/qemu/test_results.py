@@ -24,7 +24,7 @@ def behaviour(rule, clock, severity, outcome, text):
 def full():
     """Return a report that has a clock with each verdict, and a rule with each outcome."""
     return {
-        "schema": "baretick.report/2", "verdict": "fail",
+        "schema": "baretick.report/1", "verdict": "fail",
         "options": {"clocks": [], "label": "rack 7", "given": "profile=quick clocks=tsc,hpet"},
         "quality": {"stolen_percent": 61, "reliable_tails": False,
                     "text": "61.0 % of the observed time was stolen: latency tails are unreliable."},
@@ -369,17 +369,17 @@ def test_keys_that_are_not_known_are_passed_over(name):
 @pytest.mark.parametrize("body, sentence", [
     (b"{,}", "is not JSON in ASCII: "),
     (b"[" * 200_000, "is not JSON in ASCII: "),
-    (b'{"schema": "baretick.report/2", "verdict": NaN}', "is not JSON in ASCII: NaN is no number"),
+    (b'{"schema": "baretick.report/1", "verdict": NaN}', "is not JSON in ASCII: NaN is no number"),
     (b"\xff", "is not JSON in ASCII: "),
-    (b"[]", "is not of schema baretick.report/2"),
-    (b'{"schema": "baretick.report/3"}', 'is not of schema baretick.report/2, but of "baretick.report/3"'),
-    (b'{"schema": "baretick.report/2", "clocks": []}', "it has no verdict"),
-    (b'{"schema": "baretick.report/2", "verdict": "pass"}', "it has no clocks"),
-    (b'{"schema": "baretick.report/2", "verdict": "pass", "clocks": {}}', "clocks is no list"),
-    (b'{"schema": "baretick.report/2", "verdict": "pass", "clocks": [{"verdict": "pass"}]}', "clocks[0] has no id"),
-    (b'{"schema": "baretick.report/2", "verdict": "pass", "clocks": [{"id": "a", "verdict": 1}]}',
+    (b"[]", "is not of schema baretick.report/1"),
+    (b'{"schema": "baretick.report/3"}', 'is not of schema baretick.report/1, but of "baretick.report/3"'),
+    (b'{"schema": "baretick.report/1", "clocks": []}', "it has no verdict"),
+    (b'{"schema": "baretick.report/1", "verdict": "pass"}', "it has no clocks"),
+    (b'{"schema": "baretick.report/1", "verdict": "pass", "clocks": {}}', "clocks is no list"),
+    (b'{"schema": "baretick.report/1", "verdict": "pass", "clocks": [{"verdict": "pass"}]}', "clocks[0] has no id"),
+    (b'{"schema": "baretick.report/1", "verdict": "pass", "clocks": [{"id": "a", "verdict": 1}]}',
      "clocks[0].verdict is 1"),
-    (b'{"schema": "baretick.report/2", "verdict": "pass", "clocks": [{"id": "a", "verdict": "pass", '
+    (b'{"schema": "baretick.report/1", "verdict": "pass", "clocks": [{"id": "a", "verdict": "pass", '
      b'"latency": {"p50_ns": "1"}}]}', 'clocks[0].latency.p50_ns is "1"'),
 ])
 def test_what_is_no_report_is_refused_with_the_place(body, sentence):
@@ -389,11 +389,10 @@ def test_what_is_no_report_is_refused_with_the_place(body, sentence):
 
 
 @pytest.mark.parametrize("body", [
-    b'{"schema": "baretick.report/2", "verdict": "pass", "clocks": [], "news": %s}',
-    b'{"schema": "baretick.report/2", "verdict": "pass", "clocks": [{"id": %s}]}',
-    b'{"schema": "baretick.report/2", "verdict": "pass", "clocks": %s}',
-    b'{"schema": "baretick.report/1", "verdict": "pass", "clocks": [], "cores": %s}',
-], ids=["unknown", "id", "clocks", "older"])
+    b'{"schema": "baretick.report/1", "verdict": "pass", "clocks": [], "news": %s}',
+    b'{"schema": "baretick.report/1", "verdict": "pass", "clocks": [{"id": %s}]}',
+    b'{"schema": "baretick.report/1", "verdict": "pass", "clocks": %s}',
+], ids=["unknown", "id", "clocks"])
 @pytest.mark.parametrize("depth", [100, 900, 950, 980, 5000])
 def test_a_report_of_any_depth_is_read_or_refused(body, depth):
     nested = body % (b"[" * depth + b"]" * depth)
@@ -408,7 +407,7 @@ def test_a_report_of_any_depth_is_read_or_refused(body, depth):
 @pytest.mark.parametrize("number", ["1e999", "-1e999", "9" * 400, "9" * 5000, "Infinity"])
 def test_a_number_that_is_none_is_refused(number):
     with pytest.raises(ValueError, match="is not JSON in ASCII"):
-        reports.parse_report(b'{"schema": "baretick.report/2", "verdict": "pass", "clocks": [], "news": %s}' % number.encode())
+        reports.parse_report(b'{"schema": "baretick.report/1", "verdict": "pass", "clocks": [], "news": %s}' % number.encode())
 
 
 def places(value, path=()):
@@ -448,13 +447,12 @@ def read_by_all(report, other):
     assert junit.format_junit(found, 1) and tap.format_tap(found) and summary.format_summary(report, None, comparison)
 
 
-@pytest.mark.parametrize("name, put_there", [("sick", SHAPES + NUMBERS), ("older/report-1", SHAPES)], ids=["now", "older"])
-def test_whatever_stands_at_any_place_is_read_or_refused_and_what_is_missing_was_not_measured(name, put_there):
-    whole = json.loads((ROOT / "tests" / "goldens" / f"{name}.json").read_text())
+def test_whatever_stands_at_any_place_is_read_or_refused_and_what_is_missing_was_not_measured():
+    whole = json.loads((ROOT / "tests" / "goldens" / "sick.json").read_text())
     every = [path for path in places(whole) if path]
     assert len(every) > 150 and NEEDED < set(every)
     before, refused = reports.parse_report(json.dumps(whole).encode()), set()
-    for path, odd in itertools.product(every, put_there):
+    for path, odd in itertools.product(every, SHAPES + NUMBERS):
         try:
             report = reports.parse_report(json.dumps(put(whole, path, odd)).encode())
         except ValueError as error:
@@ -465,44 +463,6 @@ def test_whatever_stands_at_any_place_is_read_or_refused_and_what_is_missing_was
         read_by_all(report, before)
         read_by_all(before, report)
     assert refused == NEEDED
-
-
-# Tests of reports of the previous schema.
-
-def test_a_report_of_schema_1_says_the_same_in_the_words_of_today():
-    older = reports.parse_report((ROOT / "tests" / "goldens" / "older" / "report-1.json").read_bytes())
-    for clock in older["clocks"]:
-        clock.update(series=0, rate_fit=None, rate_over=None, absolute_hz=None, relative_to=None, budget=None, not_determined=0,
-                     cost=None)
-        if clock["latency"]:
-            clock["latency"].update({f"p{p}_within_ns": None for p in (50, 90, 99, 999)})
-    for core in older["cores"]:
-        core.update(drifts=False, offset_budget=None, last_offset_ns=None, steps_back=False, monotonic=None)
-    for behaviour_ in older["behaviours"]:
-        behaviour_.update(severity="warn", limit=None)
-    for finding in older["findings"]:
-        finding["cores"] = []
-    older["discontinuities"] = []
-    older["intervals"], older["tick"], older["answer"] = [], None, None
-    older["unjudged"] = older["record"] = older["calibrated"] = older["interference"]["reported"] = None
-    older["calibrations"], older["claims"] = [], []
-    older["options"].update(given=None, label=None, identity="on", irq="off", pic="off", interval_ms=60000)
-    older["machine"]["identity"] = dict.fromkeys(("vendor", "product", "serial", "board", "bios", "bios_date", "family", "model",
-                                                  "stepping", "microcode", "oem", "host"))
-    older["machine"]["paravirtual"], older["taken"], older["ended_early_ms"], older["series"] = [], [], None, None
-    older["quality"] = {"stolen_percent": None, "reliable_tails": None, "text": None}
-    older["skew"].update(text=None, shown=None, at_best_ns=None, first_ms=None, first_bound_ns=None, last_ms=None, last_bound_ns=None,
-                         later=None)
-    check_schema(older)
-    assert [row["outcome"] for row in older["behaviours"]] == ["not_checked", "failed", "failed"]
-    kept = {**report(), "schema": "baretick.report/1", "behaviours": [{"rule": "pit-step", "outcome": "kept"}]}
-    assert reports.parse_report(json.dumps(kept).encode())["behaviours"] == [{"rule": "pit-step", "outcome": "passed"}]
-
-
-def test_findings_of_an_earlier_release_are_read_with_failures_first():
-    older = {**full(), "findings": [finding("a", "warn", None, "1"), finding("b", "fail", "tsc", "2"),
-                                    finding("c", "warn", None, "3"), finding("d", "fail", None, "4")]}
-    assert [row["rule"] for row in reports.parse_report(json.dumps(older).encode())["findings"]] == ["b", "d", "a", "c"]
 
 
 def test_stolen_time_is_said_beside_a_baseline():
@@ -531,13 +491,3 @@ def test_a_comparison_of_quiet_runs_has_no_doubt(was, now):
     found = baseline.Comparison(before, after, 2)
     assert found.doubt is None and found.notes == []
     assert "\nNothing is worse.\n" in summary.format_summary(after, None, found)
-
-
-def test_a_report_of_schema_1_is_a_baseline(run, fake, tmp_path):
-    before = ROOT / "tests" / "goldens" / "older" / "report-1.json"
-    now = json.loads((ROOT / "tests" / "goldens" / "sick.json").read_text())
-    done = run(*fake(spoken(now), "sys.exit(35)"), "--baseline", before)
-    assert done.status == 1 and done.stderr == "", done
-    now["clocks"][0]["resolution_ns"] *= 3
-    done = run(*fake(spoken(now), "sys.exit(35)"), "--baseline", before)
-    assert done.stderr.startswith("qemu/run: worse than the baseline: tsc has a resolution of "), done

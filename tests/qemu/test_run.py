@@ -208,7 +208,7 @@ def test_a_report_that_is_not_json_is_refused(run, fake):
 
 
 def test_a_report_of_another_schema_is_refused(run, fake):
-    assert "is not of schema baretick.report/2" in run(*fake(spoken({"schema": "other/9"}))).stderr
+    assert "is not of schema baretick.report/1" in run(*fake(spoken({"schema": "other/9"}))).stderr
 
 
 def test_an_exit_value_that_contradicts_the_report_is_refused(run, fake):

@@ -31,7 +31,7 @@ WAIT_S = 120  # longest wait; the machine may be busy
 EFI = b"MZ the application"
 MIB = 1 << 20
 MEMORY_MAX_MIB = 400
-SMALL = {"schema": "baretick.report/2", "verdict": "pass", "clocks": [{"id": "tsc", "verdict": "pass"}]}
+SMALL = {"schema": "baretick.report/1", "verdict": "pass", "clocks": [{"id": "tsc", "verdict": "pass"}]}
 
 
 def small(**more):
@@ -173,11 +173,11 @@ def test_a_report_is_kept_byte_for_byte_under_machine_and_time(serve):
     assert re.fullmatch(rf"\d\d:\d\d:\d\d  127\.0\.0\.1  SN-0042  pass  reports/{re.escape(name)}", lines[0])
 
 
-def test_an_earlier_schema_is_taken_and_a_machine_is_its_serial_else_its_label_else_its_product(serve):
+def test_a_machine_is_its_serial_else_its_label_else_its_product(serve):
     server = serve()
     bodies = [small(machine={"identity": {"serial": "S", "product": "P"}}, options={"label": "L", "clocks": []}),
               small(machine={"identity": {"serial": None, "product": "P"}}, options={"label": "L", "clocks": []}),
-              small(machine={"identity": {"product": "P"}}, schema="baretick.report/1"), small(machine=None)]
+              small(machine={"identity": {"product": "P"}}), small(machine=None)]
     assert [server.post(body)[2].decode().split("-")[0] for body in bodies] == ["S", "L", "P", "unknown"]
 
 
@@ -528,7 +528,7 @@ def test_ten_gigabytes_are_refused_before_they_are_read(serve, length):
 
 def test_sixteen_mebibytes_of_values_cost_bounded_memory_and_the_next_is_served(serve):
     server = serve()
-    body = b'{"schema": "baretick.report/2", "clocks": [' + b"[]," * 1_499_000 + b"0]}"
+    body = b'{"schema": "baretick.report/1", "clocks": [' + b"[]," * 1_499_000 + b"0]}"
     bodies = [body.ljust(16 * MIB)] * 4
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         assert {status for status, _, _ in pool.map(server.post, bodies)} <= {422, 503}

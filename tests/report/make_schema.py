@@ -157,8 +157,8 @@ def make_schema(tables):
         "description": "A report with the key reason was made by the runner, for a run that sent no report. csv: the metric and the unit of the "
                        "row in report.csv. A metric that ends in _ is continued by the name of a clock or of a rule. The csv of a map is put "
                        "before the metrics of its objects. A new key, or a new word (a clock's id, a rule, a state, an option's value, a unit), "
-                       "keeps baretick.report/2, so readers must ignore unknown ones. This file lists the words of its own release. "
-                       "The version becomes baretick.report/3 if a key is removed or changes its name, type, unit or meaning, if it may "
+                       "keeps baretick.report/1, so readers must ignore unknown ones. This file lists the words of its own release. "
+                       "The version becomes baretick.report/2 if a key is removed or changes its name, type, unit or meaning, if it may "
                        "newly be null, or if a verdict or a severity is added.",
         "type": "object",
         "if": {"required": ["reason"]}, "then": ref("not_done"), "else": ref("report"),

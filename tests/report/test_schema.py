@@ -108,7 +108,7 @@ def broken(change):
 
 @pytest.mark.parametrize("change", [
     lambda r: r.pop("interference"),
-    lambda r: r.update(schema="baretick.report/1"),
+    lambda r: r.update(schema="baretick.report/0"),
     lambda r: r.update(verdict="absent"),
     lambda r: r.update(surprise=1),
     lambda r: r["clocks"][0].update(claimed_hz="1000"),

@@ -52,9 +52,7 @@ function readReport(text) {
 	const schema = isObject(report) ? report.schema : null;
 	const left = isObject(report) ? limitReport(report) : [];
 
-	if (schema === OLDER_SCHEMA)
-		convertOlderReport(report);
-	else if (typeof schema !== "string" || !schema.startsWith("baretick.report/"))
+	if (typeof schema !== "string" || !schema.startsWith("baretick.report/"))
 		throw new Error(`it is not a report of baretick: its schema is not ${SCHEMA}`);
 	else if (schema !== SCHEMA)
 		throw new Error(`its schema is ${schema.slice(0, 40)}, and this page reads ${SCHEMA}`);

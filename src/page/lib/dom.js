@@ -77,10 +77,7 @@ const SIGNS = {
 	open: "?"
 };
 
-/*
- * Returns true if no fault of the clock was found, but some rules are not determined. Reports of earlier releases do
- * not have the number of such rules.
- */
+/* Returns true if no fault of the clock was found, but some rules are not determined. */
 const isNotDetermined = (clock) => clock.verdict === "pass" && clock.not_determined > 0;
 
 /* Shows a verdict as a word with a symbol and a colour. WORD is shown instead of the verdict's own word. */
@@ -93,7 +90,7 @@ function badge(verdict, word) {
 
 /*
  * Shows a percentile of the latency, or a dash if there were too few reads. With too few reads the percentile is just
- * the slowest read. Reports of earlier releases always have a figure.
+ * the slowest read.
  */
 const formatPercentile = (latency, name) =>
 	(latency[name.replace("_ns", "_within_ns")] === null ?

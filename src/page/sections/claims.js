@@ -10,7 +10,7 @@ function claimError({error_ppm: error}) {
 	return known(error) ? `${ppm(error.value)} (${ppm(error.low)} to ${ppm(error.high)})` : NONE;
 }
 
-/* Returns the section, or null if the report has no claims. Reports of earlier releases have none. */
+/* Returns the section, or null if the report has no claims. */
 function claimsSection(report) {
 	const rows = report.claims || [];
 

@@ -26,16 +26,13 @@ function doubtBadge({quality: judged}) {
 	return judged && judged.reliable_tails === false && [" ", badge("warn", "tails unreliable")];
 }
 
-/* Shows the application's sentence on stolen time, which reports of earlier releases do not have. */
+/* Shows the application's sentence on stolen time. */
 function quality(report) {
 	return report.quality && report.quality.text &&
 		el("p", {class: "lead quality"}, report.quality.text, doubtBadge(report));
 }
 
-/*
- * Shows the application's sentence on the agreement of the cores' TSCs. Reports of earlier releases do not have this
- * sentence.
- */
+/* Shows the application's sentence on the agreement of the cores' TSCs. */
 function synchrony({skew}) {
 	return skew && skew.text && el("p", {class: "lead", id: "synchrony"}, `TSCs of the cores: ${skew.text}.`);
 }
@@ -72,7 +69,7 @@ function describeHost({machine}) {
 	return machine.accelerator === "none" ? "bare metal" : guest;
 }
 
-/* Returns the machine's identity. Reports of earlier releases do not have it. */
+/* Returns the machine's identity, or an empty object if the report has none. */
 const getIdentity = ({machine}) => machine.identity || {};
 
 function describeSystem(report) {
@@ -89,9 +86,7 @@ function describeCpu(report) {
 		isNumber(microcode) && `microcode ${microcode.toString(16)}h`], ", ");
 }
 
-/*
- * Describes the timekeeping features of a hypervisor's interface. Reports of earlier releases have no such interfaces.
- */
+/* Describes the timekeeping features of a hypervisor's interface. */
 function describeInterface({interface: name, version, base, offers, tsc_hz: rate, tsc_within_hz: within, tsc_by: by, stable}) {
 	return joined([`${joined([name, version], " ")} at CPUID ${base.toString(16)}h`, offers,
 		isNumber(rate) && `the TSC at ${hz(rate)} within ${exact(within)} Hz, by ${by}`,

@@ -1,5 +1,5 @@
 /*
- * The report as JSON, schema baretick.report/2 (src/report/report.schema.json). Every report has every key; a value
+ * The report as JSON, schema baretick.report/1 (src/report/report.schema.json). Every report has every key; a value
  * that was not measured is null. The text is ASCII. '<' is escaped in strings. Otherwise a string could end the
  * <script> element that contains the text in an HTML page.
  */
