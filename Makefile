@@ -4,7 +4,6 @@ include qemu/packages.mk
 
 BUILD   := build
 CC      := gcc
-LD      := ld
 OBJCOPY := objcopy
 NASM    := nasm
 PYTHON  := /usr/bin/python3
@@ -87,13 +86,16 @@ TIMED := src/base src/clock src/stats src/sync drivers/clocks drivers/hw drivers
 UNTIMED := $(foreach source,$(SOURCES),$(if $(filter $(TIMED),$(call room_of,$(source))),,$(source)))
 # These files run before or after the readings: text, checksums, compression, offsets, outliers, set-up, and starts of jobs.
 UNTIMED += src/base/text.c src/base/number.c src/base/base64.c src/base/crc32.c src/base/sha256.c \
-           src/base/deflate.c src/sync/outliers.c src/sync/offsets.c src/sync/offsets_solve.c src/sync/offsets_indirect.c \
+           src/base/deflate.c src/sync/outliers.c src/sync/offsets.c src/sync/offsets_solve.c \
            src/base/offset.c src/sync/pair_schedule.c src/stats/series.c src/clock/claims.c src/clock/behaviour.c \
            src/clock/as_found.c drivers/clocks/claims.c drivers/clocks/probe.c \
            drivers/hw/cpu.c drivers/hw/cpu_identity.c drivers/hw/fw_cfg.c drivers/smp/startup.c \
            drivers/timers/as_found_timers.c boot/cores/cores.c boot/cores/cores_memory.c boot/uefi/mp/mp.c \
            boot/uefi/mp/mp_run.c drivers/smp/dispatch.c drivers/hw/cpu_core.c boot/guard/guard.c src/clock/fault.c \
            src/stats/observed.c
+ifneq ($(filter-out $(SOURCES),$(UNTIMED)),)
+$(error UNTIMED names a file that does not exist: $(filter-out $(SOURCES),$(UNTIMED)))
+endif
 $(UNTIMED:%.c=$(BUILD)/efi/%.o): TARGET += -Os
 
 $(BUILD)/efi/%.o: %.nasm Makefile

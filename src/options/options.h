@@ -201,7 +201,6 @@ void options_put_changed_options(struct text *out, const struct options *options
 const char *options_profile_word(enum options_profile profile);
 const char *options_cores_word(enum options_cores cores);
 const char *options_exit_word(enum options_exit exit);
-const char *options_serial_word(enum options_serial serial);
 const char *options_irq_word(enum options_irq irq);
 const char *options_save_mode_or_url(const struct options *options);
 

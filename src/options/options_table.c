@@ -163,12 +163,6 @@ options_exit_word(enum options_exit exit)
 }
 
 const char *
-options_serial_word(enum options_serial serial)
-{
-	return serial_words[serial];
-}
-
-const char *
 options_irq_word(enum options_irq irq)
 {
 	return irq_words[irq];
