@@ -2,12 +2,15 @@
 in tests/records."""
 import json
 import lzma
+import os
 import pathlib
 import re
 import subprocess
 import zlib
 
 import pytest
+
+from record_writer import RUN, SCALE, change_fact, change_fixed_part, pack_number, read_entries, write_record
 
 TESTS = pathlib.Path(__file__).parent
 ROOT = TESTS.parent
@@ -160,3 +163,56 @@ def test_a_damaged_record_gives_a_sentence(record, change, sentence):
     record.write_bytes(change(record.read_bytes()))
     done = replay(record)
     assert (done.returncode, done.stdout, done.stderr) == (2, "", f"baretick-replay: {record}: {sentence}\n")
+
+
+CORES, INTERVALS = 3, 4  # numbers of lists in analysis/facts.h
+ABOVE = pack_number(2**63 - 1)
+
+
+@pytest.fixture
+def entries():
+    return read_entries(lzma.decompress((RECORDS / "two-cores.record.xz").read_bytes()))
+
+
+@pytest.mark.parametrize("change, sentence", [
+    (lambda entries: change_fact(entries, INTERVALS, 3, [4], None), "intervals[3].route_kind is missing"),
+    (lambda entries: change_fact(entries, INTERVALS, 3, [4], b"\x1b[2J"), 'intervals[3].route_kind is "?[2J"'),
+    (lambda entries: change_fact(entries, INTERVALS, 2, [9], None), "intervals[2].asked_ns is 0"),
+    (lambda entries: change_fact(entries, INTERVALS, 2, [9], pack_number(2**64 - 1)), "intervals[2].asked_ns is 18446744073709551615"),
+    (lambda entries: change_fact(entries, INTERVALS, 1, [1], b""), "intervals[1].source is empty"),
+    (lambda entries: change_fact(entries, CORES, 0, [8, 5], ABOVE), "cores[0].latency[0].mean_ps is 9223372036854775807"),
+    (lambda entries: change_fact(entries, CORES, 0, [8, 5], pack_number(2**62)), "cores[0].latency[0].mean_ps is 4611686018427387904"),
+    (lambda entries: change_fixed_part(entries, SCALE, 32, ABOVE), "step_ticks in entry 62 of the record is 9223372036854775807"),
+    (lambda entries: change_fixed_part(entries, SCALE, 0, pack_number(1).ljust(8, b"\0")), "it is impossible"),
+])
+def test_an_impossible_value_gives_a_sentence_that_names_it(tmp_path, entries, change, sentence):
+    path = tmp_path / "report.record"
+    path.write_bytes(write_record(change(entries)))
+    done = replay(path, "--out", tmp_path / "out")
+    assert (done.returncode, done.stdout) == (2, "") and not (tmp_path / "out").exists()
+    assert sentence in done.stderr and len(done.stderr.splitlines()) == 1
+
+
+def test_text_from_outside_is_printed_without_control_characters(tmp_path, entries):
+    path, compared = tmp_path / "a\x1b]0;title\a\x9b.record", tmp_path / "\x1b[31m.json"
+    path.write_bytes(write_record(change_fixed_part(entries, RUN, 0, b"\x1b[2J".ljust(24, b"\x9b") + b"\x1bc\n".ljust(16, b"\0"))))
+    compared.write_bytes(b"{\n\x1b[2J\0\x9b\r}\n")
+    done = [replay(path), replay(path, "--out", tmp_path / "\x1bout"), replay(path, "--compare", compared), replay(path, path, "--\x1b"), replay(path, "\x1b=1"),
+            replay(tmp_path / "\x1b[none")]
+    assert [each.returncode for each in done] == [0, 0, 1, 2, 2, 2]
+    printed = "".join(each.stdout + each.stderr for each in done)
+    assert "The record is from baretick ?[2J???" in printed and not re.search(r"[^\n\t\x20-\x7e]", printed)
+
+
+def test_a_link_or_a_fifo_in_the_folder_is_replaced(record, tmp_path):
+    out, other = tmp_path / "out", tmp_path / "other"
+    out.mkdir()
+    other.write_text("mine")
+    for name in ("report.json", "report.txt.new"):
+        (out / name).symlink_to(other)
+    os.mkfifo(out / "report.csv")
+    os.link(other, out / "report.html")
+    done = replay(record, "--out", out)
+    assert done.returncode == 0 and other.read_text() == "mine"
+    assert sorted(path.name for path in out.iterdir()) == FILES and not any(path.is_symlink() for path in out.iterdir())
+    assert all(path.is_file() for path in out.iterdir())

@@ -3,6 +3,7 @@
  * machine and another version of baretick. The readings are then judged by this version's rules.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +22,7 @@
 
 #define RECORD_BYTES_MAX ((size_t)256 << 20) /* a larger file is not a record */
 #define PATH_BYTES       4096
+#define MESSAGE_BYTES    (3 * PATH_BYTES)
 
 enum status { STATUS_PASS, STATUS_FAIL, STATUS_INCOMPLETE_OR_ERROR }; /* exit status, as in qemu/run */
 
@@ -41,6 +43,31 @@ static const char usage[] =
 	"for the verdicts pass and warn, 1 for fail, and 2 for an incomplete run or an error.\n"
 	"With --compare it is 0 without differences and 1 with differences.\n";
 
+/*
+ * Prints a message. All messages with text from outside, such as the name of a file, are printed here: text_vprintf()
+ * replaces characters that control a terminal.
+ */
+static void __attribute__((format(printf, 2, 0)))
+print_message(FILE *to, const char *format, va_list arguments)
+{
+	char bytes[MESSAGE_BYTES];
+	struct text text;
+
+	text_init(&text, bytes, sizeof(bytes));
+	text_vprintf(&text, format, arguments);
+	fputs(bytes, to);
+}
+
+static void __attribute__((format(printf, 2, 3)))
+print(FILE *to, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	print_message(to, format, arguments);
+	va_end(arguments);
+}
+
 static void __attribute__((format(printf, 1, 2), noreturn))
 exit_with_error(const char *format, ...)
 {
@@ -48,7 +75,7 @@ exit_with_error(const char *format, ...)
 
 	fputs("baretick-replay: ", stderr);
 	va_start(arguments, format);
-	vfprintf(stderr, format, arguments);
+	print_message(stderr, format, arguments);
 	va_end(arguments);
 	fputc('\n', stderr);
 	exit(STATUS_INCOMPLETE_OR_ERROR);
@@ -127,8 +154,8 @@ make_report_from_record(const char *path, char *const *words, int count)
 	if (error)
 		exit_with_error("%s: %s", path, error);
 	if (strcmp(report->version, VERSION) || strcmp(report->commit, COMMIT))
-		fprintf(stderr, "The record is from baretick %s (%s). This is %s (%s), and judges by its own rules.\n",
-			report->version, report->commit, VERSION, COMMIT);
+		print(stderr, "The record is from baretick %s (%s). This is %s (%s), and judges by its own rules.\n",
+		      report->version, report->commit, VERSION, COMMIT);
 	set_rule_limits(report, words, count);
 	replay_calculate_results(report, record, length, found.entries, found.dropped);
 	return report;
@@ -164,6 +191,32 @@ write_text(FILE *file, const char *path, const struct text *text)
 		exit_with_error("%s: %s", path, strerror(errno));
 }
 
+/*
+ * Writes TEXT to the file PATH completely or not at all. Others may have put a link or a FIFO at PATH, so it is replaced
+ * and not opened.
+ */
+static void
+replace_file(const char *path, const struct text *text)
+{
+	char new_path[PATH_BYTES];
+	FILE *file;
+	int fd;
+
+	if ((size_t)snprintf(new_path, sizeof(new_path), "%s.new", path) >= sizeof(new_path))
+		exit_with_error("%s: the path is too long", path);
+	unlink(new_path);
+	fd = open(new_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	file = fd < 0 ? NULL : fdopen(fd, "wb");
+	if (!file)
+		exit_with_error("%s: %s", path, strerror(errno));
+	if (fwrite(text->bytes, 1, text->length, file) != text->length || fclose(file) || rename(new_path, path)) {
+		int error = errno;
+
+		unlink(new_path);
+		exit_with_error("%s: %s", path, strerror(error));
+	}
+}
+
 static void
 write_report_files(const char *folder, const struct report *report)
 {
@@ -183,13 +236,28 @@ write_report_files(const char *folder, const struct report *report)
 
 		if ((size_t)snprintf(path, sizeof(path), "%s/%s", folder, files[i].name) >= sizeof(path))
 			exit_with_error("%s: the path is too long", folder);
-		FILE *file = fopen(path, "wb");
-
-		write_text(file, path, &text);
-		if (fclose(file))
-			exit_with_error("%s: %s", path, strerror(errno));
+		replace_file(path, &text);
 	}
-	printf("%s: %s\n", folder, verdict_word(report->verdict));
+	print(stdout, "%s: %s\n", folder, verdict_word(report->verdict));
+}
+
+/* Replaces the process by diff(1), which compares the file PATH with FILE, and prints to OUTPUT. */
+static void __attribute__((noreturn))
+run_diff(const char *path, FILE *file, int output)
+{
+	dup2(fileno(file), STDIN_FILENO);
+	dup2(output, STDOUT_FILENO);
+	execlp("diff", "diff", "-aU0", "--label", path, "--label", "replay", "--", path, "-", (char *)NULL);
+	exit_with_error("diff: %s", strerror(errno));
+}
+
+/* Prints all that INPUT contains, without characters that control a terminal. */
+static void
+print_lines_from_outside(FILE *input)
+{
+	for (int byte = fgetc(input); byte != EOF; byte = fgetc(input))
+		putchar(byte == '\n' || byte == '\t' || (byte >= ' ' && byte <= '~') ? byte : '?');
+	fclose(input);
 }
 
 /* Prints the differences between the file PATH and REPORT's JSON by diff(1). Returns diff's exit status. */
@@ -198,18 +266,19 @@ print_differences_from_json_file(const char *path, const struct report *report)
 {
 	struct text text = render_to_new_text(json_render, report);
 	FILE *file = tmpfile();
-	int status;
+	int status, ends[2];
 
 	write_text(file, "a temporary file", &text);
 	rewind(file);
 	fflush(stdout);
+	if (pipe(ends))
+		exit_with_error("a pipe: %s", strerror(errno));
 	pid_t child = fork();
 
-	if (child == 0) {
-		dup2(fileno(file), STDIN_FILENO);
-		execlp("diff", "diff", "-U0", "--label", path, "--label", "replay", "--", path, "-", (char *)NULL);
-		exit_with_error("diff: %s", strerror(errno));
-	}
+	if (child == 0)
+		run_diff(path, file, ends[1]);
+	close(ends[1]);
+	print_lines_from_outside(fdopen(ends[0], "rb"));
 	if (child < 0 || waitpid(child, &status, 0) < 0)
 		exit_with_error("diff: %s", strerror(errno));
 	return WIFEXITED(status) ? WEXITSTATUS(status) : STATUS_INCOMPLETE_OR_ERROR;

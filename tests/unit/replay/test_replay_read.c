@@ -714,8 +714,8 @@ is_number_of_elements(const char *name)
 }
 
 /*
- * Sets each number in OBJECT, a struct of TABLE, to one above its maximum, one after another. Each time, a replay of the
- * facts of FROM, which contains OBJECT, must give an error that names the field. Returns the number of such fields.
+ * Sets each number in OBJECT, a struct of TABLE, to one above its maximum, one after another. Each time, a replay of
+ * the facts of FROM, which contains OBJECT, must give an error that names the field. Returns the number of such fields.
  */
 static size_t
 check_each_number(const struct report *from, enum facts_table table, uint8_t *object)
