@@ -36,6 +36,16 @@ can_host_explain_events(const struct report *report, uint64_t events, bool delay
 	return report_is_machine_emulated(report) && (delayed || events < EVENTS_MIN);
 }
 
+static bool
+are_sources_of_one_device(const char *a, const char *b)
+{
+	size_t i = 0;
+
+	while (i < DEVICE_LETTERS && a[i] && a[i] == b[i])
+		i++;
+	return i == DEVICE_LETTERS || a[i] == b[i];
+}
+
 /*
  * Returns true if a busy host explains the lateness of an emulated timer: if the lateness varies, or if the host may
  * delay another device's one-shots as long. The lateness must hold for every length of one-shots and every core.
@@ -60,7 +70,7 @@ can_host_explain_lateness(const struct report *report, const struct irq_totals *
 		far_ns = (far_ns > late->p99_ns ? far_ns : late->p99_ns) + error_ns;
 		if (text_equal(row->source, totals->source))
 			least_ns = late->p1_ns - error_ns < least_ns ? late->p1_ns - error_ns : least_ns;
-		else if (__builtin_memcmp(row->source, totals->source, DEVICE_LETTERS) != 0)
+		else if (!are_sources_of_one_device(row->source, totals->source))
 			host_ns = far_ns > host_ns ? far_ns : host_ns;
 	}
 	return judged->p50_ns - judged->p1_ns > judged->p50_ns / SPREAD_SHARE || host_ns < 0 || least_ns <= host_ns;
