@@ -17,6 +17,7 @@ APPLICATION_MAX = 64 << 20  # largest application in bytes
 REFUSED_MAX = 10_000        # maximum number of refused requests that are printed
 POLL_S = 0.2                # seconds between two checks for a signal
 GRACE_S = 3.0               # seconds that open connections have to end when the server ends
+CLOSE_S = 10.0              # seconds that the threads of closed connections have to end; on a busy host this may take more than one
 ENDING = (signal.SIGINT, signal.SIGTERM)
 SHOWN_MAX = 300             # maximum number of characters of a printed line
 
@@ -143,7 +144,7 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
         for request in list(self.open):
             with contextlib.suppress(OSError):
                 request.shutdown(socket.SHUT_RDWR)
-        until_s = time.monotonic() + 1
+        until_s = time.monotonic() + CLOSE_S
         while self.open and time.monotonic() < until_s:
             time.sleep(0.01)
 

@@ -318,8 +318,19 @@ def test_it_ends_with_a_report_on_its_way_and_leaves_no_half(serve, tmp_path, by
     assert server.reports() == []
 
 
-def test_a_report_on_its_way_at_the_end_is_taken(serve):
-    server = serve()
+# Gives open connections enough time on a busy host. Python imports this module at its start.
+LONG_GRACE = f"""
+import sys
+sys.dont_write_bytecode = True
+sys.path.insert(0, {str(ROOT / "qemu")!r})
+import serve.server
+serve.server.GRACE_S = {WAIT_S}
+"""
+
+
+def test_a_report_on_its_way_at_the_end_is_taken(serve, tmp_path):
+    (tmp_path / "sitecustomize.py").write_text(LONG_GRACE)
+    server = serve(environment={"PYTHONPATH": str(tmp_path)})
     with server.connect() as line:
         line.sendall(b"POST /reports HTTP/1.1\r\nContent-Length: %d\r\n\r\n" % len(GOLDEN) + GOLDEN[:500])
         until(lambda: len(server.reports()) == 1)
@@ -587,6 +598,16 @@ def threads(server):
     return len(os.listdir(f"/proc/{server.process.pid}/task"))
 
 
+def sockets(server):
+    """Return the number of the server's open sockets. A new file gets the lowest free number. Therefore the list of files
+    never has more sockets than were open at one time, even if sockets are closed while it is read."""
+    folder, found = f"/proc/{server.process.pid}/fd", 0
+    for name in os.listdir(folder):
+        with contextlib.suppress(FileNotFoundError):
+            found += os.readlink(f"{folder}/{name}").startswith("socket:")
+    return found
+
+
 def test_two_hundred_posts_at_once_are_each_taken_or_told_to_come_again(serve):
     server = serve("--rate", 1000)
     bodies = [of(f"M{n % 50}", elapsed_ms=n, reason="x" * 20000) for n in range(200)]
@@ -608,12 +629,14 @@ def test_two_hundred_posts_at_once_are_each_taken_or_told_to_come_again(serve):
 
 
 def test_hundreds_of_connections_have_a_bounded_number_of_threads_and_end(serve):
+    """Each connection has a thread. The test counts the connections, because the thread of a closed connection may end
+    after the next one has started."""
     server = serve("--deadline", 12)
     seen = [0]
 
     def look():
-        seen.append(threads(server))
-        return seen[-1]
+        seen.append(sockets(server))
+        return threads(server)
     with contextlib.ExitStack() as lines:
         for _ in range(200):
             line = lines.enter_context(socket.socket())
@@ -621,7 +644,8 @@ def test_hundreds_of_connections_have_a_bounded_number_of_threads_and_end(serve)
             line.connect_ex(("127.0.0.1", server.port))
         until(lambda: look() > 32)
         until(lambda: look() < 8)
-    assert max(seen) <= 65  # one thread of the server, and one for each connection
+    # 64 connections with a thread, the socket that listens, and a connection that waits for a thread
+    assert max(seen) <= 64 + 2
     assert server.memory_mib() < MEMORY_MAX_MIB and server.get("/baretick.efi")[0] == 200
 
 
