@@ -4,10 +4,11 @@ import hashlib
 import itertools
 import json
 import pathlib
-import resource
 import sys
 
 import pytest
+
+from host import Share, list_stolen_percents, processor_s
 
 sys.dont_write_bytecode = True  # Python then makes no folder __pycache__ next to each test
 
@@ -87,23 +88,38 @@ def pytest_collection_modifyitems(session, config, items):
     for item in items:
         groups[group_of(item)].append(item)
     items[:] = [item for group in in_order(groups.values(), known) for item in group]
-    session.processor_s = processor_s()
+    session.processor_s, session.share = processor_s(), Share()
 
 
 # Results.
 
-def processor_s():
-    """Return the processor time of this process and of its finished children."""
-    return sum(usage.ru_utime + usage.ru_stime for usage in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)))
+def describe_host(item):
+    """Return lines about what the host took from the test ITEM, from its shared boot, and from its guests."""
+    lines = [f"the test: {item.session.share}"]
+    if booted := item.funcargs.get("booted"):
+        lines.append(f"its boot: {booted.share}")
+    folders = [booted.out] if booted else []
+    for percent in (percent for folder in [*folders, item.funcargs.get("tmp_path")] if folder for percent in list_stolen_percents(folder)):
+        lines.append(f"by a guest's report, {percent:g} % of its cores' time was stolen")
+    return "\n".join(lines)
 
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item):
     """Add to pytest's report of a test phase the processor time since the previous report. A worker runs one test at a
-    time, so the test used this time."""
+    time, so the test used this time. If the phase failed, add what the host took."""
     report = (yield).get_result()
     now = processor_s()
     report.processor_s, item.session.processor_s = now - item.session.processor_s, now
+    if report.failed:
+        report.sections.append(("what the host took", describe_host(item)))
+    if report.when == "teardown":
+        item.session.share = Share()
+
+
+def list_failures(stats):
+    """Return the names of the tests and files that failed."""
+    return sorted({report.nodeid.partition("@")[0] for word in ("failed", "error") for report in stats.get(word, [])})
 
 
 def counts(stats):
@@ -133,4 +149,5 @@ def pytest_terminal_summary(terminalreporter, config):
     if config.getoption("results"):
         folder = pathlib.Path(config.getoption("results"))
         (folder / "durations").write_text(HEADER + "".join(f"{line}\n" for line in lines))
-        (folder / "counts.json").write_text(json.dumps(counts(terminalreporter.stats)))
+        stats = terminalreporter.stats
+        (folder / "counts.json").write_text(json.dumps({**counts(stats), "failures": list_failures(stats)}))

@@ -151,9 +151,11 @@ def boot_guest(run, console):
 
 
 def explain_guest_silence(guest):
-    """Return a text that says why baretick printed nothing: the firmware's message, or that Secure Boot is on. Return "" if
-    the reason is not known.
+    """Return a text that says why baretick printed nothing: it stopped early, the firmware's message, or that Secure Boot is
+    on. Return "" if the reason is not known.
     """
+    if guest.transcript.is_starting:
+        return " after its start, and has not read its options"
     if guest.transcript.refused:
         return (f": the firmware printed {guest.transcript.refused}, as Secure Boot does for an unsigned application (`make sign` signs "
                 "it)")

@@ -14,9 +14,9 @@ from machine.interruption import SIGNALS
 
 F_SETPIPE_SZ = 1031           # number of the command, from <linux/fcntl.h>
 PIPE_SIZE = 1 << 20           # size of a pipe in bytes; large, so that a slow terminal does not stop the guest
-# Seconds after SIGKILL in which QEMU's output is still read. There is a limit because children of QEMU may keep the pipe open.
+# Seconds after SIGKILL in which QEMU's output is still read. There is a limit because children of QEMU may keep the pipe open. If QEMU
+# has ended by itself, the bytes that the pipe holds are read without this limit, because a busy host reads them slowly.
 END_S = 1.0
-DRAIN_S = 30.0                # seconds for reading the last output of a QEMU that has ended; a busy host reads a full pipe slowly
 WAIT_S = 5.0                  # maximum number of seconds between these reads and the end of the killed process
 POLL_S = 0.001
 MESSAGES_MAX = 1 << 20        # limit in bytes of a message; QMP's answers are far smaller
@@ -124,16 +124,17 @@ class Process:
         """
         status = None
         if self._process:
-            drain_s = END_S if self._process.poll() is None else DRAIN_S
+            left = 0 if self._process.poll() is None else PIPE_SIZE
             try:
                 os.killpg(self._process.pid, signal.SIGKILL)
             except ProcessLookupError:
                 pass
-            end, last = time.monotonic() + END_S, time.monotonic() + drain_s
-            while (data := read_output()) != b"" and time.monotonic() < end:
-                if data:
-                    end = min(time.monotonic() + END_S, last)
-                else:
+            end = time.monotonic() + END_S
+            while (data := read_output()) != b"" and (data and left > 0 or time.monotonic() < end):
+                if data and left > 0:
+                    left -= len(data)
+                    end = time.monotonic() + END_S
+                elif not data:
                     time.sleep(POLL_S)
             while read_errors() and time.monotonic() < end:
                 pass

@@ -26,6 +26,8 @@ CRASH = re.compile(rb"^!!!! X64 Exception Type - (.+?) *(?:CPU Apic ID.*)?$")
 # Messages of EDK II. It prints REFUSED, and does not start the application, if the firmware's keys do not trust the image.
 UNBOOTABLE = b"No bootable option or device was found"
 REFUSED = re.compile(rb"(?:Access Denied|Security Violation)")
+# Start of the line that the UEFI application prints on the firmware's console before it reads anything.
+STARTING = b"Starting baretick "
 # First line of the last part of the text report (TABLE_DURATIONS in src/render/sections/table_sections.h). This part fills many
 # screens, so POINTER is shown in its place.
 DETAIL = b"Durations of each clock's reads, as pg_test_timing prints them"
@@ -65,6 +67,7 @@ class Transcript:
         self.report = None    # the parsed block REPORT, or None
         self.refused = ""     # the firmware's message if it refused an unsigned application
         self.crash = None  # the exception that stopped the firmware, or None
+        self.is_starting = False  # true after the line STARTING
         self.unbootable = False  # true if the firmware reported that there is nothing to boot
         self.faults = []      # sentences about damaged blocks, each with the reason
         self.left_early = False  # true if a key cut off a block
@@ -169,6 +172,8 @@ class Transcript:
             if first:
                 self._note_phase_start("")
                 self._show_line(first[1].replace(b"\x00", b""))
+            elif not self.has_started and STARTING in line:
+                self.is_starting = True
             elif not self.has_started and UNBOOTABLE in line:
                 self.unbootable = True
             elif not self.has_started and not self.refused and (words := REFUSED.search(line)):

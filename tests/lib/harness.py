@@ -8,6 +8,8 @@ import xml.etree.ElementTree as xml
 
 import jsonschema
 
+from host import Share
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RUNNER = ROOT / "qemu" / "run"
 SCHEMA = ROOT / "src" / "report" / "report.schema.json"
@@ -29,6 +31,7 @@ NO_SCREEN = ["--qemu-arg=-vga", "--qemu-arg=none"]  # a screen needs processor t
 QUICK_SCREEN = [*FAST_TCG, *BY_INSTRUCTIONS]
 QUICK_TCG = [*QUICK_SCREEN, *NO_SCREEN]
 QUICK_BARE = [*BARE, *BY_INSTRUCTIONS]
+TIMEOUTS = (2, 8, 32)  # time-outs in seconds of run_for_long_enough()
 # name of the script that replaces QEMU; its reports may be incomplete, so they are not checked against the schema
 FAKE = "fake qemu,1"
 CHATTER = b"\x1b[2J\x1b[01;01H\x1b[=3hBdsDxe: loading baretick.efi\r\n\x1b[2J\x1b[01;01H"
@@ -65,11 +68,11 @@ class Run:
     """A finished call of qemu/run, with its results."""
 
     def __init__(self, out, arguments, environment=None, bound_s=620):
-        self.out = out
+        self.out, share = out, Share()
         done = subprocess.run(
             [str(RUNNER), "--out", str(out), "--timeout", "400", *map(str, arguments)], stdin=subprocess.DEVNULL,
             capture_output=True, text=True, timeout=bound_s, env={**os.environ, **(environment or {})})
-        self.status, self.stdout, self.stderr = done.returncode, done.stdout, done.stderr
+        self.status, self.stdout, self.stderr, self.share = done.returncode, done.stdout, done.stderr, str(share)
         self._check_reports(FAKE in f"{arguments} {environment}")
 
     def _check_reports(self, from_fake):
@@ -88,7 +91,17 @@ class Run:
         return json.loads(self.file("report.json"))
 
     def __str__(self):
-        return f"status {self.status}\n--- stdout\n{self.stdout}\n--- stderr\n{self.stderr}"
+        return f"status {self.status} after {self.share}\n--- stdout\n{self.stdout}\n--- stderr\n{self.stderr}"
+
+
+def run_for_long_enough(run, holds, *arguments):
+    """Call qemu/run with longer and longer time-outs until HOLDS(done) is true. On a busy host, the script that replaces
+    QEMU may not have printed all of its lines when a short time-out ends it. Return the last run and its time-out."""
+    for seconds in TIMEOUTS:
+        done = run("--timeout", str(seconds), *arguments)
+        if holds(done):
+            break
+    return done, seconds
 
 
 def junit(tmp_path):

@@ -182,7 +182,13 @@ def test_a_signal_that_ends_one_run_early_begins_no_other(fake, tmp_path):
     (tmp_path / "rest").write_bytes(spoken())
     body = """
         line = monitor()
-        time.sleep(0.5)
+        log = here + "/out/a-1/serial.log"
+        while not os.path.getsize(log):
+            time.sleep(0.01)
+        size = os.path.getsize(log)
+        print("the runner writes this after it has parsed the line before", flush=True)
+        while os.path.getsize(log) == size:
+            time.sleep(0.01)
         os.kill(os.getppid(), signal.SIGTERM)
         for word in line.makefile():
             asked = json.loads(word)

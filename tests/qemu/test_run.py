@@ -18,7 +18,7 @@ import xml.etree.ElementTree as xml
 
 import pytest
 
-from harness import CHATTER, RUNNER, block, check_schema, report, spoken
+from harness import CHATTER, RUNNER, block, check_schema, report, run_for_long_enough, spoken
 from machine import command, transcript
 from machine.process import Process
 from machine.transcript import Transcript
@@ -79,16 +79,18 @@ def test_an_error_is_status_2_and_its_sentence_is_the_reason(run, fake):
 
 
 def test_a_guest_that_hangs_is_status_124_and_its_last_line_is_named(run, fake):
-    done = run("--timeout", "5", *fake(b"baretick 0.1.0\nprogress: 3% tsc\n", "time.sleep(600)"))
+    serial = b"baretick 0.1.0\nprogress: 3% tsc\n"
+    done, seconds = run_for_long_enough(run, lambda done: done.file("serial.log") == serial, *fake(serial, "time.sleep(600)"))
     assert done.status == 124, done.stderr
-    assert "the run did not end within 5 s (--timeout); the last line was: baretick 0.1.0" in done.stderr
+    assert f"the run did not end within {seconds} s (--timeout); the last line was: baretick 0.1.0" in done.stderr
     assert done.report["verdict"] == "incomplete" and done.report["clocks"] == []
-    assert b"the run did not end within 5 s" in done.file("report.txt")
+    assert f"the run did not end within {seconds} s" in done.file("report.txt").decode()
 
 
 @pytest.mark.parametrize("rest", [b"pro", b"progress: 4% ts"])
 def test_the_start_of_a_line_of_progress_is_not_named_as_the_last_line(run, fake, rest):
-    done = run("--timeout", "3", *fake(b"baretick 0.1.0\n" + rest, "time.sleep(600)"))
+    serial = b"baretick 0.1.0\n" + rest
+    done, _ = run_for_long_enough(run, lambda done: done.file("serial.log") == serial, *fake(serial, "time.sleep(600)"))
     assert done.status == 124, done.stderr
     assert "the last line was: baretick 0.1.0\n" in done.stderr
 
@@ -101,7 +103,7 @@ def test_a_run_that_takes_longer_than_its_timeout_is_announced_once_by_its_own_e
         (tmp_path / "some.elf").write_bytes(b"\x7fELF")
         at = arguments.index("--firmware")
         arguments[at:at + 2] = ["--boot", "bare", "--image", tmp_path / "some.elf"]
-    done = run("--timeout", "4", *arguments)
+    done, _ = run_for_long_enough(run, lambda done: "--timeout ends it in" in done.stderr, *arguments)
     assert done.status == 124, done.stderr
     said = [line for line in done.stderr.splitlines() if "--timeout ends it in" in line]
     assert len(said) == 1 and "the run still takes about 2" in said[0] and ("Ctrl-C" in said[0]) == key, done.stderr
@@ -109,7 +111,7 @@ def test_a_run_that_takes_longer_than_its_timeout_is_announced_once_by_its_own_e
 
 
 def test_a_run_that_ends_before_its_timeout_by_its_own_estimate_is_not_announced(run, fake):
-    done = run("--timeout", "90", *fake(spoken().replace(b"baretick 0.1.0\r\n", b"baretick 0.1.0\r\nphase: rates\r\nprogress: 0% rates, 30 s left\r\n")))
+    done = run(*fake(spoken().replace(b"baretick 0.1.0\r\n", b"baretick 0.1.0\r\nphase: rates\r\nprogress: 0% rates, 30 s left\r\n")))
     assert done.status == 0 and "--timeout" not in done.stderr, done.stderr
 
 
@@ -351,16 +353,17 @@ DENIED = b'BdsDxe: failed to load Boot0001 "UEFI QEMU USB" from PciRoot(0x0)/USB
 @pytest.mark.parametrize("serial, said", [
     (DENIED, "baretick printed nothing: the firmware printed Access Denied, as Secure Boot does for an unsigned application (`make sign` signs it)"),
     (DENIED.replace(b"Access Denied", b"Not Found"), "baretick printed nothing"),
-    (b"baretick 1\nAccess Denied\n", "the last line was: Access Denied")])
+    (b"baretick 1\nAccess Denied\n", "the last line was: Access Denied"),
+    (CHATTER + b"Starting baretick 0.1.0 (0123)\r\n", "baretick printed nothing after its start, and has not read its options")])
 def test_what_secure_boot_refused_is_said_to_be_so(run, fake, serial, said):
-    done = run("--timeout", "3", *fake(serial, "time.sleep(600)"))
-    assert done.status == 124 and done.stderr.splitlines()[0] == f"qemu/run: the run did not end within 3 s (--timeout); {said}"
+    done, seconds = run_for_long_enough(run, lambda done: done.file("serial.log") == serial, *fake(serial, "time.sleep(600)"))
+    assert done.status == 124 and done.stderr.splitlines()[0] == f"qemu/run: the run did not end within {seconds} s (--timeout); {said}"
 
 
 @pytest.mark.parametrize("serial, said", [
     (DENIED, ": the firmware printed Access Denied, as Secure Boot does for an unsigned application (`make sign` signs it)"), (b"", "")])
 def test_a_firmware_that_finds_nothing_to_boot_is_not_waited_for(run, fake, serial, said):
-    done = run("--timeout", "60", *fake(serial + b"BdsDxe: No bootable option or device was found.\r\n", "time.sleep(600)"))
+    done = run(*fake(serial + b"BdsDxe: No bootable option or device was found.\r\n", "time.sleep(600)"))
     assert done.status == 2 and done.stderr.splitlines()[0] == f"qemu/run: the firmware found nothing to boot{said}"
 
 
@@ -468,8 +471,10 @@ def test_a_reader_that_goes_away_does_not_cost_the_report(fake, tmp_path):
     assert json.loads((tmp_path / "out" / "report.json").read_text())["verdict"] == "pass"
 
 
-def test_a_full_pipe_that_is_read_slowly_is_read_to_its_end():
-    """On a busy host, QEMU may have ended while half of its output is not read yet. The runner must read all of it."""
+def test_a_full_pipe_that_is_read_slowly_is_read_to_its_end(monkeypatch):
+    """On a busy host, QEMU may have ended while half of its output is not read yet. The runner must read all of it, even
+    if each read takes longer than its time limit."""
+    monkeypatch.setattr("machine.process.END_S", 0.01)
     said, heard, process = b"x" * 10, [], Process()
     with open(os.devnull, "wb") as null:
         process.start_process(lambda fd: [sys.executable, "-c", f"print({said.decode()!r}, end='')"], [], QemuMessages(null))
@@ -477,7 +482,7 @@ def test_a_full_pipe_that_is_read_slowly_is_read_to_its_end():
         time.sleep(0.01)
 
     def hear():
-        time.sleep(0.3)
+        time.sleep(0.02)
         data = process.output.read(1)
         heard.append(data or b"")
         return data
@@ -869,7 +874,8 @@ KEYBOARD = r"""
         line.sendall(json.dumps({**ANSWER, "id": asked["id"]}).encode() + b"\n")
         WHAT
     """
-MEASURING = b"baretick 1\nphase: prepare\nphase: rates\n"
+LAST = b"this line is shown\n"
+MEASURING = b"baretick 1\nphase: prepare\nphase: rates\n" + LAST
 REPORTS = 'sys.stdout.buffer.write(open(here + "/rest", "rb").read()); sys.stdout.flush(); sys.exit(33)'
 HAS_KEYBOARD = {"return": {}}
 HAS_NONE = {"error": {"desc": "no keyboard"}}
@@ -880,13 +886,15 @@ def keyboard(fake, tmp_path, answer, what, serial=MEASURING):
     return fake(serial, KEYBOARD.replace("ANSWER", repr(answer)).replace("WHAT", what))
 
 
-def measuring(fake, tmp_path, *how, **keywords):
-    process, _ = start(tmp_path, keyboard(fake, tmp_path, *how, **keywords), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    assert process.stdout.readline() == b"baretick 1\n"
-    log = tmp_path / "out" / "serial.log"
-    assert wait_until(lambda: log.read_bytes().endswith(b"phase: rates\n") or b"phase" not in keywords.get("serial", MEASURING))
-    time.sleep(0.3)  # the runner reads the log a little later than it is written
+def started(tmp_path, words):
+    """Start the runner. Return its process after it has printed LAST, and so has parsed all lines before it."""
+    process, _ = start(tmp_path, words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert [process.stdout.readline() for _ in range(2)] == [b"baretick 1\n", LAST]
     return process
+
+
+def measuring(fake, tmp_path, *how, **keywords):
+    return started(tmp_path, keyboard(fake, tmp_path, *how, **keywords))
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -922,7 +930,7 @@ def test_after_the_first_signal_ctrl_c_is_not_offered_again(fake, tmp_path):
 
 @pytest.mark.parametrize("number, answer, serial", [
     (signal.SIGINT, HAS_NONE, MEASURING), (signal.SIGHUP, HAS_KEYBOARD, MEASURING),
-    (signal.SIGINT, HAS_KEYBOARD, b"baretick 1\n")], ids=["no-keyboard", "nobody-there", "before-it-measures"])
+    (signal.SIGINT, HAS_KEYBOARD, b"baretick 1\n" + LAST)], ids=["no-keyboard", "nobody-there", "before-it-measures"])
 def test_the_first_signal_ends_the_run_where_an_early_end_is_of_no_use(fake, tmp_path, number, answer, serial):
     process = measuring(fake, tmp_path, answer, "pass", serial=serial)
     process.send_signal(number)
@@ -932,9 +940,7 @@ def test_the_first_signal_ends_the_run_where_an_early_end_is_of_no_use(fake, tmp
 
 
 def test_a_qemu_that_does_not_take_the_key_is_not_waited_for(fake, tmp_path):
-    process, _ = start(tmp_path, fake(MEASURING, "time.sleep(600)"), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    assert process.stdout.readline() == b"baretick 1\n"
-    time.sleep(0.3)
+    process = started(tmp_path, fake(MEASURING, "time.sleep(600)"))
     process.send_signal(signal.SIGTERM)
     _, said = process.communicate(timeout=BOUND_S)
     assert process.returncode == 143 and said == b"qemu/run: interrupted by SIGTERM\n"
@@ -988,8 +994,10 @@ def test_killed_at_any_moment_it_leaves_no_process_behind(fake, tmp_path):
 
 
 def test_children_of_a_wrapper_around_qemu_end_with_it(run, fake, tmp_path):
-    assert run("--timeout", "8", *fake(b"", CHILD)).status == 124
-    other = int((tmp_path / "child").read_text())
+    child = tmp_path / "child"
+    done, _ = run_for_long_enough(run, lambda done: child.exists() and child.read_text(), *fake(b"", CHILD))
+    assert done.status == 124
+    other = int(child.read_text())
     assert wait_until(lambda: not alive(other))
 
 

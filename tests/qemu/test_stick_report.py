@@ -4,21 +4,22 @@ import shutil
 
 import pytest
 
-from harness import block, report
+from harness import block, report, run_for_long_enough
 from test_fleet import stick
 
 pytestmark = pytest.mark.skipif(not shutil.which("mformat"), reason="there are no mtools")
 
 # Replaces QEMU: saves the reports NAMES on the stick. Their files are in the script's folder, and some may be missing.
 SAVES = """
-    import os, subprocess
-    image = here + "/out1/stick.img@@1M"
+    import glob, os, subprocess
+    image = max(glob.glob(here + "/out*/stick.img")) + "@@1M"
     for name in {names!r}:
         subprocess.run(["mmd", "-i", image, "::/baretick/" + name], check=True)
         for kind in "json", "txt", "csv":
             file = here + "/" + name + "." + kind
             if os.path.exists(file):
                 subprocess.run(["mcopy", "-i", image, file, f"::/baretick/{{name}}/report.{{kind}}"], check=True)
+    open(here + "/saved", "w")
     {end}
     """
 PASS, FAIL = 33, 35  # QEMU's exit status for the verdicts pass and fail, see qemu/README.md, "How a run ends"
@@ -42,7 +43,10 @@ def boot_from_stick(run, fake, tmp_path):
 
     def boot(names, status, serial=b"U-Boot 2023.01\r\n"):
         body = SAVES.format(names=names, end="time.sleep(600)" if status is None else f"sys.exit({status})")
-        return run(*(["--timeout", "6"] if status is None else []), *fake(serial, body, boots_efi=False), "--boot", "disk", "--image", image)
+        words = [*fake(serial, body, boots_efi=False), "--boot", "disk", "--image", image]
+        if status is not None:
+            return run(*words)
+        return run_for_long_enough(run, lambda done: (tmp_path / "saved").exists(), *words)[0]
     return boot
 
 
@@ -74,7 +78,7 @@ MEASURING = b"baretick 0.1.0\r\nphase: prepare\r\nphase: rates\r\n"
 def test_after_the_time_out_the_checkpoint_is_the_report(booted, tmp_path):
     saved(tmp_path, "0003", "incomplete")
     done = booted(["0003"], None, MEASURING)
-    assert done.status == 124 and "within 6 s (--timeout); the report has the measurements up to" in done.stderr
+    assert done.status == 124 and " s (--timeout); the report has the measurements up to" in done.stderr
     assert done.report["clocks"] and done.file("report.txt") == b"the table of 0003\n"
 
 
