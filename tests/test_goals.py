@@ -42,6 +42,7 @@ SMALLEST = {
     "fuzz": Smallest(("FUZZ_SECONDS=1",), printed="fuzz_options"),
     "check": ONE_PROGRAM,
     "check-long": ONE_PROGRAM,
+    "check-repeat": Smallest((*ONE_PROGRAM.words, "REPEAT=4"), printed=r"(?m)^run 4 of 4, nice: \d+ passed, 0 failed$"),
     "check-spark": Smallest(("TEST=test_a_table_that_was_never_written_is_empty",), built=(DUCKDB, SPARK)),
     "kvm": Smallest(("TEST=kvm-pc-1",)),
     "bench": Smallest(("BENCH_CORES=2", "BENCH_REPORTS=100"), printed="(?s)times the bare loop.*instructions a sample.*quick:.*fleet, duckdb:",

@@ -197,6 +197,11 @@ TEST :=
 PROGRAMS   := $(UNIT_TESTS) $(FUZZ_TARGETS)
 CHECK_MAKE := $(or $(if $(TEST),$(filter %/$(firstword $(TEST)),$(PROGRAMS))),all image $(BUILD)/baretick-skew.efi $(BUILD)/baretick-fault.efi $(BUILD)/baretick-fault.elf $(BUILD)/truth/truth $(BUILD)/host/bench_host $(PROGRAMS) seeds)
 
+REPEAT    := 8
+CONDITION :=
+CHECK_OPTIONS_check-long   := --long
+CHECK_OPTIONS_check-repeat  = --repeat $(REPEAT) $(addprefix --condition ,$(CONDITION))
+
 # A Python environment with the published schemas of GitHub's and GitLab's CI files.
 SCHEMA_PYTHON := $(BUILD)/schema-python/made
 $(SCHEMA_PYTHON): tests/requirements.txt
@@ -205,13 +210,15 @@ $(SCHEMA_PYTHON): tests/requirements.txt
 .PHONY: check
 ## runs the tests of check and the long ones
 .PHONY: check-long
+## runs check REPEAT times on an idle, a busy, a one-processor and a shared host (REPEAT=N, CONDITION=busy, TEST=name)
+.PHONY: check-repeat
 check-long: deps-lint
 # The compilers run while the two Python environments are downloaded.
-check check-long: deps-build deps-run deps-dist deps-sign deps-test deps-fleet
+check check-long check-repeat: deps-build deps-run deps-dist deps-sign deps-test deps-fleet
 	+@$(if $(NO_INSTALL),:,$(SUBMAKE) $(FLEET_PYTHON)) || echo 'check: there is no DuckDB to be had: tests of the fleet are skipped' & \
 	$(if $(NO_INSTALL),:,$(SUBMAKE) $(SCHEMA_PYTHON)) || echo 'check: PyPI was not reached: the action is not compared with its schema' & \
 	$(SUBMAKE) $(CHECK_MAKE); status=$$?; wait; exit $$status
-	tests/check $(if $(filter check-long,$@),--long) $(if $(TEST),'$(TEST)')
+	tests/check $(CHECK_OPTIONS_$@) $(if $(TEST),'$(TEST)')
 
 # Spark needs 455 MB and Java, so its tests are not part of check.
 ## tests that qemu/fleet gets the same answers from Spark as from DuckDB
