@@ -13,6 +13,7 @@ from lab import engine, spark
 from results import files
 
 PRINTED = "told.json"
+PRINTED_MAX = 64 << 20  # bytes
 
 
 class Busy(Exception):
@@ -129,8 +130,9 @@ class Dataset:
     def read_printed_findings(self):
         """Return the findings that the last call of qemu/fleet printed, or None if there are none yet."""
         try:
-            with open(os.path.join(self.folder, PRINTED), encoding="ascii") as file:
-                return {tuple(each) for each in json.load(file)}
+            found = {tuple(each) for each in files.parse_json(files.read_file(os.path.join(self.folder, PRINTED), PRINTED_MAX))}
+            sorted(found)  # save_printed_findings() sorts them together with new ones
+            return found
         except (FileNotFoundError, ValueError, TypeError):
             return None
 

@@ -2,6 +2,7 @@
 whole process group ends.
 """
 import contextlib
+import ctypes
 import fcntl
 import json
 import os
@@ -12,6 +13,7 @@ import time
 
 from machine.interruption import SIGNALS
 
+PR_SET_PDEATHSIG = 1          # number of the operation: prctl(2)
 F_SETPIPE_SZ = 1031           # number of the command, from <linux/fcntl.h>
 PIPE_SIZE = 1 << 20           # size of a pipe in bytes; large, so that a slow terminal does not stop the guest
 # Seconds after SIGKILL in which QEMU's output is still read. There is a limit because children of QEMU may keep the pipe open. If QEMU
@@ -67,6 +69,8 @@ def start_watcher_of_runner(lifeline):
     of a pipe, and the runner has the write end. When the runner ends in any way, the watcher reads the end of the pipe, and kills
     the whole group with all wrappers and their children.
     """
+    # The kernel kills this process when the runner ends, even if the watcher was killed before.
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.fork():
         os.wait()
         return

@@ -70,6 +70,7 @@ class Transcript:
         self.is_starting = False  # true after the line STARTING
         self.unbootable = False  # true if the firmware reported that there is nothing to boot
         self.faults = []      # sentences about damaged blocks, each with the reason
+        self._budget = reports.Budget()  # limits for all reports on the serial line
         self.left_early = False  # true if a key cut off a block
         self._rest = bytearray()
         self._cut = False     # true if the current line is too long
@@ -237,22 +238,22 @@ class Transcript:
             self._add_block_fault(name, f"is damaged: its SHA-256 is {found[:16]}..., the line says {told[:16]}...")
         elif name == "COMPACT":
             self._decompress_report(data)
-        elif name != "REPORT" or self._parse_report(data):
+        elif name != "REPORT" or self._parse_report(data, self._budget):
             self.blocks[name] = data
 
     def _decompress_report(self, data):
         """Decompress the report that the option serial=compact prints, and use it as the block REPORT."""
         try:
-            body = console.decompress_report(b"".join(line.partition(b":")[2] for line in data.splitlines()))
+            body = console.decompress_report(b"".join(line.partition(b":")[2] for line in data.splitlines()), self._budget)
         except ValueError as error:
             self._add_block_fault("output", str(error))
             return
-        if self._parse_report(body):
+        if self._parse_report(body, None):  # decompress_report() has subtracted it from the budget
             self.blocks["REPORT"] = body
 
-    def _parse_report(self, data):
+    def _parse_report(self, data, budget):
         try:
-            self.report = reports.parse_report(data)
+            self.report = reports.parse_report(data, budget)
         except ValueError as error:
             self._add_block_fault("REPORT", str(error))
         return self.report is not None

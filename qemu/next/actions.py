@@ -9,7 +9,7 @@ import struct
 from machine import command
 from next import compare, firmware, kernel, loaders, volume
 from next.system import FILE_MAX, Refused, restore_files_on_error
-from results import files
+from results import files, reports
 from results.reports import KERNEL
 from runner import grammar
 
@@ -72,8 +72,9 @@ def make_options_file(words):
 
 def _read_state(folder):
     try:
-        state = json.loads(files.read_file(os.path.join(folder, volume.OWN, STATE), FILE_MAX))
-        if {key: type(value) for key, value in state.items()} == STATE_KEYS and state["loader"] in loaders.ALL:
+        state = files.parse_json(files.read_file(os.path.join(folder, volume.OWN, STATE), FILE_MAX))
+        if {key: type(value) for key, value in state.items()} == STATE_KEYS and state["loader"] in loaders.ALL and all(
+                isinstance(name, str) for value in state.values() if isinstance(value, list) for name in value):
             return state
     except FileNotFoundError:
         return None
@@ -85,14 +86,22 @@ def _read_state(folder):
 def _delete_own_files(own, names):
     """Delete the files NAMES in the folder OWN. Delete the folder too if it has no other files."""
     for name in names:
-        with contextlib.suppress(FileNotFoundError):
-            os.remove(os.path.join(own, name))
+        path = os.path.join(own, name)
+        try:
+            os.remove(path)
+        except FileNotFoundError:
+            pass
+        except (IsADirectoryError, PermissionError):  # a damaged file system may have a folder in place of the file
+            shutil.rmtree(path, ignore_errors=True)
     with contextlib.suppress(OSError):
         os.rmdir(own)
 
 
-def _has_saved_state(own):
-    return any(os.path.exists(os.path.join(own, STATE + suffix)) for suffix in ("", NEW))
+def _is_folder_ours(own):
+    """Return True if the folder OWN has the file that marks it as nextboot's. An empty folder counts, too, because a power cut
+    leaves one before the first file is written, and after the last one is removed.
+    """
+    return any(os.path.lexists(os.path.join(own, STATE + suffix)) for suffix in ("", NEW)) or not os.listdir(own)
 
 
 def _read_old_state(folder):
@@ -145,7 +154,7 @@ def prepare_next_start(system, path, words, by=loaders.Firmware.name, restart=Fa
                           "the firmware")
         volume.check_free_space(folder, sum(map(len, loaded.values())))
         own = os.path.join(folder, volume.OWN)
-        if os.path.exists(own) and not _has_saved_state(own):
+        if os.path.exists(own) and not (os.path.isdir(own) and _is_folder_ours(own)):
             raise Refused(f"{volume.OWN} on {partition.path} is not nextboot's: move it away first")
         old = _read_old_state(folder)
         state = json.dumps(_make_state(system, folder, old, loader), indent=1).encode()
@@ -206,24 +215,22 @@ def collect_reports(system, target):
         if not state:
             raise Refused("nothing was prepared on this machine, so there is no report to collect")
         new = _list_new_reports(folder, state)
-        reports = [name for name in volume.list_reports(folder) if name in state["earlier"] or name in new]
-        if not reports:
+        waiting = [name for name in volume.list_reports(folder) if name in state["earlier"] or name in new]
+        if not waiting:
             raise Refused(_describe_prepared_start(system, state, new))
-        newest = reports.pop()
+        newest = waiting.pop()
         source = os.path.join(folder, volume.REPORTS, newest)
         try:
-            report = json.loads(files.read_file(os.path.join(source, "report.json"), volume.REPORT_MAX))
-            if not isinstance(report, dict):
-                raise ValueError("report.json is no report")
+            report = reports.parse_report(files.read_file(os.path.join(source, "report.json"), reports.SIZE_MAX))
             _copy_report(source, target)
-            for name in reports:
+            for name in waiting:
                 _copy_report(os.path.join(folder, volume.REPORTS, name), os.path.join(target, name))
             believed = kernel.collect_kernel_facts(system)
             files.replace_file(os.path.join(target, KERNEL), (json.dumps(believed, indent=1) + "\n").encode())
         except OSError as error:
             raise Refused(files.format_error(error)) from error
         except ValueError as error:
-            raise Refused(f"report {newest} cannot be read: {error}") from error
+            raise Refused(f"report {newest} is no report, or cannot be read: {error}") from error
         situation = None if new else _describe_prepared_start(system, state, new)
         state.update(earlier=[], collected=new)
         with contextlib.suppress(OSError):  # if the copy fails, the next preparation keeps the reports in the list again
@@ -233,7 +240,7 @@ def collect_reports(system, target):
         yield f"reason   {'; '.join((report.get('notes') or ['the report does not say where'])[:1])}"
     if situation:
         yield f"earlier  report {newest} is of a start before the prepared one: {situation}"
-    for name in reports:
+    for name in waiting:
         yield f"earlier  report {name} was not collected before: it is in {os.path.join(target, name)}"
 
 
@@ -244,16 +251,22 @@ def remove_all_files_and_entries(system, with_reports):
             state = _read_state(folder)
         except Refused:  # prepared.json is damaged: keeps the reports, because some may be older than the preparation
             state = {"had_reports": True}
-        loaders.remove_entries_of_all_loaders(system, folder, state or {})
+        failed = None
+        try:
+            loaders.remove_entries_of_all_loaders(system, folder, state or {})
+        except (Refused, OSError) as error:  # the files are removed anyway; without them an entry starts nothing
+            failed = error
         own = os.path.join(folder, volume.OWN)
-        if _has_saved_state(own):
+        if os.path.isdir(own) and _is_folder_ours(own):
             _delete_own_files(own, [name + suffix for name in FILES for suffix in ("", NEW)])
-        reports = os.path.join(folder, volume.REPORTS)
+        saved = os.path.join(folder, volume.REPORTS)
         if with_reports:
-            shutil.rmtree(reports, ignore_errors=True)
+            shutil.rmtree(saved, ignore_errors=True)
         elif state and not state["had_reports"]:
             with contextlib.suppress(OSError):
-                os.rmdir(reports)  # the folder is empty, so it is not needed
+                os.rmdir(saved)  # the folder is empty, so it is not needed
         left = volume.list_reports(folder)
+    if failed:
+        raise failed
     stay = f"; reports stay: {', '.join(left)} (--reports removes them)" if left else ""
     return ("removed" if state else "nothing was prepared") + stay

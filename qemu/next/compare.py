@@ -8,8 +8,11 @@ NAMES = {"kvm-clock": "kvmclock", "hyperv_clocksource_tsc_page": "hv_page", "hyp
          "hyperv_clocksource": "hv_ref", "tsc-early": "tsc"}
 
 
-def _get_tsc_clock(report):
-    return next((clock for clock in report.get("clocks") or [] if clock.get("id") == "tsc"), {})
+def _get_measured_rate(report):
+    """Return the measured rate of the TSC with its bounds, or None. In a report, any of these three numbers may be null."""
+    tsc = next((clock for clock in report.get("clocks") or [] if clock.get("id") == "tsc"), {})
+    rate = tsc.get("measured_hz") or {}
+    return rate if all((rate.get(end) or 0) > 0 for end in ("value", "low", "high")) else None
 
 
 def calculate_tsc_rate_error(kernel, report):
@@ -17,7 +20,7 @@ def calculate_tsc_rate_error(kernel, report):
     `seconds_a_day` are [value, low, high] of the error of a clock that uses the kernel's rate. `excluded` is true if the kernel's
     rate is outside of the interval of the measured rate.
     """
-    believed, measured = kernel["tsc"]["believed_hz"], _get_tsc_clock(report).get("measured_hz")
+    believed, measured = kernel["tsc"]["believed_hz"], _get_measured_rate(report)
     if not believed or not measured:
         return None
     # A TSC that is faster than the kernel's rate makes the kernel's time too fast.
@@ -42,7 +45,7 @@ def format_comparison(kernel, report):
     """Yield the lines of the table for the terminal."""
     started = report.get("started_at")
     yield f"report   {report.get('verdict')}{f', started {started}' if started else ''}"
-    measured, facts = _get_tsc_clock(report).get("measured_hz"), kernel["tsc"]
+    measured, facts = _get_measured_rate(report), kernel["tsc"]
     if measured:
         low, value, high = (_format_mhz(measured[end]) for end in ("low", "value", "high"))
         yield f"tsc      baretick measured {value} ({low} to {high})"

@@ -8,7 +8,7 @@ import os
 import re
 
 from next import firmware, volume
-from next.system import Refused, write_or_delete, read_file, restore_value_on_error, restore_files_on_error
+from next.system import NEW, Refused, delete_temporary_file, write_or_delete, read_file, restore_value_on_error, restore_files_on_error
 
 TITLE = "baretick, once"
 
@@ -56,8 +56,8 @@ class Firmware:
         return firmware.read_entry_number(self.system, "BootNext") in firmware.list_own_entries(self.system)
 
     def remove_entry(self, _folder, _existing):
-        """Remove the entry that choose_next_start() made. Keep the items in EXISTING, the result of list_existing_loader_items()
-        before the preparation.
+        """Remove the entry that choose_next_start() made, and what a power cut left of it. Keep the items in EXISTING, the result
+        of list_existing_loader_items() before the preparation. EXISTING is None if this loader was not prepared.
         """
         firmware.remove_entries(self.system, firmware.list_own_entries(self.system))
 
@@ -159,6 +159,8 @@ class Grub:
     def remove_entry(self, _folder, existing):
         if not self.folder:
             return
+        existing = existing or []
+        delete_temporary_file(self._get_grub_path("custom.cfg"))
         data = read_file(self._get_grub_path("custom.cfg")) or b""
         is_ours = bool(self.BLOCK.search(data))
         if os.path.isfile(self._get_grub_path("grubenv")) and (is_ours or "custom.cfg" in existing):
@@ -259,9 +261,10 @@ class SystemdBoot:
     def remove_entry(self, folder, existing):
         if self.is_next_start_chosen():
             self._set_one_shot_entry("")
-        if os.path.exists(self._get_entry_path(folder)):
-            write_or_delete(self._get_entry_path(folder), None)
-            self._delete_new_folder(folder, existing)
+        path = self._get_entry_path(folder)
+        if os.path.exists(path) or os.path.exists(path + NEW) or existing is not None:
+            write_or_delete(path, None)
+            self._delete_new_folder(folder, existing or [])
 
 
 ALL = {each.name: each for each in (Firmware, Grub, SystemdBoot)}
@@ -272,4 +275,4 @@ def remove_entries_of_all_loaders(system, folder, state, except_loader=None):
     """Remove baretick's entries from all loaders but EXCEPT_LOADER. STATE is the content of prepared.json, or {}."""
     for name, each in ALL.items():
         if name != except_loader:
-            each(system).remove_entry(folder, state.get("found", []) if state.get("loader") == name else [])
+            each(system).remove_entry(folder, state.get("found", []) if state.get("loader") == name else None)

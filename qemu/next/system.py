@@ -7,6 +7,7 @@ import subprocess
 from results import files
 
 FILE_MAX = 16 << 20
+NEW = ".baretick-new"  # suffix of a temporary file in a loader's folder; a power cut may leave it there
 COMMAND_S = 60  # time limit for a command in seconds; efibootmgr may need seconds, because the firmware writes its NVRAM
 MESSAGE_MAX = 300  # maximum number of characters of a failed command's message
 
@@ -26,16 +27,23 @@ def read_file(path):
 
 
 def write_or_delete(path, data):
-    """Write DATA to the file PATH, or delete the file if DATA is None."""
+    """Write DATA to the file PATH, or delete the file if DATA is None. Also delete the temporary file that a power cut left."""
     path = os.path.realpath(path)
     if data is None:
-        with contextlib.suppress(FileNotFoundError):
-            os.remove(path)
+        for name in path, path + NEW:
+            with contextlib.suppress(FileNotFoundError):
+                os.remove(name)
         return
     mode = os.stat(path).st_mode if os.path.exists(path) else None
-    files.replace_file(path, data)
+    files.replace_file(path, data, NEW)
     if mode is not None:
         os.chmod(path, mode & 0o7777)
+
+
+def delete_temporary_file(path):
+    """Delete the temporary file that write_or_delete() leaves next to PATH after a power cut."""
+    with contextlib.suppress(FileNotFoundError):
+        os.remove(os.path.realpath(path) + NEW)
 
 
 @contextlib.contextmanager

@@ -1,6 +1,5 @@
 """Finds and mounts the EFI system partition, and lists the reports on it."""
 import contextlib
-import json
 import os
 import re
 import tempfile
@@ -59,8 +58,8 @@ def _list_devices(system):
     except Refused:
         text = system.run_command("lsblk", "--json", "--output", columns.replace("PARTN,", ""))
     try:
-        return list(_flatten_rows(json.loads(text)["blockdevices"]))
-    except (ValueError, KeyError, TypeError) as error:
+        return list(_flatten_rows(files.parse_json(text)["blockdevices"]))
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise Refused("lsblk printed something that is no list of disks") from error
 
 
@@ -161,7 +160,7 @@ def _has_complete_report(path):
     if re.fullmatch(r"\d{4}", name):
         return os.path.isfile(report)
     try:
-        return re.fullmatch(r"\d{4}\.new", name, re.IGNORECASE) and json.loads(files.read_file(report, REPORT_MAX))
+        return re.fullmatch(r"\d{4}\.new", name, re.IGNORECASE) and bool(files.parse_json(files.read_file(report, REPORT_MAX)))
     except (OSError, ValueError):
         return False
 

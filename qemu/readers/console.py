@@ -15,13 +15,15 @@ COLUMNS = 72
 # programs do not escape when they wrap a log.
 MARK = re.compile(rb"(?P<begin>BARETICK COMPACT BEGIN)|bt(?P<number>[0-9]{4,5}):(?P<text>[A-Za-z0-9_-]{1,72})|"
                   rb"BARETICK COMPACT END sha256(?:=|\\u003d)(?P<sum>[0-9a-f]{64})")
+LINES_MAX = 10_000  # maximum number of lines of a report; a report has at most 48 KiB, about 700 lines
 CUT = " The console may keep only the end of its log."
 
 
 class Compact:
     """The lines of one report in a log. Some lines may be missing."""
 
-    def __init__(self):
+    def __init__(self, budget):
+        self.budget = budget  # limits for all reports of the log
         self.lines = {}   # text of each line, by line number
         self.sum = None   # SHA-256 in the last line; None if the log ends before it
 
@@ -39,6 +41,8 @@ class Compact:
         if not self.lines:
             raise ValueError("has a compact report without lines" + ("" if self.sum else " and without an end"))
         last = max(self.lines)
+        if last > LINES_MAX:
+            raise ValueError(f"has a compact report with more than {LINES_MAX:,} lines")
         missing = [number for number in range(1, last + 1) if number not in self.lines]
         if missing:
             begins = missing[0] == 1 and missing[-1] == len(missing)
@@ -52,7 +56,7 @@ class Compact:
         body = b"".join(b"bt%04d:%s\n" % (number, self.lines[number]) for number in range(1, last + 1))
         if hashlib.sha256(body).hexdigest().encode() != self.sum:
             raise ValueError("has a damaged compact report: its SHA-256 is not the one in its last line")
-        return decompress_report(b"".join(self.lines[number] for number in range(1, last + 1)))
+        return decompress_report(b"".join(self.lines[number] for number in range(1, last + 1)), self.budget)
 
 
 def format_line_numbers(numbers):
@@ -60,12 +64,18 @@ def format_line_numbers(numbers):
     return f"line {numbers[0]}{more}"
 
 
-def decompress_report(text):
+def decompress_report(text, budget):
+    """Return the JSON of the report that TEXT has in compressed form, and subtract it from BUDGET. Raise ValueError if it is
+    damaged, or larger than BUDGET.
+    """
+    budget.check()
     unzip = zlib.decompressobj(-zlib.MAX_WBITS)
     try:
         data = unzip.decompress(base64.urlsafe_b64decode(text + b"=" * (-len(text) % 4)), reports.SIZE_MAX + 1)
     except (ValueError, zlib.error) as error:
+        budget.spend(reports.SIZE_MAX, 0)  # it may have taken as long as the largest report
         raise ValueError(f"has a compact report that cannot be unpacked: {error}") from error
+    budget.spend(len(data), reports.count_values(data))
     if len(data) > reports.SIZE_MAX:
         raise ValueError(f"has a compact report that is longer than {reports.SIZE_MAX >> 20} MiB")
     if not unzip.eof:
@@ -87,22 +97,24 @@ def is_console_log(data):
 
 
 def find_reports(data):
-    """Return a Compact for each compact report in the log DATA, including damaged ones."""
-    found = []
+    """Return a Compact for each compact report in the log DATA, including damaged ones. Raise ValueError if there are too many."""
+    found, budget = [], reports.Budget()
     current = None
     for mark in MARK.finditer(remove_nul_bytes(data)):
+        if len(found) > reports.COUNT_MAX:
+            raise ValueError(f"has more than {reports.COUNT_MAX:,} compact reports")
         if mark["number"]:
             number, text = int(mark["number"]), mark["text"]
             if current is None or not current.add_line(number, text):
-                current = Compact()
+                current = Compact(budget)
                 current.add_line(number, text)
                 found.append(current)
         elif mark["begin"]:
-            current = Compact()
+            current = Compact(budget)
             found.append(current)
         else:
             if current is None:
-                current = Compact()
+                current = Compact(budget)
                 found.append(current)
             current.sum = mark["sum"]
             current = None

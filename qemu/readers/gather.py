@@ -167,7 +167,7 @@ def _read_kernel_json(path):
     """Return the content of the kernel.json PATH, or None if there is no such file."""
     if os.path.islink(path) or not os.path.exists(path):
         return None
-    kernel = json.loads(files.read_file(path, KERNEL_MAX))
+    kernel = files.parse_json(files.read_file(path, KERNEL_MAX))
     if not isinstance(kernel, dict) or kernel.get("schema") != reports.KERNEL_SCHEMA:
         raise ValueError(f"its schema is not {reports.KERNEL_SCHEMA}")
     return kernel

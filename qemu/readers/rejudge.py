@@ -8,6 +8,8 @@ from results import files, reports
 
 RECORD = ".record"  # extension of a record: report.record is next to report.json
 WAIT_S = 60         # time limit for one record, in seconds
+NAME = "baretick-replay: "  # start of each sentence in which the program says why there is no report
+STATUS = {"pass": 0, "warn": 0, "fail": 1, "incomplete": 2}  # exit status of the program for each verdict
 
 
 class Damaged(Exception):
@@ -41,15 +43,23 @@ def find_record_of_report(path):
 
 
 def make_report_from_record(program, record):
-    """Return the JSON report that PROGRAM makes from the file RECORD."""
+    """Return the JSON report that PROGRAM makes from the file RECORD. Raise Damaged unless PROGRAM ends with the status of the
+    report's verdict, because a program that dies may leave a report, too.
+    """
     with tempfile.TemporaryDirectory(prefix="baretick-") as folder:
         try:
             done = subprocess.run([program, record, "--out", folder], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                   stderr=subprocess.PIPE, timeout=WAIT_S, check=False)
         except subprocess.TimeoutExpired:
             raise Damaged(f"took longer than {WAIT_S} s.") from None
+        reasons = [line.removeprefix(NAME).removeprefix(f"{record}: ")
+                   for line in done.stderr.decode(errors="replace").splitlines() if line.startswith(NAME)]
         try:
-            return files.read_file(os.path.join(folder, "report.json"), reports.SIZE_MAX)
-        except FileNotFoundError:
-            lines = done.stderr.decode(errors="replace").splitlines() or [f"status {done.returncode}"]
-            raise Damaged(lines[-1].removeprefix("baretick-replay: ").removeprefix(f"{record}: ")) from None
+            if done.returncode < 0:
+                raise Damaged(f"{NAME}signal {-done.returncode} ended the program.")
+            data = files.read_file(os.path.join(folder, "report.json"), reports.SIZE_MAX)
+            if reasons or STATUS.get(reports.parse_report(data)["verdict"]) != done.returncode:
+                raise FileNotFoundError
+            return data
+        except (FileNotFoundError, ValueError):
+            raise Damaged(reasons[-1] if reasons else f"{NAME}the program ended with status {done.returncode}.") from None

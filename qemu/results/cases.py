@@ -11,6 +11,15 @@ class Case(NamedTuple):
     text: str
 
 
+SEVERITIES = ("warn", "fail", "error")  # in ascending order
+
+
+def _get_severity(row):
+    """Return the severity of ROW, a finding or a failed rule. An unknown word is an error, because it could hide a failure."""
+    word = row.get("severity") or "warn"
+    return word if word in SEVERITIES else "error"
+
+
 def make_cases(report, problem, comparison=None, events=(), fail_on="fail"):
     """Return the test cases: one for each clock, for each source of interrupts and mode, for each rule that was checked or
     failed, and for the run.
@@ -100,7 +109,7 @@ def _get_timer_outcome(tested, found, undetermined):
     """
     present = [row for row in tested if row.get("state") == "present" and not row.get("reason")]
     if found:
-        return (max((finding.get("severity") or "warn" for finding in found), key=lambda word: ORDER.get(word, 0)),
+        return (max(map(_get_severity, found), key=SEVERITIES.index),
                 " ".join(finding.get("text") or finding["rule"] for finding in found))
     if not present:
         state = "not asked" if tested[0].get("state") == "present" else tested[0].get("state")
@@ -135,14 +144,15 @@ def _format_interrupt_counts(rows):
 
 
 # In ascending order of severity. If a rule was checked several times, the outcome that is last in this list counts.
-OUTCOMES = ("not checked", "pass", "not determined", "warn", "fail")
+OUTCOMES = ("not checked", "pass", "not determined", *SEVERITIES)
 
 
 def _get_outcome(behaviour):
     """Return an item of OUTCOMES for BEHAVIOUR, the check of a rule. If the rule failed, the item is the rule's severity."""
     if behaviour.get("outcome") == "failed":
-        return behaviour.get("severity") or "warn"
-    return {"passed": "pass", "not_determined": "not determined"}.get(behaviour.get("outcome"), "not checked")
+        return _get_severity(behaviour)
+    return {"passed": "pass", "not_determined": "not determined", "not_checked": "not checked", None: "not checked"}.get(
+        behaviour.get("outcome"), "error")
 
 
 def _make_rule_cases(report):
@@ -150,14 +160,14 @@ def _make_rule_cases(report):
     rows = {}
     for finding in report.get("findings") or []:
         key = finding["rule"], finding.get("clock")
-        rows.setdefault(key, []).append((finding.get("severity"), finding.get("text") or ""))
+        rows.setdefault(key, []).append((_get_severity(finding), finding.get("text") or ""))
     for behaviour in report.get("behaviours") or []:
         key = behaviour["rule"], behaviour.get("clock")
         # A failed rule is left out here if its finding was already added above.
         if behaviour.get("outcome") != "failed" or key not in rows:
             rows.setdefault(key, []).append((_get_outcome(behaviour), behaviour.get("text") or ""))
     for (rule, clock), seen in rows.items():
-        worst = max((outcome for outcome, _ in seen if outcome in OUTCOMES), key=OUTCOMES.index, default="not checked")
+        worst = max((outcome for outcome, _ in seen), key=OUTCOMES.index)
         text = " ".join(text for outcome, text in seen if outcome == worst and text)
         name = f"{rule} ({clock})" if clock else rule
         if worst.startswith("not "):

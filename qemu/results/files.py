@@ -1,5 +1,6 @@
 """Reads files with a size limit. Writes files completely or not at all, and does not follow links that others may have made."""
 import contextlib
+import json
 import os
 import stat
 
@@ -14,6 +15,14 @@ def read_file(path, size_max):
     if len(data) > size_max:
         raise ValueError(f"is longer than {size_max >> 20} MiB")
     return data
+
+
+def parse_json(data):
+    """Return the value in DATA, which may be from anybody. Raise ValueError if it is no JSON, or too deep."""
+    try:
+        return json.loads(data)
+    except RecursionError as error:
+        raise ValueError("its lists are too deep") from error
 
 
 def create_file(path):
@@ -33,18 +42,18 @@ def write_all_bytes(file, data):
         raise OSError(error.errno, error.strerror, file.name) from error
 
 
-def replace_file(path, data):
+def replace_file(path, data, suffix=".new"):
     """Write DATA to the file PATH completely or not at all. Other programs never read an incomplete file, and a power failure
-    leaves the old or the new file.
+    leaves the old or the new file. It may also leave the temporary file, whose name ends with SUFFIX.
     """
     try:
-        with create_file(path + ".new") as file:
+        with create_file(path + suffix) as file:
             write_all_bytes(file, data)
             os.fsync(file.fileno())
-        os.replace(path + ".new", path)
+        os.replace(path + suffix, path)
     except OSError as error:
         with contextlib.suppress(OSError):
-            os.remove(path + ".new")
+            os.remove(path + suffix)
         raise OSError(error.errno, error.strerror, path) from error
 
 

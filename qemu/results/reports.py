@@ -16,6 +16,9 @@ SIZE_MAX = 16 << 20    # bytes, twice the limit of src/report/report_sizes.h for
 # Maximum number of values in a report. Each value takes at most 200 bytes of memory. A report with twelve clocks and all their
 # exact durations has fewer values.
 VALUES_MAX = 1_500_000
+COUNT_MAX = 1000        # maximum number of reports in a console's log or on a serial line
+# Keys whose words decide whether a test fails. An unknown word is an error, because it could hide a failure.
+STRICT = ("verdict", "severity", "outcome")
 # Maximum lengths of lists that are searched once for each item of another list. They are a hundred times the usual lengths.
 LISTS_MAX = {"clocks": 256, "findings": 4096, "behaviours": 4096, "advice": 4096}
 SHOWN_MAX = 40          # maximum number of characters of a wrong value in a sentence
@@ -51,8 +54,36 @@ def get_stolen_percent(report):
     return stolen if isinstance(stolen, (int, float)) and not isinstance(stolen, bool) else None
 
 
-def parse_report(data):
-    """Return the checked report in DATA. Raise ValueError with a sentence if it is not valid."""
+class Budget:
+    """Limits for all reports of one file or one serial line together: their number, bytes and values. Without these limits, a
+    small file could contain many reports that each need a second to parse.
+    """
+
+    def __init__(self, reports=2):
+        """Allow as many bytes and values as REPORTS of the largest reports have. Allow more reports if they are smaller."""
+        self.count, self.size, self.values = COUNT_MAX, reports * SIZE_MAX, reports * VALUES_MAX
+
+    def spend(self, size, values):
+        """Subtract a report with SIZE bytes and VALUES values. Raise ValueError if too little is left for it."""
+        self.count, self.size, self.values = self.count - 1, self.size - size, self.values - values
+        self.check()
+
+    def check(self):
+        """Raise ValueError if nothing is left."""
+        if min(self.count, self.size, self.values) < 0:
+            raise ValueError("is not read, because the reports before it are too many or too long")
+
+
+def count_values(data):
+    """Return an upper bound of the number of values in the JSON DATA."""
+    return sum(map(data.count, (b",", b":", b"[", b"{")))
+
+
+def parse_report(data, budget=None):
+    """Return the checked report in DATA. Raise ValueError with a sentence if it is not valid. BUDGET limits all reports of a
+    file."""
+    if budget:
+        budget.spend(len(data), count_values(data))
     return check_report(parse_json(data))
 
 
@@ -60,7 +91,7 @@ def parse_json(data):
     """Parse DATA, with limits on its size. The result is not checked against the schema."""
     if len(data) > SIZE_MAX:
         raise ValueError(f"is longer than {SIZE_MAX >> 20} MiB")
-    if sum(map(data.count, (b",", b":", b"[", b"{"))) > VALUES_MAX:
+    if count_values(data) > VALUES_MAX:
         raise ValueError(f"has more than {VALUES_MAX:,} values")
     try:
         return json.loads(data.decode("ascii"), parse_constant=_parse_finite_number, parse_float=_parse_finite_number, parse_int=_parse_whole_number)
@@ -125,6 +156,8 @@ def _make_lenient_schema(node, definitions, needed=True):
     lenient["required"] = [key for key in node.get("required", []) if key in NEEDED]
     lenient["properties"] = {key: _make_lenient_schema(each, definitions, key in NEEDED)
                              for key, each in node.get("properties", {}).items()}
+    for key in set(STRICT) & set(lenient["properties"]):
+        lenient["properties"][key]["words"] = node["properties"][key].get("enum")
     lenient["items"] = _make_lenient_schema(node["items"], definitions) if "items" in node else None
     return lenient
 
@@ -137,6 +170,8 @@ def _find_schema_mismatch(value, node, where):
     if not whole and (not isinstance(value, node["kinds"]) or isinstance(value, bool) and bool not in node["kinds"]):
         wanted = {"object": "no object", "array": "no list"}.get(node["types"][0])
         return f"{where or 'it'} is {wanted or _format_value(value)}"
+    if isinstance(value, str) and node.get("words") and value not in node["words"]:
+        return f"{where or 'it'} is {_format_value(value)}"
     if isinstance(value, dict):
         missing = next((key for key in node["required"] if key not in value), None)
         if missing:

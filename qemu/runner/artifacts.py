@@ -81,6 +81,8 @@ def save_results(run, console, accelerator, status, problem, elapsed_s):
         body = (json.dumps(report, indent=2) + "\n").encode("ascii")
     record = decode_record(blocks, report) if whole else None
     flaw = save_report(run, whole, body, text, (blocks.get("CSV") or CSV_HEADER).translate(PLAIN), record)
+    if whole and "RECORD" in blocks and record is None and not flaw:
+        flaw = "the record of the run is lost: its SHA-256 is not the one in the report"
     if flaw:
         console.print_sentence(flaw)
         status, problem = EXIT_NOT_DONE if status in (EXIT_PASS, EXIT_FAIL) else status, problem or flaw

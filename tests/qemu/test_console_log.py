@@ -141,6 +141,41 @@ def test_a_report_whose_label_has_such_words_is_no_log():
     assert not console.is_console_log(b'{\n  "schema": "baretick.report/1", "label": "BARETICK COMPACT BEGIN"')
 
 
+def read_log(tmp_path, data):
+    """Return the reports in the log DATA, and the sentences about reports that are not read."""
+    (tmp_path / "serial.log").write_bytes(data)
+    found, refused = gather.read_reports_of_task(("file", str(tmp_path / "serial.log")), frozenset(), "")
+    return found, [sentence for _, sentence in refused]
+
+
+@pytest.mark.parametrize("lines", [b"bt99999:a\n" * 1000, b"".join(b"bt99999:%d\n" % at for at in range(900)), b"bt99998:a\nbt99999:b\n" * 500])
+def test_a_log_with_high_line_numbers_is_refused_without_counting_the_lines_that_it_lacks(tmp_path, monkeypatch, lines):
+    monkeypatch.setattr(console, "format_line_numbers", None)  # its argument would be a list of all missing lines
+    found, refused = read_log(tmp_path, b"BARETICK COMPACT BEGIN\n" + lines)
+    assert not found and set(refused) == {"has a compact report with more than 10,000 lines"}
+
+
+def test_a_log_with_too_many_reports_is_refused(tmp_path):
+    found, refused = read_log(tmp_path, b"BARETICK COMPACT BEGIN\n" * (reports.COUNT_MAX + 2) + b"bt0001:" + b"a" * console.COLUMNS)
+    assert not found and refused == ["has more than 1,000 compact reports"]
+
+
+def test_the_reports_of_a_log_have_limits_together(tmp_path, monkeypatch):
+    monkeypatch.setattr(reports, "VALUES_MAX", 50_000)
+    parsed = []
+    monkeypatch.setattr(reports, "check_report", lambda report: parsed.append(report) or report)
+    many = compact({"schema": "baretick.report/1", "verdict": "pass", "clocks": [], "x": [0] * 30_000})
+    found, refused = read_log(tmp_path, (many * 20).encode())
+    assert len(parsed) == 3 and len(refused) == 17 and set(refused) == {"is not read, because the reports before it are too many or too long"}
+
+
+def test_reports_that_cannot_be_unpacked_use_up_the_limit(tmp_path, monkeypatch):
+    calls = []
+    monkeypatch.setattr(console.base64, "urlsafe_b64decode", lambda text: calls.append(text) or b"\xff" * 9)
+    found, refused = read_log(tmp_path, (framed("bt0001:" + "a" * console.COLUMNS + "\n") * 50).encode())
+    assert not found and len(refused) == 50 and len(calls) <= 3
+
+
 def test_a_log_without_such_lines_is_named_and_next_to_a_report_left(tmp_path):
     task = ("file", str(tmp_path / "serial.log"))
     (tmp_path / "serial.log").write_text("baretick 0.1.0\nBARETICK REPORT BEGIN\n{}\n")

@@ -665,15 +665,94 @@ def test_an_incomplete_report_is_handed_over_with_its_reason(machine, applicatio
     assert said[0] == f"report   incomplete{f', started {started}' if started else ''}" and said[-1] == f"reason   {reason}"
 
 
-@pytest.mark.parametrize("state", ["", "[]", "{}", '{"boot_id": 1, "reports_before": [], "had_reports": true}'])
+@pytest.mark.parametrize("state", ["", "[]", "{}", '{"boot_id": 1, "reports_before": [], "had_reports": true}', "[" * 100_000, '{"a":' * 100_000, "5", "\udc80",
+                                   '{"boot_id": "", "reports_before": [], "had_reports": true, "earlier": [[]], "collected": [], "loader": "grub", "found": []}'],
+                         ids=range(9))
 def test_a_damaged_note_of_what_was_prepared_is_named_and_can_be_removed(machine, application, tmp_path, state):
     before = machine.state()
     actions.prepare_next_start(machine.system, application, [])
-    (machine.esp / volume.OWN / actions.STATE).write_text(state)
+    (machine.esp / volume.OWN / actions.STATE).write_bytes(state.encode("utf-8", "surrogateescape"))
     with pytest.raises(Refused, match="is damaged"):
         list(actions.collect_reports(machine.system, str(tmp_path)))
     actions.remove_all_files_and_entries(machine.system, False)
     assert machine.state() == before
+
+
+@pytest.mark.parametrize("place", ["a folder", "a FIFO"])
+def test_what_is_no_file_in_place_of_the_note_can_be_removed(machine, application, place):
+    before = machine.state()
+    actions.prepare_next_start(machine.system, application, [])
+    path = machine.esp / volume.OWN / actions.STATE
+    path.unlink()
+    os.mkfifo(path) if place == "a FIFO" else (path / "deep").mkdir(parents=True)
+    actions.remove_all_files_and_entries(machine.system, False)
+    assert machine.state() == before
+
+
+@pytest.mark.parametrize("odd", [
+    {"clocks": 5}, {"clocks": [5]}, {"notes": [5]}, {"findings": 5}, {"clocks": [{"id": "tsc", "measured_hz": {"value": None}}]},
+    {"clocks": [{"id": "tsc", "measured_hz": 5}]}, {"started_at": "\x1b[2J\r"}, {"taken": [5]}, {"verdict": "\x1bc"}, {"verdict": "incomplete", "notes": ["\x1b[31m"]},
+], ids=range(10))
+def test_a_report_of_any_shape_is_collected_or_refused_without_control_characters(command, machine, application, tmp_path, capsys, monkeypatch, odd):
+    monkeypatch.setattr(command, "System", lambda: machine.system)
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    (tmp_path / "odd.json").write_text(json.dumps({"schema": "baretick.report/1", "verdict": "pass", "clocks": []} | odd))
+    (tmp_path / "odd.txt").write_text("")
+    actions.prepare_next_start(machine.system, application, [])
+    machine.is_restarted(tmp_path / "odd")
+    status = command.main(["--collect", str(tmp_path / "collected")], machine.system)
+    said = capsys.readouterr()
+    assert status in (0, 2) and bool(said.err) == (status == 2) and (said.out + said.err).replace("\n", "").isprintable()
+
+
+class PowerCut(BaseException):
+    """Ends nextboot at once, as a power cut does: nothing that it has not written yet is written."""
+
+
+@contextlib.contextmanager
+def power_ends_after(steps, monkeypatch):
+    """Raise PowerCut after STEPS changes of files and calls of commands in the block."""
+    left = [steps]
+
+    def counted(call):
+        def do(*words, **keywords):
+            if not left[0]:
+                raise PowerCut
+            left[0] -= 1
+            return call(*words, **keywords)
+        return do
+
+    with monkeypatch.context() as patched:
+        for owner, name in ((os, "mkdir"), (os, "replace"), (os, "remove"), (os, "rmdir"), (os, "fsync"), (System, "run_command"), (files, "write_all_bytes")):
+            patched.setattr(owner, name, counted(getattr(owner, name)))
+        yield
+
+
+@pytest.mark.parametrize("name", loaders.ALL)
+def test_after_a_power_cut_at_any_step_a_start_can_be_prepared_and_all_is_taken_back(machine, application, monkeypatch, name):
+    if name == "grub":
+        has_grub(machine)
+    elif name == "systemd-boot":
+        has_systemd_boot(machine)
+    before = machine.state()
+    cuts = 0
+    for steps in range(100):
+        has_ended = []
+        for action in (lambda: actions.prepare_next_start(machine.system, application, [], name),
+                       lambda: actions.remove_all_files_and_entries(machine.system, False)):
+            try:
+                with power_ends_after(steps, monkeypatch):
+                    action()
+                has_ended.append(action)
+            except PowerCut:
+                cuts += 1
+        if steps % 2:  # what both cuts left is no obstacle to a new preparation
+            actions.prepare_next_start(machine.system, application, [], name)
+        actions.remove_all_files_and_entries(machine.system, False)
+        assert machine.state() == before, steps
+        if len(has_ended) == 2:
+            break
+    assert 15 <= cuts and len(has_ended) == 2
 
 
 # Tests of the kernel's messages about its clocks: see arch/x86/kernel/tsc.c and kernel/time/clocksource.c of Linux

@@ -8,6 +8,7 @@ import pytest
 
 from harness import ROOT
 from lab import engine
+from readers import rejudge as reader
 
 FLEET, REPLAY = ROOT / "qemu" / "fleet", ROOT / "build" / "baretick-replay"
 RECORDS = ROOT / "tests" / "records"
@@ -77,6 +78,21 @@ def test_a_record_of_another_run_is_not_used(rejudge, tmp_path):
     done = rejudge("--rejudge")
     assert f"  {record}: It is not the record of the report next to it.\n" in done.stdout
     assert verdicts(tmp_path) == ["warn"]
+
+
+@pytest.mark.parametrize("end, reason", [
+    ("kill -SEGV $$", "baretick-replay: signal 11 ended the program."), ("exit 134", "baretick-replay: the program ended with status 134."),
+    ("exit 1", "baretick-replay: the program ended with status 1."), ("echo 'baretick-replay: full disk' >&2; exit 2", "full disk"),
+    ("rm $3/report.json; exit 0", "baretick-replay: the program ended with status 0."),
+], ids=range(5))
+def test_a_replay_that_dies_after_its_report_has_not_judged_again(tmp_path, end, reason):
+    record = judged_run(tmp_path / "in")
+    program = tmp_path / "replay"
+    program.write_text(f'#!/bin/sh\n{REPLAY} "$@"\necho "The record is from baretick 0.1.0." >&2\n{end}\n')
+    program.chmod(0o755)
+    with pytest.raises(reader.Damaged) as raised:
+        reader.make_report_from_record(str(program), str(record))
+    assert str(raised.value) == reason
 
 
 def test_a_data_set_with_reports_is_refused(rejudge, tmp_path):

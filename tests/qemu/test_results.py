@@ -491,3 +491,23 @@ def test_a_comparison_of_quiet_runs_has_no_doubt(was, now):
     found = baseline.Comparison(before, after, 2)
     assert found.doubt is None and found.notes == []
     assert "\nNothing is worse.\n" in summary.format_summary(after, None, found)
+
+
+@pytest.mark.parametrize("severity", ["x\nok 99", "pass", "skip", 5])
+def test_an_unknown_severity_is_an_error_and_never_a_pass(severity):
+    found = {**finding("irq-late", severity, "hpet0", "It is late."), "clock": "hpet0"}
+    document = {**report(), "findings": [found], "behaviours": [behaviour("irq-late", "hpet0", severity, "failed", "")],
+                "intervals": [{"source": "hpet0", "mode": "one-shot", "state": "present"}]}
+    with pytest.raises(ValueError, match=r"\.severity is"):
+        reports.parse_report(json.dumps(document).encode())
+    made = cases.make_cases(document, None)
+    assert [case.outcome for case in made if case.group in ("timers", "rules")] == ["error", "error"]
+    lines = tap.format_tap(made)
+    assert all(line.startswith(("TAP", "1..", "ok ", "not ok ", "# ")) and "\n" not in line for line in lines)
+    assert sum(line.startswith("not ok") for line in lines) == 2
+
+
+@pytest.mark.parametrize("change", [{"verdict": "good"}, {"clocks": [{"id": "tsc", "verdict": "PASS"}]}, {"behaviours": [{"rule": "rate", "outcome": "passed\n"}]}])
+def test_an_unknown_word_that_decides_is_refused(change):
+    with pytest.raises(ValueError, match='is "'):
+        reports.parse_report(json.dumps({**report(), **change}).encode())

@@ -283,9 +283,10 @@ def test_the_record_is_decoded_and_named(run, fake):
 @pytest.mark.parametrize("serial", [with_record(RECORD + b"!"), with_record(encoded=b"A\n"), with_record(encoded=b"\xff==\n"),
                                     spoken(more=block("RECORD", base64.encodebytes(RECORD)))],
                          ids=["another", "cut", "no-base64", "not-named"])
-def test_a_record_that_is_not_the_one_of_the_report_is_left_out(run, fake, serial):
+def test_a_record_that_is_not_the_one_of_the_report_is_left_out_and_named(run, fake, serial):
     done = run(*fake(serial))
-    assert done.status == 0 and sorted(path.name for path in done.out.iterdir()) == LEFT
+    assert done.status == 2 and "the record of the run is lost: its SHA-256 is not the one in the report" in done.stderr
+    assert sorted(path.name for path in done.out.iterdir()) == LEFT
 
 
 def test_what_an_earlier_run_left_is_gone(run, fake, tmp_path):
