@@ -79,9 +79,12 @@ static void
 show_error(struct application *app, const char *bytes)
 {
 	char document[ERROR_SIZE + sizeof(PAGER_ALONE)];
+	struct text text;
 
 	app->pager.patience = is_unattended(app) ? PATIENCE : 0;
-	text_format(document, sizeof(document), "%s%s", bytes, app->pager.patience ? PAGER_ALONE "\n" : "");
+	text_init(&text, document, sizeof(document));
+	text_put(&text, bytes); /* not by %s, which replaces line breaks */
+	text_put(&text, app->pager.patience ? PAGER_ALONE "\n" : "");
 	console_print(&app->console, bytes);
 	pager_show_document(&app->pager, &app->console, "Error", document);
 }
@@ -175,6 +178,7 @@ measure_and_report(struct application *app)
 
 	serial_enable(&app->console.serial, report->options.serial);
 	console_print_serial(&app->console, "baretick " VERSION " (" COMMIT ")\n");
+	machine_print_slow_instructions(&app->console);
 	if (!good)
 		return end_with_option_error(app, error);
 	if (report->options.rules || report->options.help)
@@ -188,6 +192,7 @@ measure_and_report(struct application *app)
 	}
 	checkpoint_set_plan(&app->checkpoint, &app->plan);
 	machine_run_measurements(machine, &app->plan, &app->console, &app->run);
+	app->plan.progress = &machine->progress;
 	app->pager.patience = app->is_installed && is_unattended(app) ? PATIENCE : 0;
 
 	bool delivered = deliver_report(&app->console, &app->plan, report, &app->checkpoint, &app->pager);
