@@ -21,6 +21,44 @@
 /* OEM id of QEMU's ACPI tables (docs/specs), unless QEMU's option x-oem-id= sets another id */
 #define QEMU_OEM "BOCHS "
 
+/*
+ * Hardware executes an instruction of the loop in about one tick, and QEMU's emulation in a few. The KVM that interprets
+ * instructions was seen to take 1000.
+ */
+#define INSTRUCTION_TICKS_MAX 100
+#define LOOP_INSTRUCTIONS     1000u
+#define LOOP_TRIES            5 /* the shortest loop counts, because the host may preempt this core during a loop */
+
+static uint64_t
+measure_ticks_per_instruction(void)
+{
+	uint64_t least = UINT64_MAX;
+
+	for (unsigned i = 0; i < LOOP_TRIES; i++) {
+		unsigned left = LOOP_INSTRUCTIONS / 2; /* two instructions for each round */
+		uint64_t begin = hw_tsc();
+
+		__asm__ volatile("1: decl %0\n\tjnz 1b" : "+r"(left) : : "cc");
+		uint64_t ticks = hw_tsc() - begin;
+
+		if (ticks < least)
+			least = ticks;
+	}
+	return least / LOOP_INSTRUCTIONS;
+}
+
+void
+machine_print_slow_instructions(struct console *console)
+{
+	uint64_t ticks = measure_ticks_per_instruction();
+	char line[CONSOLE_LINE];
+
+	if (ticks <= INSTRUCTION_TICKS_MAX)
+		return;
+	text_format(line, sizeof(line), "instruction: %lu TSC ticks\n", ticks);
+	console_print_serial(console, line);
+}
+
 static const uint8_t *
 get_mapped_memory(void *context, uint64_t address, size_t length)
 {
@@ -321,6 +359,7 @@ machine_run_measurements(struct machine *machine, const struct plan *plan, struc
 	run_set_up(run, &machine->run, plan->memory, plan->cores, plan->widest);
 	arm_watchdog(machine, &run->report);
 	run_measure(run);
+	progress_show_step(&machine->progress, "calculating the results");
 	run_close_clocks_and_judge(run);
 	watchdog_disarm(&machine->watchdog);
 }

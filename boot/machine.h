@@ -54,6 +54,12 @@ struct machine {
 	struct run_machine run;   /* the argument of run_set_up() */
 };
 
+/*
+ * Prints `instruction: N TSC ticks` on the serial lines if an instruction takes long. Some hypervisors interpret each
+ * instruction. A run then takes many minutes, and programs that read the line can end it.
+ */
+void machine_print_slow_instructions(struct console *console);
+
 /* Reads the processor's facts and the tables of ACPI and SMBIOS. REPORT gets a finding or a note on each error. */
 void machine_read_firmware_tables(struct machine *machine, struct report *report);
 

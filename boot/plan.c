@@ -144,6 +144,13 @@ plan_allocate_memory(struct plan *plan, size_t cores, const struct plan_page *pa
 	return false;
 }
 
+void
+plan_show_step(const struct plan *plan, const char *what)
+{
+	if (plan->progress)
+		progress_show_step(plan->progress, what);
+}
+
 bool
 plan_render_files(struct plan *plan, const struct report *report, const struct text *texts[SAVE_FILES])
 {
@@ -159,10 +166,14 @@ plan_render_files(struct plan *plan, const struct report *report, const struct t
 	text_init(&plan->table, plan->table.bytes, plan->table.size);
 	text_init(&plan->json, plan->json.bytes, plan->json.size);
 	text_init(&plan->csv, plan->csv.bytes, plan->csv.size);
+	plan_show_step(plan, "formatting report.txt");
 	table_render(&plan->table, report);
+	plan_show_step(plan, "formatting report.json");
 	json_render(&plan->json, report);
+	plan_show_step(plan, "formatting report.csv");
 	csv_render(&plan->csv, report);
 	if (plan->page) {
+		plan_show_step(plan, "formatting report.html");
 		text_init(&plan->html, plan->html.bytes, plan->html.size);
 		plan->page->render(&plan->html, report);
 	}
@@ -202,6 +213,7 @@ plan_render_record(struct plan *plan, const struct report *report)
 
 	if (!report->record.length || report->core_count > REPORT_SERIAL_CORES)
 		return NULL;
+	plan_show_step(plan, "encoding report.record");
 	text_init(text, text->bytes, text->size);
 	base64_put(text, report->record.bytes, report->record.length);
 	return text->truncated ? NULL : text;

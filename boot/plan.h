@@ -8,6 +8,7 @@
 
 #include "base/deflate.h"
 #include "base/text.h"
+#include "console/progress.h"
 #include "report/folders.h"
 #include "report/report.h"
 #include "sync/pair_schedule.h"
@@ -20,6 +21,7 @@ struct plan_page {
 };
 
 struct plan {
+	struct progress *progress; /* owned by the caller; NULL if no progress is printed, as for a checkpoint */
 	const struct plan_page *page; /* owned by the caller; NULL without page and screen */
 	size_t cores;            /* the buffers have space for this number of cores, including the boot core */
 	enum pair_schedule widest;
@@ -42,6 +44,9 @@ struct plan {
  * false, and keeps no memory, if there is not even memory for the boot core.
  */
 bool plan_allocate_memory(struct plan *plan, size_t cores, const struct plan_page *page, struct report *report);
+
+/* Prints a progress line for WHAT, a step that may take long on a slow processor. See progress_show_step(). */
+void plan_show_step(const struct plan *plan, const char *what);
 
 /*
  * Renders all saved formats of REPORT into the plan's buffers, and sets TEXTS to them. Returns false if a text does not

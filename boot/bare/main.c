@@ -128,6 +128,7 @@ measure_and_report(void *argument)
 
 	serial_enable(&app->console.serial, report->options.serial);
 	console_print_serial(&app->console, "baretick " VERSION " (" COMMIT ")\n");
+	machine_print_slow_instructions(&app->console);
 	if (!good)
 		end_without_measuring(app, error);
 	if (report->options.rules || report->options.help)
@@ -141,6 +142,7 @@ measure_and_report(void *argument)
 	if (!plan_allocate_memory(&app->plan, machine_count_cores(machine, &report->options), NULL, report))
 		end_without_measuring(app, NO_MEMORY);
 	machine_run_measurements(machine, &app->plan, &app->console, &app->run);
+	app->plan.progress = &machine->progress;
 	exit_application(app, queue_report_for_serial(app) ? get_exit_result(report->verdict) : EXIT_ERROR);
 }
 

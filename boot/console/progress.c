@@ -33,6 +33,12 @@ read_quit_key(struct progress *progress)
 		progress->end_requested = key == 'q' || key == 'Q';
 }
 
+static bool
+is_line_due(const struct progress *progress, uint64_t now_tsc)
+{
+	return !progress->shown_tsc || scale_ns(&progress->scale, now_tsc - progress->shown_tsc) >= LINE_NS;
+}
+
 static void
 show_progress(void *context, const char *what, uint64_t done_ns, uint64_t total_ns)
 {
@@ -42,7 +48,7 @@ show_progress(void *context, const char *what, uint64_t done_ns, uint64_t total_
 	struct text line;
 	unsigned percent;
 
-	if (progress->shown_tsc && scale_ns(&progress->scale, now - progress->shown_tsc) < LINE_NS)
+	if (!is_line_due(progress, now))
 		return;
 	if (done_ns > total_ns)
 		done_ns = total_ns;
@@ -67,6 +73,19 @@ show_progress(void *context, const char *what, uint64_t done_ns, uint64_t total_
 }
 
 void
+progress_show_step(struct progress *progress, const char *what)
+{
+	uint64_t now = hw_tsc();
+	char bytes[CONSOLE_LINE];
+
+	if (!is_line_due(progress, now))
+		return;
+	text_format(bytes, sizeof(bytes), "progress: %u%% %s\n", progress->percent, what);
+	console_print_serial(progress->console, bytes);
+	progress->shown_tsc = now;
+}
+
+void
 progress_print_phase(struct progress *progress, const char *phase)
 {
 	char bytes[CONSOLE_LINE];
@@ -83,8 +102,8 @@ print_measured_clock(void *context, const struct report *report, const struct re
 
 	(void)report;
 	text_format(bytes, sizeof(bytes), "  %-12s  p50 %6s  p99 %6s  %lu reads\n", entry->clock.id,
-		    number_from_ns(latency_percentile_ns(entry->latency, 50000)).text,
-		    number_from_ns(latency_percentile_ns(entry->latency, 99000)).text, entry->latency->count);
+		    number_in_cell_from_ns(latency_percentile_ns(entry->latency, 50000)).text,
+		    number_in_cell_from_ns(latency_percentile_ns(entry->latency, 99000)).text, entry->latency->count);
 	console_print(progress->console, bytes);
 }
 

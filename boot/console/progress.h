@@ -40,6 +40,12 @@ void progress_extend_deadline(struct progress *progress, uint64_t begin_tsc);
 /* Writes `phase: ID` to the serial lines, so that programs can act at the start of a phase. */
 void progress_print_phase(struct progress *progress, const char *phase);
 
+/*
+ * Prints a progress line for WHAT, a step after the measurements, unless a line was printed in the last second. Only the
+ * serial lines get it, because the screen may already show the report.
+ */
+void progress_show_step(struct progress *progress, const char *what);
+
 /* Cancels the deadline's alarm and frees its timer. */
 void progress_cancel_deadline(struct progress *progress);
 

@@ -63,7 +63,7 @@ def boot_once(run, accelerator, console, words, deadline, check_hang):
     before = list_reports_on_stick(run, run.image)
     private = command.PrivateFiles()
     with files.create_file(os.path.join(run.out, "serial.log")) as serial_log, contextlib.closing(private):
-        guest = Guest(transcript, serial_log, words)
+        guest = Guest(transcript, serial_log, words, accelerator)
         try:
             guest.run_until_end(lambda fd: command.build_command(run, accelerator, private, fd), deadline, keep=private.fds,
                       poll_state=accelerator == "kvm", picture=run.screenshot, ends_after_report=run.ends_after_report,
@@ -81,7 +81,9 @@ def boot_once(run, accelerator, console, words, deadline, check_hang):
 
 
 def explain_kvm_failure(run, guest):
-    """Return the reason why baretick did not start under KVM, or None if it started or if KVM is not the cause."""
+    """Return the reason why baretick did not start, or is too slow, under KVM. Return None if KVM has no such fault."""
+    if guest.ending == "slow":
+        return guest.state
     if guest.transcript.has_started:
         return None
     if guest.ending == "stuck":
@@ -140,7 +142,8 @@ def boot_guest(run, console):
         guest = boot_once(run, accelerator, console, words, deadline, check_hang)
         reason = explain_kvm_failure(run, guest) if accelerator == "kvm" else None
         if reason and run.accel == "auto":
-            console.print_sentence(f"KVM does not work here ({reason}), so the run continues with emulation (TCG); you need not do "
+            fault = "is slower than emulation" if guest.ending == "slow" else "does not work"
+            console.print_sentence(f"KVM {fault} here ({reason}), so the run continues with emulation (TCG); you need not do "
                                    "anything")
             run.fell_back = True
             accelerator, reason = "tcg", None
@@ -173,15 +176,25 @@ def explain_lost_measurements(run, transcript):
     return "; no measurements were kept, because only a run with --boot usb saves checkpoints"
 
 
+def advise_emulation(guest):
+    """Return the end of a sentence about a time-out: advice if KVM may have been the cause."""
+    if guest.accelerator != "kvm":
+        return ""
+    ticks = guest.transcript.instruction_ticks
+    cause = f"this KVM needs {ticks} ticks of the TSC for each instruction" if ticks else "if this KVM is slow"
+    return f"; {cause}{':' if ticks else ','} use emulation (--accel tcg)"
+
+
 def judge_run(run, guest):
     """Return (exit status, problem or None) of a run that has ended."""
     transcript = guest.transcript
     if guest.ending == "timeout":
-        last = transcript.last_line
+        last = transcript.last_progress or transcript.last_line
         where = f"the last line was: {last}" if last else f"baretick printed nothing{explain_guest_silence(guest)}"
         if guest.left_checkpoint:
             where = "the report has the measurements up to the last checkpoint"
-        return EXIT_TIMEOUT, f"the run did not end within {run.timeout:g} s (--timeout); {where}{explain_lost_measurements(run, transcript)}"
+        return EXIT_TIMEOUT, (f"the run did not end within {run.timeout:g} s (--timeout); {where}"
+                f"{explain_lost_measurements(run, transcript)}{advise_emulation(guest)}")
     if guest.ending == "unbootable":
         return EXIT_NOT_DONE, f"the firmware found nothing to boot{explain_guest_silence(guest)}"
     if guest.ending == "crashed":

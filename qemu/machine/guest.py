@@ -30,6 +30,7 @@ class Guest:
     exit        QEMU ended by itself, with `status` (negative: by a signal)
     timeout     the deadline was reached
     stuck       QEMU reports that the guest cannot continue; `state` has QEMU's run state, such as "internal-error"
+    slow        under KVM, the application found that each instruction takes long; `state` has the details
     still       no byte came on the serial line, and the cores hung; `state` has the details
     flood       the output on the serial line did not end
     unbootable  the firmware reports that there is nothing to boot, and waits for a key
@@ -38,7 +39,8 @@ class Guest:
     complete    the report is complete, and the machine stays on as requested
     """
 
-    def __init__(self, transcript, serial_log, qemu_messages):
+    def __init__(self, transcript, serial_log, qemu_messages, accelerator):
+        self.accelerator = accelerator
         self.transcript, self.serial_log, self.qemu_messages = transcript, serial_log, qemu_messages
         self.ending, self.status, self.state = None, None, ""
         self.secure_boot = False   # true if the firmware's variables show that Secure Boot is on; set by the caller
@@ -60,7 +62,7 @@ class Guest:
 
             KEEP               A list of further descriptors that QEMU inherits. COMMAND_OF may add to it.
             POLL_STATE         QEMU is polled for its state, because the guest may hang under this accelerator.
-            CHECK_HANG         The run ends early if the guest prints nothing and makes no progress.
+            CHECK_HANG         The run ends early if the guest prints nothing and makes no progress, or if its instructions are slow.
             PICTURE            This PNG file gets the last screen.
             ENDS_AFTER_REPORT  The run ends after the report, although the guest does not switch itself off.
             EVENTS             These events are carried out. SAY(sentence) is called after each.
@@ -114,6 +116,9 @@ class Guest:
                 self.ending = "timeout"
             elif self._hang_check and self._hang_check.has_hung(now):
                 self.ending, self.state = "still", self._hang_check.explain_hang()
+            elif check_hang and self.transcript.instruction_ticks:
+                self.ending = "slow"
+                self.state = f"it interprets instructions: each takes {self.transcript.instruction_ticks} ticks of the TSC"
             elif self.transcript.unbootable and not attended:
                 self.ending = "unbootable"
             elif self.transcript.crash and now - self._last_output_s >= SETTLE_S:

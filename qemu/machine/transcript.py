@@ -17,6 +17,7 @@ ESCAPE = re.compile(rb"\x1b(?:\[[0-9;?=]*[A-Za-z]|[()][0-9A-B]|[=>])")
 # The firmware may print its own text or a cursor sequence in front of the application's first line.
 FIRST = re.compile(rb"(?:^|\x00)(baretick .*)$", re.DOTALL)
 PHASE = re.compile(rb"^phase: ([a-z-]+)$")
+SLOW = re.compile(rb"^instruction: (\d{1,9}) TSC ticks$")
 LEFT = re.compile(r"^progress: \d{1,3}% .*, (\d{1,9}) s left")
 BEGIN = re.compile(rb"^BARETICK ([A-Z]+) BEGIN$")
 END = re.compile(rb"^BARETICK ([A-Z]+) END sha256=([0-9a-f]{64})$")
@@ -61,6 +62,8 @@ class Transcript:
         self.phase_starts = {}  # time of the first start of each phase, by time.monotonic(); "" is the application's start
         self.size = 0         # number of received bytes, including the output of the firmware
         self.last_line = ""   # last line that was meant for people, except lines of progress
+        self.last_progress = ""  # last line of progress, or last start of a phase, since last_line
+        self.instruction_ticks = None  # TSC ticks of one instruction, if the application found that this is long
         self.left_s = None    # seconds that the run still takes, by its last line of progress, or None
         self.error = ""       # the sentence in which the application gives the reason why it did not run
         self.blocks = {}      # the bytes of each block whose SHA-256 is correct, by its name in BLOCKS
@@ -142,7 +145,9 @@ class Transcript:
     def close(self):
         """Handle the end of the serial line. A last line without a newline counts."""
         if self._rest:
+            progress = self.last_progress
             self._end_line()
+            self.last_progress = self.last_progress and progress  # a line of progress without a newline may be incomplete
         if self._block:
             self._drop_block("ends in the middle")
 
@@ -166,6 +171,9 @@ class Transcript:
         elif self.has_started and phase:
             if phase[1].decode() in PHASES:
                 self._note_phase_start(phase[1].decode())
+            self.last_progress = make_printable(line)
+        elif self.has_started and not self.blocks and (slow := SLOW.match(line)):
+            self.instruction_ticks = int(slow[1])
         elif self.has_started and self.report is None:  # the firmware prints again after the report, which is not shown
             self._show_line(line)
         else:
@@ -187,9 +195,11 @@ class Transcript:
         line = make_printable(line)
         if left := LEFT.match(line):
             self.left_s = int(left[1])
+        if line.startswith("progress: "):
+            self.last_progress = line.strip()
         # A line at the end of the output may be only the start of a line of progress.
-        if line.strip() and not (line.startswith("progress: ") or "progress: ".startswith(line)):
-            self.last_line = line.strip()
+        elif line.strip() and not "progress: ".startswith(line):
+            self.last_line, self.last_progress = line.strip(), ""
         if line.startswith(ERROR):  # not shown here, because the runner prints it once, at the end
             self.error = line.removeprefix(ERROR).removeprefix(FROM_RUNNER)
             return

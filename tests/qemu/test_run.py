@@ -79,10 +79,11 @@ def test_an_error_is_status_2_and_its_sentence_is_the_reason(run, fake):
 
 
 def test_a_guest_that_hangs_is_status_124_and_its_last_line_is_named(run, fake):
-    serial = b"baretick 0.1.0\nprogress: 3% tsc\n"
+    serial = b"baretick 0.1.0\nphase: latency\nprogress: 3% tsc\n"
     done, seconds = run_for_long_enough(run, lambda done: done.file("serial.log") == serial, *fake(serial, "time.sleep(600)"))
     assert done.status == 124, done.stderr
-    assert f"the run did not end within {seconds} s (--timeout); the last line was: baretick 0.1.0" in done.stderr
+    assert f"the run did not end within {seconds} s (--timeout); the last line was: progress: 3% tsc;" in done.stderr
+    assert "--accel" not in done.stderr
     assert done.report["verdict"] == "incomplete" and done.report["clocks"] == []
     assert f"the run did not end within {seconds} s" in done.file("report.txt").decode()
 
@@ -822,6 +823,34 @@ def test_kvm_is_waited_for_where_the_guest_gets_on_or_it_was_asked_for(run, fake
     done = run(*fake(b"", no_kvm_script(wait)), "--accel", accelerator)
     assert done.status == 0 and done.stderr == ""
     assert value_of(arguments_of(tmp_path), "-accel") == ["kvm"]
+
+
+INTERPRETED = r"""
+sys.stdout.write("baretick 0.1.0\ninstruction: 1043 TSC ticks\nphase: prepare\n")
+sys.stdout.flush()
+time.sleep(600)
+"""
+
+
+@needs_kvm_node
+def test_auto_does_not_wait_for_a_kvm_that_interprets_instructions(run, fake, tmp_path):
+    (tmp_path / "later").write_bytes(spoken())
+    done = run(*fake(b"", no_kvm_script(INTERPRETED)), "--accel", "auto", "--timeout", "60")
+    assert done.status == 0, done
+    assert done.stderr == ("qemu/run: KVM is slower than emulation here (it interprets instructions: each takes 1043 ticks of the TSC), "
+                           "so the run continues with emulation (TCG); you need not do anything\n")
+    assert value_of(arguments_of(tmp_path), "-accel") == ["tcg"]
+
+
+@needs_kvm_node
+@pytest.mark.parametrize("line, advice", [
+    ("instruction: 1043 TSC ticks", "this KVM needs 1043 ticks of the TSC for each instruction: use emulation (--accel tcg)"),
+    ("rates", "if this KVM is slow, use emulation (--accel tcg)")])
+def test_a_time_out_under_kvm_advises_emulation(run, fake, line, advice):
+    script = INTERPRETED.replace("instruction: 1043 TSC ticks", line)
+    done = run(*fake(b"", no_kvm_script(script)), "--accel", "kvm", "--timeout", "4")
+    assert done.status == 124, done
+    assert "the last line was: phase: prepare;" in done.stderr and done.stderr.splitlines()[0].endswith(advice), done
 
 
 @needs_kvm_node
