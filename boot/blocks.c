@@ -2,21 +2,17 @@
 #include "blocks.h"
 
 #include "firmware/firmware.h"
-#include "render/sections/table_sections.h"
 #include "render/text/help.h"
+#include "render/text/report_text.h"
 
 #define LIST_SIZE (64u << 10)
 
-/* Returns the length of TEXT up to its detailed part, which fills many screens. */
-static size_t
-get_summary_length(const struct text *text)
+/* Queues BODY as a block. The checksum of a large block takes seconds on a processor that is interpreted. */
+static void
+queue_block(struct serial *serial, const struct plan *plan, const char *name, const char *body, size_t length)
 {
-	static const char detail[] = "\n" TABLE_DURATIONS "\n";
-
-	for (size_t i = 0; i + sizeof(detail) <= text->length; i++)
-		if (__builtin_memcmp(text->bytes + i, detail, sizeof(detail) - 1) == 0)
-			return i;
-	return text->length;
+	plan_show_step(plan, "calculating checksums");
+	serial_queue_block(serial, name, body, length);
 }
 
 void
@@ -25,19 +21,19 @@ blocks_queue_report(struct serial *serial, struct plan *plan, const struct repor
 	bool full = report->options.serial == SERIAL_FULL;
 	const struct text *json, *csv, *record, *compact;
 
-	serial_queue_block(serial, "TEXT", plan->table.bytes, full ? plan->table.length : get_summary_length(&plan->table));
+	queue_block(serial, plan, "TEXT", plan->table.bytes, full ? plan->table.length : table_get_summary_length(&plan->table));
 	if (report->options.serial == SERIAL_COMPACT) {
 		compact = plan_render_compact_report(plan, report);
-		serial_queue_block(serial, "COMPACT", compact->bytes, compact->length);
+		queue_block(serial, plan, "COMPACT", compact->bytes, compact->length);
 	}
 	if (!full)
 		return;
 	plan_render_serial_texts(plan, report, &json, &csv);
-	serial_queue_block(serial, "CSV", csv->bytes, csv->length);
+	queue_block(serial, plan, "CSV", csv->bytes, csv->length);
 	record = plan_render_record(plan, report);
 	if (record)
-		serial_queue_block(serial, "RECORD", record->bytes, record->length);
-	serial_queue_block(serial, "REPORT", json->bytes, json->length);
+		queue_block(serial, plan, "RECORD", record->bytes, record->length);
+	queue_block(serial, plan, "REPORT", json->bytes, json->length);
 }
 
 char *

@@ -67,9 +67,15 @@ def test_a_record_gives_the_verdict_and_the_findings_of_its_row(tmp_path, name, 
     assert "identity" not in report
 
 
-def test_the_report_is_printed(record):
+DURATIONS = "\nDurations of each clock's reads, as pg_test_timing prints them"
+
+
+def test_the_report_is_printed_without_its_long_last_section(record, tmp_path):
     done = replay(record)
-    assert done.returncode == 0 and done.stdout.startswith("baretick") and "hpet" in done.stdout
+    replay(record, "--out", tmp_path)
+    summary, _, rest = (tmp_path / "report.txt").read_text().partition(DURATIONS + "\n")
+    assert done.returncode == 0 and done.stdout == summary + DURATIONS + ": report.txt, with --out FOLDER\n"
+    assert summary.startswith("baretick") and rest.count("\n") > 1000
 
 
 def test_out_writes_four_files_and_prints_the_verdict(record, tmp_path):
@@ -77,7 +83,6 @@ def test_out_writes_four_files_and_prints_the_verdict(record, tmp_path):
     done = replay(record, "--out", out)
     assert (done.returncode, done.stdout) == (0, f"{out}: pass\n")
     assert sorted(path.name for path in out.iterdir()) == FILES
-    assert (out / "report.txt").read_text() == replay(record).stdout
     assert (out / "report.csv").read_text().startswith("run,")
     page = (out / "report.html").read_text()
     assert "@REPORT@" not in page and page.endswith("</html>\n")

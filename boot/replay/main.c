@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "render/csv/csv.h"
 #include "render/json/json.h"
+#include "render/sections/table_sections.h"
 #include "render/text/report_text.h"
 #include "replay/replay.h"
 #include "report/report_sizes.h"
@@ -31,7 +32,8 @@ extern const struct html_page page_parts; /* defined in boot/uefi/page.nasm */
 static const char usage[] =
 	"usage: baretick-replay RECORD [--out FOLDER] [--compare REPORT.json] [limit.RULE=VALUE ...]\n"
 	"\n"
-	"Makes the report of a run again from its record (report.record, next to report.json), and prints it.\n"
+	"Makes the report of a run again from its record (report.record, next to report.json), and prints it without\n"
+	"its last section, the durations of each clock's reads.\n"
 	"\n"
 	"  --out FOLDER           write report.json, report.txt, report.csv and report.html there instead\n"
 	"  --compare REPORT.json  print the differences from this report instead\n"
@@ -260,6 +262,20 @@ print_lines_from_outside(FILE *input)
 	fclose(input);
 }
 
+/* Prints REPORT as qemu/run prints it: without the long last section. */
+static void
+print_summary(const struct report *report)
+{
+	struct text text = render_to_new_text(table_render, report);
+	size_t length = table_get_summary_length(&text);
+	bool is_shorter = length < text.length;
+
+	text.length = length;
+	if (is_shorter)
+		text_put(&text, "\n" TABLE_DURATIONS ": report.txt, with --out FOLDER\n");
+	write_text(stdout, "standard output", &text);
+}
+
 /* Prints the differences between the file PATH and REPORT's JSON by diff(1). Returns diff's exit status. */
 static int
 print_differences_from_json_file(const char *path, const struct report *report)
@@ -344,10 +360,7 @@ main(int count, char **words)
 		write_report_files(request.folder, report);
 	if (request.other)
 		return print_differences_from_json_file(request.other, report);
-	if (!request.folder) {
-		struct text text = render_to_new_text(table_render, report);
-
-		write_text(stdout, "standard output", &text);
-	}
+	if (!request.folder)
+		print_summary(report);
 	return (int)get_exit_status(report->verdict);
 }

@@ -34,3 +34,14 @@ table_render(struct text *out, const struct report *report)
 	table_put_database_timing_cost(out, report);
 	table_put_durations(out, report);
 }
+
+size_t
+table_get_summary_length(const struct text *text)
+{
+	static const char detail[] = "\n" TABLE_DURATIONS "\n";
+
+	for (size_t i = 0; i + sizeof(detail) <= text->length; i++)
+		if (__builtin_memcmp(text->bytes + i, detail, sizeof(detail) - 1) == 0)
+			return i;
+	return text->length;
+}

@@ -14,4 +14,7 @@
  */
 void table_render(struct text *out, const struct report *report);
 
+/* Returns the length of TEXT, a report from table_render(), up to its last section, which fills many screens. */
+size_t table_get_summary_length(const struct text *text);
+
 #endif
