@@ -53,6 +53,15 @@ class Comparison:
     def regression_sentences(self):
         return [sentence for sentences in self.by_name.values() for sentence in sentences]
 
+    @property
+    def sentence_without_regressions(self):
+        """A sentence that says that nothing became worse, as far as this was seen. None if something became worse."""
+        if self.regression_sentences:
+            return None
+        if self.doubt:
+            return "nothing was seen to be worse than the baseline, but much time was stolen"
+        return "nothing is worse than the baseline"
+
     def _compare_machines(self):
         """Add a note on the differences between the two machines, because they may explain other differences."""
         def describe_machine_differences(*keys):

@@ -164,6 +164,8 @@ def compare_with_baseline(run, console, report):
         console.print_sentence(f"about the comparison: {note}")
     for sentence in comparison.regression_sentences:
         console.print_sentence(f"worse than the baseline: {sentence}")
+    if comparison.sentence_without_regressions:
+        console.print_sentence(comparison.sentence_without_regressions)
     return comparison
 
 
