@@ -9,7 +9,6 @@
 #include "base/text.h"
 #include "report/phrase.h"
 
-#define TENTHS_FROM       UINT64_C(1000)   /* from 1 % on, a share is printed with one decimal, below with three */
 /*
  * The host's counter may differ from the measured gaps by 1 % of the observed time or by 10 ms, whichever is more.
  * Hosts do not count all interruptions: they leave out their page faults, for example.
@@ -45,14 +44,12 @@ static struct phrase
 describe_stolen_time(const struct report *report)
 {
 	const struct report_interference *all = &report->interference;
-	unsigned digits = report->quality.stolen_millipercent >= TENTHS_FROM ? 1 : 3;
 
 	if (!all->measured)
 		return phrase("Stolen time was not observed");
 	if (!all->gaps)
 		return phrase("No stolen time was observed");
-	return phrase("%s %% of the observed time was stolen",
-		      number_as_percent(all->total_ns, all->observed_ns, digits).text);
+	return phrase("%s of the observed time was stolen", phrase_stolen_share(report).bytes);
 }
 
 /*

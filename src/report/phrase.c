@@ -6,6 +6,7 @@
 
 #define NS_PER_MS 1000000
 #define ROUNDED_BOUND_NS 100000 /* a bound of at least this many ns is rounded up to three digits */
+#define TENTHS_FROM 100u /* a share is printed with one decimal from 1/TENTHS_FROM on, below with three */
 #define LONG_MS   100 /* a time interval of at least this many ms is printed with both ends */
 
 static void
@@ -52,6 +53,15 @@ phrase_bound_ns(uint64_t ns)
 	if (ns < ROUNDED_BOUND_NS)
 		return phrase("%lu ns", ns);
 	return phrase("%s", number_from_ns(number_round_to_three_digits(ns, true)).text);
+}
+
+struct phrase
+phrase_stolen_share(const struct report *report)
+{
+	const struct report_interference *all = &report->interference;
+	unsigned digits = all->total_ns >= all->observed_ns / TENTHS_FROM ? 1 : 3;
+
+	return phrase("%s %%", number_as_percent(all->total_ns, all->observed_ns, digits).text);
 }
 
 static struct phrase

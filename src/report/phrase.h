@@ -23,6 +23,9 @@ void phrase_add(struct phrase *phrase, const char *format, ...) __attribute__((f
  */
 struct phrase phrase_bound_ns(uint64_t ns);
 
+/* Returns the stolen share of the observed time, as "25.6 %" or "0.198 %". Call it only if stolen time was observed. */
+struct phrase phrase_stolen_share(const struct report *report);
+
 /* Returns the separator before item I in a list of COUNT items: "", ", " or " and ". */
 const char *phrase_list_separator(size_t i, size_t count);
 

@@ -1,13 +1,12 @@
 /* Renders each row of the screen: the title, lines of the page, and the keys. See screen.h. */
 #include "render/screen/screen_internal.h"
 
-#include "base/number.h"
 #include "render/cores/table_cores.h"
 #include "render/layout/layout.h"
 #include "render/sections/table_sections.h"
+#include "report/phrase.h"
 
 #define TITLE_SIZE     64
-#define WHOLE_MILLIPERCENT 100000
 #define KEYS_SCROLLING "  arrows, PgUp, PgDn scroll"
 
 static enum text_ink
@@ -61,8 +60,7 @@ put_verdict(struct text *out, const struct report *report)
 	if (quality->tails_known && !quality->reliable_tails) {
 		out->ink = INK_BAR_WARN;
 		if (quality->stolen_known)
-			text_printf(out, " %s %% stolen ",
-				    number_as_percent(quality->stolen_millipercent, WHOLE_MILLIPERCENT, 1).text);
+			text_printf(out, " %s stolen ", phrase_stolen_share(report).bytes);
 		else
 			text_put(out, " tails unreliable ");
 	}

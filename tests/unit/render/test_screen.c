@@ -637,6 +637,22 @@ TEST(each_coloured_verdict_is_also_a_word)
 	}
 }
 
+TEST(the_title_rounds_stolen_time_as_the_text_does)
+{
+	struct report *report = literal_make_clean_report();
+
+	/* 25.6496 %, which rounded to 25.650 % and then to one decimal would be 25.7 % */
+	report->interference.observed_ns = 4000000000;
+	report->interference.total_ns = 0;
+	literal_add_stolen_time(report, 1, 12034, 1025984000);
+	judge_report(report);
+	recommend_clocks(report);
+	struct screen screen = screen_of(report, 80, 25);
+
+	assert_non_null(strstr(row_of(&screen, 0), " 25.6 % stolen "));
+	assert_non_null(strstr(report->quality.text, "25.6 % of the observed time was stolen"));
+}
+
 TEST(every_page_has_stolen_time_next_to_the_verdict)
 {
 	struct report *report = literal_make_clean_report();
