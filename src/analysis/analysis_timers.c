@@ -181,8 +181,11 @@ add_masked_arming_to_row(struct timer_analysis *analysis)
 
 	analysis->row->held_ns = (uint64_t)timer_tsc_ticks_to_ps(analysis, arming->opened - arming->armed_after) / PS_PER_NS;
 	analysis->row->held_delivered = arming->taken;
+	analysis->row->policy_reason = NULL;
 	if (arming->taken <= analysis->count)
-		analysis->row->policy = timer_find_masking_policy(analysis);
+		analysis->row->policy = timer_find_masking_policy(analysis, &analysis->row->policy_reason);
+	else
+		analysis->row->policy_reason = "not all of them were recorded";
 }
 
 static void

@@ -378,10 +378,10 @@ are_interrupts_enabled_mid_period(const struct timer_analysis *analysis)
  * enabled show that the source queued ticks. Without surplus ticks, the source discarded ticks if the later ticks come
  * at their old deadlines. It delayed them if the later ticks come between these deadlines. One or two surplus ticks
  * prove nothing, because they may be pending with any source. If the core was preempted, more than QUEUED_MIN surplus
- * ticks are needed.
+ * ticks are needed. If the policy is unknown, sets *REASON to the reason.
  */
 enum report_policy
-timer_find_masking_policy(struct timer_analysis *analysis)
+timer_find_masking_policy(struct timer_analysis *analysis, const char **reason)
 {
 	const struct record_interrupts *arming = &analysis->arming;
 	uint64_t period = period_tsc_ticks(analysis), open = (arming->closed - arming->opened) / period;
@@ -392,8 +392,13 @@ timer_find_masking_policy(struct timer_analysis *analysis)
 		set_phase_by_interrupt(analysis, analysis->count - 1, 0); /* the first interrupt may have been pending */
 	if (analysis->count > open + (away ? QUEUED_MIN : 2))
 		return REPORT_POLICY_CATCH_UP;
-	if (analysis->count < 2 || away ||
-	    (!does_device_set_tick_phase(analysis) && !are_interrupts_enabled_mid_period(analysis)))
+	if (analysis->count < 2)
+		*reason = "fewer than two interrupts came";
+	else if (away)
+		*reason = "preemption or slow reads of the TSC may have affected them";
+	else if (!does_device_set_tick_phase(analysis) && !are_interrupts_enabled_mid_period(analysis))
+		*reason = "interrupts were enabled too near to a deadline";
+	if (*reason)
 		return REPORT_POLICY_UNKNOWN;
 	for (size_t i = 1; i < analysis->count; i++) {
 		struct record_event event = timer_get_interrupt(analysis, i);

@@ -55,6 +55,6 @@ void timer_add_lateness(struct timer_analysis *analysis, struct lateness late);
 void timer_add_periodic_arming(struct timer_analysis *analysis);
 
 /* Returns how the source handles missed deadlines, from an arming whose first periods had interrupts masked. */
-enum report_policy timer_find_masking_policy(struct timer_analysis *analysis);
+enum report_policy timer_find_masking_policy(struct timer_analysis *analysis, const char **reason);
 
 #endif

@@ -426,6 +426,7 @@ struct report_interval { /* Results of one timer test: an interrupt source that 
 	 */
 	uint64_t held_ns, held_delivered;
 	enum report_policy policy;
+	const char *policy_reason; /* why POLICY is unknown, in static storage; NULL if it is known or was not tested */
 	/*
 	 * True if ticks come at such irregular times that a tick cannot be assigned to a deadline. Ticks are then not
 	 * counted.

@@ -16,7 +16,7 @@ put_figure(struct text *out, bool known, int64_t ns, int width)
 
 	text_init(&text, bytes, sizeof(bytes));
 	if (known)
-		text_printf(&text, "%s%s", ns < 0 ? "-" : "", number_from_ns(ns < 0 ? (uint64_t)-ns : (uint64_t)ns).text);
+		text_printf(&text, "%s%s", ns < 0 ? "-" : "", number_in_cell_from_ns(ns < 0 ? (uint64_t)-ns : (uint64_t)ns).text);
 	else
 		text_put(&text, "-");
 	text_printf(out, width == WIDE ? " %7s" : " %6s", bytes);
@@ -25,7 +25,7 @@ put_figure(struct text *out, bool known, int64_t ns, int width)
 static void
 put_period(struct text *out, const struct report_interval *row)
 {
-	text_printf(out, "%c%6s", row->periodic ? '/' : ' ', number_from_ns(row->asked_ns).text);
+	text_printf(out, "%c%6s", row->periodic ? '/' : ' ', number_in_cell_from_ns(row->asked_ns).text);
 }
 
 /*
@@ -66,7 +66,7 @@ put_interval_row(struct text *out, const struct report_interval *row, size_t col
 	put_figure(out, came, late->p50_ns, WIDE);
 	put_figure(out, late->count >= REPORT_P99_MIN, late->p99_ns, NARROW);
 	put_figure(out, came, late->max_ns, NARROW);
-	text_printf(out, " %6s\n", came ? number_from_ns(late->error_ns).text : "-");
+	text_printf(out, " %6s\n", came ? number_in_cell_from_ns(late->error_ns).text : "-");
 }
 
 static bool
@@ -103,17 +103,18 @@ static void
 put_missed_deadline_policy(struct text *out, const struct report_interval *row)
 {
 	static const char *const words[] = {
-		[REPORT_POLICY_UNKNOWN] = "the policy for missed deadlines is not determined.",
-		[REPORT_POLICY_DISCARD] = "missed interrupts are dropped (discard).",
-		[REPORT_POLICY_CATCH_UP] = "missed interrupts are sent later (catch up).",
-		[REPORT_POLICY_DELAY] = "the first is late, and the next follows a period later (delay).",
+		[REPORT_POLICY_UNKNOWN] = "the policy for missed deadlines is not determined",
+		[REPORT_POLICY_DISCARD] = "missed interrupts are dropped (discard)",
+		[REPORT_POLICY_CATCH_UP] = "missed interrupts are sent later (catch up)",
+		[REPORT_POLICY_DELAY] = "the first is late, and the next follows a period later (delay)",
 	};
 
 	if (row->held_ns)
 		table_put_sentence(out,
-				   "After %lu periods with masked interrupts, %s sent %lu interrupts in the next %lu periods: %s",
+				   "After %lu periods with masked interrupts, %s sent %lu interrupts in the next %lu periods: %s%s%s.",
 				   row->held_ns / row->asked_ns, row->source, row->held_delivered,
-				   row->held_ns / row->asked_ns, words[row->policy]);
+				   row->held_ns / row->asked_ns, words[row->policy],
+				   row->policy_reason ? ", because " : "", row->policy_reason ? row->policy_reason : "");
 }
 
 static bool

@@ -875,6 +875,7 @@ policy(size_t more, double shift, bool with_gap)
 	assert_int_equal(row->held_ns, 20500000);
 	assert_int_equal(row->held_delivered, more + 20);
 	assert_int_equal(row->asked, 0);
+	assert_int_equal(!row->policy_reason, row->policy != REPORT_POLICY_UNKNOWN);
 	return row->policy;
 }
 
@@ -887,7 +888,18 @@ TEST(ticks_after_masked_periods_show_the_policy_for_missed_deadlines)
 	assert_int_equal(policy(1, 50, false), REPORT_POLICY_DELAY);
 	assert_int_equal(policy(1, 0, true), REPORT_POLICY_UNKNOWN);
 	assert_int_equal(policy(10, 0, true), REPORT_POLICY_UNKNOWN);
+	assert_string_equal(row->policy_reason, "preemption or slow reads of the TSC may have affected them");
 	assert_int_equal(policy(11, 0, true), REPORT_POLICY_CATCH_UP);
+}
+
+TEST(one_interrupt_after_masked_periods_shows_no_policy)
+{
+	const double ticks[] = { 2050.1, 0 };
+
+	put_timer(RECORD_PERIODIC | RECORD_BY_TSC);
+	put_ticks(RECORD_MASKED, ticks, 2050, 4080);
+	assert_int_equal(analyse()->policy, REPORT_POLICY_UNKNOWN);
+	assert_string_equal(row->policy_reason, "fewer than two interrupts came");
 }
 
 /*
@@ -903,6 +915,7 @@ TEST(interrupts_opened_at_a_deadline_show_no_policy)
 	put_timer(RECORD_PERIODIC | RECORD_BY_TSC);
 	put_ticks(RECORD_MASKED, ticks, 2010, 4040);
 	assert_int_equal(analyse()->policy, REPORT_POLICY_UNKNOWN);
+	assert_string_equal(row->policy_reason, "interrupts were enabled too near to a deadline");
 }
 
 /*
