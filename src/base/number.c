@@ -9,6 +9,7 @@
 
 #define PS_PER_NS  1000
 #define DAY_S      86400
+#define CELL_COLUMNS 6 /* width of a cell with a duration in the tables */
 #define TWO_DIGITS   100
 #define THREE_DIGITS 1000    /* one more than the largest number of three digits */
 #define SEVEN_DIGITS 10000000
@@ -57,20 +58,15 @@ number_from_ps(uint64_t ps)
 {
 	static const struct {
 		unsigned scale;
-		const char *unit, *unit_after_integer;
-	} units[] = { { 0, "ps", " ps" }, { 3, "ns", " ns" }, { 6, "us", " us" },
-		      { 9, "ms", " ms" }, { 12, " s", " s" } };
+		const char *unit;
+	} units[] = { { 0, " ps" }, { 3, " ns" }, { 6, " us" }, { 9, " ms" }, { 12, " s" } };
 
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		if (i && round_to_digits(ps, units[i].scale, 2) < THREE_DIGITS)
-			return number_with_unit(ps, units[i].scale, 2, units[i].unit);
-		if (i && round_to_digits(ps, units[i].scale, 1) < THREE_DIGITS)
-			return number_with_unit(ps, units[i].scale, 1, units[i].unit);
-		if (round_to_digits(ps, units[i].scale, 0) < THREE_DIGITS)
-			return number_with_unit(ps, units[i].scale, 0, units[i].unit_after_integer);
-	}
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		for (unsigned digits = i ? 3 : 1; digits-- > 0;)
+			if (round_to_digits(ps, units[i].scale, digits) < THREE_DIGITS)
+				return number_with_unit(ps, units[i].scale, digits, units[i].unit);
 	if (round_to_digits(ps, 12, 0) <= DAY_S)
-		return number_with_unit(ps, 12, 0, "s");
+		return number_with_unit(ps, 12, 0, " s");
 	return make_number_with_text(">1 day");
 }
 
@@ -80,6 +76,33 @@ number_from_ns(uint64_t ns)
 	if (ns < THREE_DIGITS)
 		return number_with_unit(ns, 0, 0, " ns");
 	return number_from_ps(ns > UINT64_MAX / PS_PER_NS ? UINT64_MAX : ns * PS_PER_NS);
+}
+
+/* Removes the space in NUMBER if its text has more than CELL_COLUMNS characters. */
+static struct number
+fit_in_cell(struct number number)
+{
+	char *text = number.text;
+
+	if (text_length(text) <= CELL_COLUMNS)
+		return number;
+	while (*text && *text != ' ')
+		text++;
+	for (; *text; text++)
+		text[0] = text[1];
+	return number;
+}
+
+struct number
+number_in_cell_from_ns(uint64_t ns)
+{
+	return fit_in_cell(number_from_ns(ns));
+}
+
+struct number
+number_in_cell_from_ps(uint64_t ps)
+{
+	return fit_in_cell(number_from_ps(ps));
 }
 
 struct number

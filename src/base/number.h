@@ -32,12 +32,19 @@ number_round_to_three_digits(uint64_t value, bool up)
 }
 
 /*
- * Returns a duration with three significant digits, in at most 6 characters: "9 ns", "123 ns", "1.23us", "12.3ms",
- * "1.00 s", ">1 day".
+ * Returns a duration with three significant digits, in at most 7 characters: "9 ns", "123 ns", "1.23 us", "12.3 ms",
+ * "1.00 s", ">1 day". There is always a space before the unit.
  */
 struct number number_from_ns(uint64_t ns);
-/* converts a duration in ps, as number_from_ns() does; it may also return "434 ps" or "9.84ns" */
+/* converts a duration in ps, as number_from_ns() does; it may also return "434 ps" or "9.84 ns" */
 struct number number_from_ps(uint64_t ps);
+
+/*
+ * Return the same texts for a cell of a table, in at most 6 characters. The space before the unit is left out if the
+ * text would be longer: "1.23us".
+ */
+struct number number_in_cell_from_ns(uint64_t ns);
+struct number number_in_cell_from_ps(uint64_t ps);
 
 /*
  * Returns a rate with seven significant digits, in at most 12 characters: "3.579545 MHz", "8.192000 kHz", "1.000 Hz".

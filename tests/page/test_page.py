@@ -93,6 +93,30 @@ def golden(name):
     return json.loads((GOLDENS / f"{name}.json").read_text())
 
 
+def test_units_of_sentences_look_like_the_pages_own(show):
+    report = golden("sick")
+    report["findings"][0]["text"] = "A read took 35.4 us, 3 ms and 12 %; duration=10us was given in 4 use cases."
+    page = show(report)
+    assert "A read took 35.4 µs, 3 ms and 12 %; duration=10us was given in 4 use cases." in page.evaluate("document.body.innerText")
+    assert {"4 µs", "3 ms", "2 %"} <= set(page.evaluate("[...document.querySelectorAll('.finding .whole')].map((each) => each.textContent)"))
+    # no line of a paragraph starts with a unit
+    parted = page.evaluate("""[...document.querySelectorAll("p, li, td")].flatMap((each) => {
+        const walker = document.createTreeWalker(each, NodeFilter.SHOW_TEXT), parted = [];
+        while (walker.nextNode()) {
+            const text = walker.currentNode.data;
+            for (const match of text.matchAll(/\\d (?=(ns|us|µs|ms|s|ppm|%)\\b)/g)) {
+                const range = document.createRange();
+                range.setStart(walker.currentNode, match.index);
+                range.setEnd(walker.currentNode, match.index + 3);
+                if (range.getClientRects().length > 1)
+                    parted.push(text);
+            }
+        }
+        return parted;
+    })""")
+    assert parted == []
+
+
 def of_cores(count):
     """Return the clean machine's report with COUNT cores. The last quarter of the cores lags, and the third core cannot
     be compared."""
@@ -349,7 +373,7 @@ def test_sick_machine_without_three_devices_is_drawn_with_its_findings_first(sho
     page = show(report)
     assert_quiet(page)
     assert_drawn(page, ALWAYS | GAPS | TIMERS)
-    texts = page.evaluate("[...document.querySelectorAll('.finding')].map((each) => each.textContent)")
+    texts = page.evaluate("[...document.querySelectorAll('.finding')].map((each) => each.textContent.replaceAll('µs', 'us'))")
     assert len(texts) == len(report["findings"]) > 5
     severities = page.evaluate("[...document.querySelectorAll('.finding')].map((each) => each.className)")
     assert severities == sorted(severities), "failures stand before warnings"

@@ -1,4 +1,28 @@
-/* Makes elements from untrusted text. All text becomes text nodes, so it is never parsed as HTML. */
+/*
+ * Makes elements from untrusted text. All text becomes text nodes, so it is never parsed as HTML. Units in it are written
+ * as everywhere on the page: see keepUnits().
+ */
+
+const QUANTITY = /(\d (?:ps|ns|us|ms|s|min|h|Hz|kHz|MHz|GHz|ppm|ppb|KiB|MiB|%)(?![A-Za-z]))/;
+
+/*
+ * Returns the parts of CHILD, a sentence of the report, as withUnit() in format.js writes numbers: no line break parts a unit from
+ * its number, and microseconds have the micro sign. In words of a user, such as duration=10us, there is no space, so they
+ * stay unchanged.
+ */
+function keepUnits(child) {
+	if (typeof child !== "string" || !QUANTITY.test(child))
+		return [child];
+	return child.split(QUANTITY).map((part, i) => {
+		const whole = document.createElement("span");
+
+		if (i % 2 === 0)
+			return part;
+		whole.className = "whole";
+		whole.append(part.replace("us", "µs"));
+		return whole;
+	});
+}
 
 function el(tag, attributes, ...children) {
 	const element = document.createElement(tag);
@@ -6,7 +30,7 @@ function el(tag, attributes, ...children) {
 	for (const [name, value] of Object.entries(attributes || {}))
 		if (value !== null && value !== undefined && value !== false)
 			element.setAttribute(name, value === true ? "" : value);
-	element.append(...children.flat(Infinity).filter(Boolean));
+	element.append(...children.flat(Infinity).filter(Boolean).flatMap(keepUnits));
 	return element;
 }
 

@@ -40,7 +40,7 @@ static struct number
 format_uncontended_figure(size_t which, uint64_t figure)
 {
 	(void)which;
-	return number_from_ns(figure);
+	return number_in_cell_from_ns(figure);
 }
 
 /*
@@ -62,7 +62,7 @@ get_contended_figure(const struct report_core *core, size_t clock, size_t which,
 static struct number
 format_contended_figure(size_t which, uint64_t figure)
 {
-	return which == 0 ? number_from_ns(figure) : number_from_tenths(figure);
+	return which == 0 ? number_in_cell_from_ns(figure) : number_from_tenths(figure);
 }
 
 static const struct block alone = {

@@ -41,13 +41,45 @@ table_pad_to_column(struct text *out, size_t line_start, size_t column)
 		text_put_char(out, ' ');
 }
 
+static bool
+is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static bool
+is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* Returns true if TEXT starts with a unit, so that no line break may part it from the number before it. */
+static bool
+begins_with_unit(const char *text)
+{
+	static const char *const units[] = { "%", "ps", "ns", "us", "ms", "s", "min", "h", "Hz", "kHz", "MHz", "GHz",
+					     "ppm", "ppb", "KiB", "MiB" };
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (text_begins_with(text, units[i]) && !is_letter(text[text_length(units[i])]))
+			return true;
+	return false;
+}
+
+/* Returns true if SENTENCE may have a line break in place of the character at AT. */
+static bool
+can_break_line_at(const char *sentence, size_t at)
+{
+	return sentence[at] == ' ' && !(at && is_digit(sentence[at - 1]) && begins_with_unit(sentence + at + 1));
+}
+
 size_t
 table_bytes_that_fit(const char *sentence, size_t width)
 {
 	size_t length = 0, fit = 0;
 
 	for (; length <= width && sentence[length]; length++)
-		if (sentence[length] == ' ')
+		if (can_break_line_at(sentence, length))
 			fit = length;
 	if (length <= width && !sentence[length])
 		return length;

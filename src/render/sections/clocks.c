@@ -56,13 +56,13 @@ put_figures_of_clock(struct text *out, const struct report *report, const struct
 	uint64_t resolution_ps = report_clock_ticks_to_ps(report, entry, entry->resolution.gcd_ticks);
 
 	text_printf(out, " %12s", number_from_millihz(report_clock_rate_millihz(report, entry)).text);
-	put_figure(out, entry->resolution.steps && resolution_ps, number_from_ps(resolution_ps));
-	put_figure(out, entry->cost.read_ps.known, number_from_ps((uint64_t)entry->cost.read_ps.value));
-	put_figure(out, known, number_from_ns(known ? latency->min_ns : 0));
+	put_figure(out, entry->resolution.steps && resolution_ps, number_in_cell_from_ps(resolution_ps));
+	put_figure(out, entry->cost.read_ps.known, number_in_cell_from_ps((uint64_t)entry->cost.read_ps.value));
+	put_figure(out, known, number_in_cell_from_ns(known ? latency->min_ns : 0));
 	for (size_t i = 0; i < sizeof(quantiles) / sizeof(quantiles[0]); i++)
 		put_figure(out, known && latency_percentile_interval(latency, quantiles[i]).known,
-			   number_from_ns(known ? latency_percentile_ns(latency, quantiles[i]) : 0));
-	put_figure(out, known, number_from_ns(known ? latency->max_ns : 0));
+			   number_in_cell_from_ns(known ? latency_percentile_ns(latency, quantiles[i]) : 0));
+	put_figure(out, known, number_in_cell_from_ns(known ? latency->max_ns : 0));
 	put_verdict_cell(out, get_verdict_cell_text(entry), entry);
 }
 

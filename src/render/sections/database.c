@@ -88,8 +88,8 @@ put_row_of_clock(struct text *out, const struct report *report, const struct rep
 		text_printf(out, "%11s", "n.d.");
 	else
 		put_ms(out, cost->rows_ps.value - least->cost.rows_ps.value, 11);
-	text_printf(out, "  %6s  %6s  %6s\n", number_from_ps((uint64_t)cost->read_ps.value).text,
-		    number_from_ps(cost->null_ps).text, number_from_ps(cost->loop_ps).text);
+	text_printf(out, "  %6s  %6s  %6s\n", number_in_cell_from_ps((uint64_t)cost->read_ps.value).text,
+		    number_in_cell_from_ps(cost->null_ps).text, number_in_cell_from_ps(cost->loop_ps).text);
 }
 
 void

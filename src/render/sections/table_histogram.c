@@ -61,7 +61,7 @@ put_histogram_row(struct text *out, const struct block *block, const struct hist
 {
 	if (row->after_gap)
 		text_printf(out, "%*s\n", LABEL_COLUMNS, ". . .");
-	text_printf(out, "<= %6s", number_from_ns(row->high_ns).text);
+	text_printf(out, "<= %6s", number_in_cell_from_ns(row->high_ns).text);
 	for (size_t i = 0; i < block->count; i++) {
 		uint64_t count = count_reads_in_row(block, i, row);
 

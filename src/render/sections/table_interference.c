@@ -74,7 +74,7 @@ put_row_of_clock(struct text *out, const struct report_clock *entry, uint64_t ga
 	table_put_label(out, entry->clock.id, ID_COLUMNS);
 	text_printf(out, " %11lu %9lu", latency->count, clean.hit);
 	for (size_t i = 0; i < sizeof(figures_ns) / sizeof(figures_ns[0]); i++)
-		text_printf(out, " %6s", i % 2 == 0 && !has_p999 ? "-" : number_from_ns(figures_ns[i]).text);
+		text_printf(out, " %6s", i % 2 == 0 && !has_p999 ? "-" : number_in_cell_from_ns(figures_ns[i]).text);
 	text_put_char(out, '\n');
 }
 

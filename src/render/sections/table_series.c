@@ -79,7 +79,7 @@ longest_gap_ns(const struct stretch *stretch)
 static void
 put_ns(struct text *out, uint64_t ns, int width)
 {
-	text_printf(out, "%*s", width, ns ? number_from_ns(ns).text : "-");
+	text_printf(out, "%*s", width, ns ? number_in_cell_from_ns(ns).text : "-");
 }
 
 /* Writes a rate in ppm with as many digits as its error allows. */

@@ -128,7 +128,7 @@ TEST(a_result_that_is_far_off_is_explained_if_the_record_proves_an_interruption)
 	assert_true(analyse(0)->worst.value > 90000000000);
 	assert_int_equal(report.calibrations[0].worst_run_ns, 10000000);
 	assert_int_equal(report.calibrations[0].shortest_run_ns, 101400);
-	assert_string_equal(report.calibrations[0].remark, "The run of edk2 with the worst error took 10.0ms, and the "
+	assert_string_equal(report.calibrations[0].remark, "The run of edk2 with the worst error took 10.0 ms, and the "
 			    "shortest run 101 us: it was interrupted, or a clock that it reads stopped or jumped.");
 	/* Without an interruption, or without the readings of the worst run, the cause is unknown. */
 	put_readings_of_edk2(2, 405600);

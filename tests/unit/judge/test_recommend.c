@@ -66,12 +66,12 @@ TEST(invariant_tsc_comes_first_then_hpet_pm_pit_and_rtc)
 	judge_report(report);
 	recommend_clocks(report);
 	assert_order(report, ids, 0);
-	assert_non_null(strstr(report->advice.rows[0].reason, "9.00ns a read"));
+	assert_non_null(strstr(report->advice.rows[0].reason, "9.00 ns a read"));
 	assert_non_null(strstr(report->advice.rows[0].reason, ", invariant."));
 	assert_string_equal(report->advice.rows[1].reason, "559 ns a read, 62 times the TSC's.");
-	assert_string_equal(report->advice.rows[3].reason, "3.36us a read, 373 times the TSC's; it wraps every 55 ms: "
+	assert_string_equal(report->advice.rows[3].reason, "3.36 us a read, 373 times the TSC's; it wraps every 55 ms: "
 			    "use it for calibration only.");
-	assert_string_equal(report->advice.rows[4].reason, "2.11us a read, 234 times the TSC's; it ticks once a second: "
+	assert_string_equal(report->advice.rows[4].reason, "2.11 us a read, 234 times the TSC's; it ticks once a second: "
 			    "use it for the date only.");
 }
 
@@ -102,7 +102,7 @@ TEST(linux_may_take_another_clock_than_the_first)
 	recommend_clocks(report);
 	assert_string_equal(report->advice.rows[0].clock, "hpet");
 	assert_string_equal(report->taken[0].clock, "tsc");
-	assert_non_null(strstr(report->answer.text, "Linux takes tsc (2.83ns), by its ratings."));
+	assert_non_null(strstr(report->answer.text, "Linux takes tsc (2.83 ns), by its ratings."));
 }
 
 /*
@@ -117,7 +117,7 @@ TEST(the_cost_relative_to_the_tsc_is_rounded)
 	cost(report, "hpet", 44000);
 	judge_report(report);
 	recommend_clocks(report);
-	assert_string_equal(report->advice.rows[1].reason, "44.0ns a read, 5 times the TSC's.");
+	assert_string_equal(report->advice.rows[1].reason, "44.0 ns a read, 5 times the TSC's.");
 }
 
 TEST(on_bare_metal_a_tsc_that_is_not_invariant_comes_after_the_pm_timer)
@@ -212,7 +212,7 @@ TEST(the_answer_names_the_clock_its_cost_linuxs_choice_failed_clocks_and_cores)
 
 	cost(report, "tsc", 28700);
 	cost(report, "hpet", 999000);
-	assert_answer(report, "Use tsc: 28.7ns a read. Linux takes it, too. No clock failed. The cores' TSCs agree within "
+	assert_answer(report, "Use tsc: 28.7 ns a read. Linux takes it, too. No clock failed. The cores' TSCs agree within "
 		      "29 ns.");
 	assert_string_equal(report->answer.clock, "tsc");
 	assert_string_equal(report->answer.linux_takes, "tsc");
@@ -221,18 +221,18 @@ TEST(the_answer_names_the_clock_its_cost_linuxs_choice_failed_clocks_and_cores)
 	assert_true(report->answer.within_known);
 	report->tsc_is_invariant = false;
 	report->linux_distrusts_tsc = true;
-	assert_answer(report, "Use tsc: 28.7ns a read. Linux takes hpet (999 ns): CPUID reports no invariant TSC. No clock "
+	assert_answer(report, "Use tsc: 28.7 ns a read. Linux takes hpet (999 ns): CPUID reports no invariant TSC. No clock "
 		      "failed. The cores' TSCs agree within 29 ns.");
 	/* if only some clocks were measured, it is unknown which clock Linux uses */
 	report->options.clocks.count = 1;
 	report->skew.pass_count = 0;
-	assert_answer(report, "Use tsc within one core: 28.7ns a read. No clock failed. The cores' TSCs were not compared.");
+	assert_answer(report, "Use tsc within one core: 28.7 ns a read. No clock failed. The cores' TSCs were not compared.");
 	report->cores_started = 1;
-	assert_answer(report, "Use tsc within one core: 28.7ns a read. No clock failed. The cores' TSCs were not compared: "
+	assert_answer(report, "Use tsc within one core: 28.7 ns a read. No clock failed. The cores' TSCs were not compared: "
 		      "only one of 4 cores was started.");
 	report->cores_listed = 1;
 	report->incomplete = true;
-	assert_answer(report, "Use tsc: 28.7ns a read. No clock failed, but not everything was measured.");
+	assert_answer(report, "Use tsc: 28.7 ns a read. No clock failed, but not everything was measured.");
 }
 
 TEST(the_answer_says_that_the_tscs_of_only_some_cores_agree)
@@ -241,7 +241,7 @@ TEST(the_answer_says_that_the_tscs_of_only_some_cores_agree)
 
 	cost(report, "tsc", 28700);
 	report->cores_listed = 16;
-	assert_answer(report, "Use tsc: 28.7ns a read. Linux takes it, too. No clock failed. The TSCs of 4 of 16 cores agree "
+	assert_answer(report, "Use tsc: 28.7 ns a read. Linux takes it, too. No clock failed. The TSCs of 4 of 16 cores agree "
 		      "within 29 ns; the other cores were not started.");
 }
 
@@ -252,17 +252,17 @@ TEST(the_answer_refers_to_the_synchronisation_if_it_is_not_determined_whether_th
 	cost(report, "tsc", 28700);
 	cost(report, "hpet", 999000);
 	report->skew.passes[1].summary.bound_ticks = 100000000;
-	assert_answer(report, "Use tsc within one core: 28.7ns a read. Linux takes it on all cores. No clock failed. "
+	assert_answer(report, "Use tsc within one core: 28.7 ns a read. Linux takes it on all cores. No clock failed. "
 		      "Whether the cores' TSCs agree is not determined: see their synchronisation. Run again on an idle machine.");
 	assert_false(report->answer.within_known);
 	report->skew.passes[1].summary.bound_ticks = UINT64_MAX;
-	assert_answer(report, "Use tsc within one core: 28.7ns a read. Linux takes it on all cores. No clock failed. "
+	assert_answer(report, "Use tsc within one core: 28.7 ns a read. Linux takes it on all cores. No clock failed. "
 		      "Whether the cores' TSCs agree is not determined: see their synchronisation. Run again on an idle machine.");
 	literal_remove_last_pass(report);
-	assert_answer(report, "Use tsc within one core: 28.7ns a read. Linux takes it on all cores. No clock failed. "
+	assert_answer(report, "Use tsc within one core: 28.7 ns a read. Linux takes it on all cores. No clock failed. "
 		      "Whether the cores' TSCs agree is not determined: see their synchronisation. Run again on an idle machine.");
 	report->incomplete = true;
-	assert_answer(report, "Use tsc within one core: 28.7ns a read. Linux takes it on all cores. No clock failed, but not "
+	assert_answer(report, "Use tsc within one core: 28.7 ns a read. Linux takes it on all cores. No clock failed, but not "
 		      "everything was measured. Whether the cores' TSCs agree is not determined: see their synchronisation. "
 		      "Let the run end.");
 }
@@ -275,7 +275,7 @@ TEST(the_answer_says_that_linux_takes_a_clock_that_failed)
 	cost(report, "hpet", 999000);
 	cost(report, "tsc", 28700);
 	rules_add_finding(report, "tsc-offset", "tsc", 3, "Core 3's TSC is off.");
-	assert_answer(report, "Use acpi_pm: 996 ns a read. Linux takes tsc (28.7ns), although it failed. Failed: tsc. The "
+	assert_answer(report, "Use acpi_pm: 996 ns a read. Linux takes tsc (28.7 ns), although it failed. Failed: tsc. The "
 		      "cores' TSCs do not agree.");
 }
 
@@ -286,10 +286,10 @@ TEST(the_answer_mentions_warnings_if_no_clock_failed)
 	cost(report, "tsc", 28700);
 	cost(report, "hpet", 999000);
 	rules_add_finding(report, "rate-changed", "hpet", REPORT_NO_CORE, "The rate of hpet changed.");
-	assert_answer(report, "Use tsc: 28.7ns a read. Linux takes it, too. No clock failed. There is a warning: "
+	assert_answer(report, "Use tsc: 28.7 ns a read. Linux takes it, too. No clock failed. There is a warning: "
 		      "rate-changed. The cores' TSCs agree within 29 ns.");
 	rules_add_finding(report, "hpet-pc10", "hpet", REPORT_NO_CORE, "The limit is 8.");
-	assert_answer(report, "Use tsc: 28.7ns a read. Linux takes it, too. No clock failed. There are 2 warnings. "
+	assert_answer(report, "Use tsc: 28.7 ns a read. Linux takes it, too. No clock failed. There are 2 warnings. "
 		      "The cores' TSCs agree within 29 ns.");
 }
 
@@ -299,13 +299,13 @@ TEST(the_answer_names_a_warning_on_the_recommended_clock_once_and_even_if_anothe
 
 	cost(report, "tsc", 28700);
 	rules_add_finding(report, "tsc-step", "tsc", REPORT_NO_CORE, "The resolution is 200 ns.");
-	assert_answer(report, "Use tsc: 28.7ns a read; see the warning tsc-step. Linux takes it, too. No clock failed. "
+	assert_answer(report, "Use tsc: 28.7 ns a read; see the warning tsc-step. Linux takes it, too. No clock failed. "
 		      "The cores' TSCs agree within 29 ns.");
 	rules_add_finding(report, "hpet-pc10", "hpet", REPORT_NO_CORE, "The limit is 8.");
-	assert_answer(report, "Use tsc: 28.7ns a read; see the warning tsc-step. Linux takes it, too. No clock failed. "
+	assert_answer(report, "Use tsc: 28.7 ns a read; see the warning tsc-step. Linux takes it, too. No clock failed. "
 		      "There are 2 warnings. The cores' TSCs agree within 29 ns.");
 	literal_find_clock(report, "acpi_pm")->monotonic.backward = 1;
-	assert_answer(report, "Use tsc: 28.7ns a read; see the warning tsc-step. Linux takes it, too. Failed: acpi_pm. "
+	assert_answer(report, "Use tsc: 28.7 ns a read; see the warning tsc-step. Linux takes it, too. Failed: acpi_pm. "
 		      "The cores' TSCs agree within 29 ns.");
 }
 
@@ -325,7 +325,7 @@ TEST(the_answer_names_failed_clocks_and_recommends_no_unfit_clock)
 	assert_false(report->answer.within_known);
 	report = literal_make_clean_report();
 	literal_find_clock(report, "acpi_pm")->monotonic.backward = 1;
-	assert_answer(report, "Use tsc: 2.83ns a read. Linux takes it, too. Failed: acpi_pm. The cores' TSCs agree "
+	assert_answer(report, "Use tsc: 2.83 ns a read. Linux takes it, too. Failed: acpi_pm. The cores' TSCs agree "
 		      "within 29 ns.");
 	report = literal_make_empty_report();
 	assert_answer(report, "No clock was measured. Linux takes tsc. No clock failed, but not everything was measured.");
@@ -388,7 +388,7 @@ TEST(a_median_lateness_that_may_be_0_is_given_as_one_bound)
 	report->intervals[0].lateness.error_ns = 33000;
 	assert_tick(report, "lapic",
 		    "Linux's lapic, rated 150: each core has its own, and it runs in deep sleep, too. Half of the timer's "
-		    "one-shots of 100 us are at most 44.0us late. Of 4 tests of the timer's "
+		    "one-shots of 100 us are at most 44.0 us late. Of 4 tests of the timer's "
 		    "interrupts, 4 passed and none failed.");
 	report->intervals[0].lateness.p50_ns = -34000;
 	assert_tick(report, "lapic",

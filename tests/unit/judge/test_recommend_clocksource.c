@@ -89,7 +89,7 @@ TEST(postgresql_reads_an_invariant_tsc_with_tsc_adjust)
 	recommend_predict_clocksources(report);
 	assert_taken(2, "PostgreSQL 19", "tsc", "it reads the TSC directly, because the TSC is reported as invariant "
 		"and CPUID "
-		     "reports TSC_ADJUST; a read costs 9.82ns; if CPUID gives no rate, PostgreSQL measures it "
+		     "reports TSC_ADJUST; a read costs 9.82 ns; if CPUID gives no rate, PostgreSQL measures it "
 		     "by a loop, whose largest error in 48 runs here was 310.2 ppm.");
 }
 

@@ -226,6 +226,11 @@ TEST(lines_break_between_words_as_late_as_possible)
 	assert_int_equal(table_bytes_that_fit("aaa bbb cc", 6), 3);
 	assert_int_equal(table_bytes_that_fit("aaa bbb cc", 2), 2);
 	assert_int_equal(table_bytes_that_fit("", 5), 0);
+	/* no line break parts a number from its unit */
+	assert_int_equal(table_bytes_that_fit("at 34.3 s and", 9), 9);
+	assert_int_equal(table_bytes_that_fit("at 34.3 s and", 8), 2);
+	assert_int_equal(table_bytes_that_fit("at 34 skews", 8), 5);
+	assert_int_equal(table_bytes_that_fit("has 12.5 %: no", 9), 3);
 }
 
 TEST(a_warp_check_without_simultaneous_cores_is_inconclusive_unless_it_found_a_warp)
@@ -762,18 +767,18 @@ TEST(ratios_of_contended_reads_have_a_warning_if_time_was_stolen)
 					   "  and cores that wait for their host's time do not read together.\n"));
 }
 
-TEST(durations_take_at_most_6_characters)
+TEST(durations_have_a_space_before_the_unit_except_in_a_cell_without_room)
 {
 	static const struct {
 		uint64_t ps;
 		const char *text;
 	} cases[] = {
 		{ 0, "0 ps" },		    { 434, "434 ps" },		 { 999, "999 ps" },
-		{ 1000, "1.00ns" },	    { 9840, "9.84ns" },		 { 9994, "9.99ns" },
-		{ 9995, "10.0ns" },	    { 99949, "99.9ns" },	 { 99950, "100 ns" },
-		{ 999499, "999 ns" },	    { 999500, "1.00us" },	 { 12345678, "12.3us" },
-		{ 999500000, "1.00ms" },    { 122070312, "122 us" },	 { 1000000000000, "1.00 s" },
-		{ 12300000000000, "12.3 s" }, { 999400000000000, "999 s" }, { 86400000000000000, "86400s" },
+		{ 1000, "1.00 ns" },	    { 9840, "9.84 ns" },		 { 9994, "9.99 ns" },
+		{ 9995, "10.0 ns" },	    { 99949, "99.9 ns" },	 { 99950, "100 ns" },
+		{ 999499, "999 ns" },	    { 999500, "1.00 us" },	 { 12345678, "12.3 us" },
+		{ 999500000, "1.00 ms" },    { 122070312, "122 us" },	 { 1000000000000, "1.00 s" },
+		{ 12300000000000, "12.3 s" }, { 999400000000000, "999 s" }, { 86400000000000000, "86400 s" },
 		{ 86401000000000000, ">1 day" }, { UINT64_MAX, ">1 day" },
 	};
 
@@ -781,11 +786,17 @@ TEST(durations_take_at_most_6_characters)
 		assert_string_equal(number_from_ps(cases[i].ps).text, cases[i].text);
 	assert_string_equal(number_from_ns(9).text, "9 ns");
 	assert_string_equal(number_from_ns(999).text, "999 ns");
-	assert_string_equal(number_from_ns(1000).text, "1.00us");
-	assert_string_equal(number_from_ns(1234).text, "1.23us");
+	assert_string_equal(number_from_ns(1000).text, "1.00 us");
+	assert_string_equal(number_from_ns(1234).text, "1.23 us");
 	assert_string_equal(number_from_ns(UINT64_MAX).text, ">1 day");
 	for (uint64_t ps = 1; ps < UINT64_MAX / 7; ps = ps * 7 / 5 + 1)
-		assert_in_range(strlen(number_from_ps(ps).text), 4, 6);
+		assert_in_range(strlen(number_from_ps(ps).text), 4, 7);
+	assert_string_equal(number_in_cell_from_ps(9840).text, "9.84ns");
+	assert_string_equal(number_in_cell_from_ps(86400000000000000).text, "86400s");
+	assert_string_equal(number_in_cell_from_ns(999).text, "999 ns");
+	assert_string_equal(number_in_cell_from_ns(1234).text, "1.23us");
+	for (uint64_t ps = 1; ps < UINT64_MAX / 7; ps = ps * 7 / 5 + 1)
+		assert_in_range(strlen(number_in_cell_from_ps(ps).text), 4, 6);
 }
 
 TEST(a_cost_whose_interval_overlaps_the_best_is_not_determined)

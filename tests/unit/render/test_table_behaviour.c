@@ -40,7 +40,7 @@ TEST(cores_without_gaps_are_reported)
 	struct report *report = literal_make_clean_report();
 
 	assert_has(table_put_interference, report,
-		   "\nInterference\n\nNo gap longer than 10.0us in 4.00 s of observation on 4 cores.\n");
+		   "\nInterference\n\nNo gap longer than 10.0 us in 4.00 s of observation on 4 cores.\n");
 	report->core_count = 1;
 	literal_fill_gap_search(report);
 	report->interference.smi_known = true;
@@ -54,16 +54,16 @@ TEST(gaps_are_described_with_the_longest_and_without_a_cause)
 
 	literal_add_stolen_time(report, 2, 12, 20000000);
 	assert_has(table_put_interference, report,
-		   "1 gap longer than 10.0us in 4.00 s of observation on 4 cores: 20.0ms stolen in\n"
-		   "  all, 0.500 % of the time, at worst 20.0ms on core 4. Such gaps can come from\n"
-		   "  a busy host or SMIs (system management interrupts). They make no clock fail,\n"
+		   "1 gap longer than 10.0 us in 4.00 s of observation on 4 cores: 20.0 ms stolen\n"
+		   "  in all, 0.500 % of the time, at worst 20.0 ms on core 4. Such gaps can come\n"
+		   "  from a busy host or SMIs (system management interrupts). They make no clock fail,\n"
 		   "  but may leave a test undecided.\n");
 	literal_add_stolen_time(report, 3, 13, 60000000);
 	report->interference.smi_known = true;
 	report->interference.smi_count = 1;
 	assert_has(table_put_interference, report,
-		   "2 gaps longer than 10.0us in 4.00 s of observation on 4 cores: 80.0ms stolen in\n"
-		   "  all, 2.000 % of the time, at worst 60.0ms on core 6. Such gaps can come from\n"
+		   "2 gaps longer than 10.0 us in 4.00 s of observation on 4 cores: 80.0 ms stolen in\n"
+		   "  all, 2.000 % of the time, at worst 60.0 ms on core 6. Such gaps can come from\n"
 		   "  a busy host or SMIs (system management interrupts). They make no clock fail,\n"
 		   "  but may leave a test undecided. The boot core counted 1 SMI in the whole run.\n");
 	report->interference.smi_known = false;
