@@ -52,11 +52,15 @@ judge_announcements_of_disruptions(struct report *report)
 	const char *plural = disruptions == 1 ? "" : "s";
 	struct behaviour *row;
 
-	if (!signals->count || judge_has_tsc_stepped(report))
+	if (!signals->count)
 		return;
 	row = behaviour_add_row(&report->behaviours, "pv-untold", (best ? best : signals->list)->id);
 	if (!row)
 		return;
+	if (judge_has_tsc_stepped(report)) {
+		behaviour_mark_unchecked(row, UNCHECKED_OTHER, "The TSC stepped back, so the clocks show no disruptions.");
+		return;
+	}
 	row->checked = best != NULL;
 	row->failed = best && disruptions && !changed;
 	row->open = row->failed && best->restores_only;

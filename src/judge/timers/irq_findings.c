@@ -23,6 +23,7 @@
 #define FAR_FACTOR    4 /* the host is assumed to delay one timer at most this many times as long as another */
 #define PIT_CLOCKS_2_NS 1677 /* the duration of two PIT clocks */
 #define RULES         7
+#define EXPIRED_SOURCE "hpet0" /* the only source that is armed with deadlines that have passed */
 
 /* ---- the host of an emulator ---- */
 
@@ -101,6 +102,12 @@ mark_unchecked_because_all_excused(struct behaviour *row, const char *deadlines)
 {
 	behaviour_mark_unchecked(row, UNCHECKED_OTHER,
 				 "preemption or slow reads of the TSC may have affected each of the timer's %s.", deadlines);
+}
+
+static void
+mark_unchecked_because_none_came(struct behaviour *row)
+{
+	behaviour_mark_unchecked(row, UNCHECKED_OTHER, "no interrupt came.");
 }
 
 /*
@@ -193,6 +200,10 @@ judge_early_interrupts(const struct report *report, const struct irq_totals *tot
 	uint64_t seen = totals->shots.count - totals->shots.excused;
 
 	(void)report;
+	if (!totals->came) {
+		mark_unchecked_because_none_came(row);
+		return;
+	}
 	if (!seen) {
 		mark_unchecked_because_all_excused(row, "one-shots");
 		return;
@@ -271,6 +282,10 @@ judge_doubled_interrupts(const struct report *report, const struct irq_totals *t
 	bool delayed = (totals->shots.doubled && totals->shots.delayed) ||
 		       (totals->periods.doubled && totals->periods.delayed);
 
+	if (!totals->came) {
+		mark_unchecked_because_none_came(row);
+		return;
+	}
 	if (totals->scattered && !totals->storms && !doubled) {
 		explain_scattered_ticks(row);
 		return;
@@ -362,6 +377,10 @@ judge_interrupts_of_expired_deadlines(const struct report *report, const struct 
 {
 	bool by_qemu = report_is_machine_emulated(report) || text_equal(report->hypervisor, "KVMKVMKVM");
 
+	if (!totals->over) {
+		behaviour_mark_unchecked(row, UNCHECKED_OTHER, "no deadline passed while the timer's interrupt was disabled.");
+		return;
+	}
 	row->failed = 2 * totals->stale > totals->over;
 	row->checked = !(totals->stale && by_qemu);
 	row->unchecked = UNCHECKED_GUEST;
@@ -374,7 +393,10 @@ judge_interrupts_of_expired_deadlines(const struct report *report, const struct 
 
 /* ---- all rules, sources and cores ---- */
 
-/* Judges TOTALS by each rule. A rule that does not apply to the source has no sentence in its row. */
+/*
+ * Judges TOTALS by each rule. A rule that does not apply to the source has no sentence in its row. Whether a rule applies
+ * depends only on the tests that were done, so that each run of one configuration has the same rows.
+ */
 static void
 judge_by_each_rule(const struct report *report, const struct irq_totals *totals, struct behaviour rows[RULES])
 {
@@ -384,12 +406,13 @@ judge_by_each_rule(const struct report *report, const struct irq_totals *totals,
 		void (*judge)(const struct report *report, const struct irq_totals *totals, struct behaviour *row);
 	} tests[RULES] = {
 		{ "irq-missing", totals->shots.count > 0, judge_missing_interrupts },
-		{ "irq-early", totals->came && totals->shots.count > 1, judge_early_interrupts },
+		{ "irq-early", totals->shots.count > 1, judge_early_interrupts },
 		{ "irq-lost", totals->periods.count > 0, judge_lost_ticks },
-		{ "irq-doubled", totals->came && !totals->polled, judge_doubled_interrupts },
+		{ "irq-doubled", !totals->polled && totals->shots.count + totals->periods.count, judge_doubled_interrupts },
 		{ "irq-rate", totals->periods.count > 0, judge_tick_rate },
 		{ "irq-late", totals->shots.count > 1, judge_late_interrupts },
-		{ "hpet-stale", totals->over > 0, judge_interrupts_of_expired_deadlines },
+		{ "hpet-stale", totals->over || (totals->shots.count && text_equal(totals->source, EXPIRED_SOURCE)),
+		  judge_interrupts_of_expired_deadlines },
 	};
 
 	for (size_t i = 0; i < RULES; i++) {
