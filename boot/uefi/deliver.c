@@ -81,6 +81,7 @@ deliver_error_report(struct plan *plan, struct report *report, const struct plan
 		     char sentence[SAVE_SENTENCE_SIZE])
 {
 	const struct text *texts[SAVE_FILES];
+	struct text given;
 
 	if (!report->options.save.on_volume || !save_check_volume(sentence) || !plan_allocate_memory(plan, 1, page, report))
 		return false;
@@ -88,6 +89,9 @@ deliver_error_report(struct plan *plan, struct report *report, const struct plan
 	report_add_note(report, "Nothing was measured.");
 	report->started_at[0] = '\0';
 	report->duration_ns = options_duration_ns(&report->options); /* the requested duration */
+	text_init(&given, report->options_given, sizeof(report->options_given));
+	options_put_changed_options(&given, &report->options); /* exit=, for example, was obeyed */
+	report->cores_started = 1; /* the boot core, which runs this program */
 	report->incomplete = true;
 	judge_report(report);
 	recommend_clocks(report);

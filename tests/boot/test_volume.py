@@ -318,6 +318,8 @@ def test_an_options_file_that_is_too_long_leaves_its_error_on_the_stick_once(run
         check_schema(report)
         assert sorted(saved) == ["0001"] and sorted(saved["0001"]) == sorted(FILES)
         assert report["notes"] == [error, "Nothing was measured."] and report["verdict"] == "incomplete"
+        # the report names the options that were obeyed, and the core that ran
+        assert "exit=debug-exit" in report["options"]["given"] and report["machine"]["cores_started"] == 1
         assert error in " ".join(saved["0001"]["report.txt"].decode().split())
 
 
