@@ -61,8 +61,7 @@ def make_page_content(answers, new, folder):
     facts += words.describe_limitations(answers)
     several = len({row["who"] for row in [*answers.outliers, *answers.unlike]})
     return {
-        "headline": f"{words.format_count(several, 'machine')} unlike {'its' if several == 1 else 'their'} kind"
-                    if several else "No machine is proven to be unlike its kind",
+        "headline": words.describe_fleet(failed, warned, several),
         "verdict": "fail" if failed else "warn" if several or warned else "pass",
         "facts": facts,
         "tables": [
@@ -74,6 +73,10 @@ def make_page_content(answers, new, folder):
                   "usual|left", "machines|left", "kind|left"], traits),
             make_table("failures", "Failed", "In the newest run of each machine.", ["machine|name", "of|code", "rule|code", "finding|left"],
                   [[make_machine_cell(row, ("failure", row["rule"])), row["subject"], row["rule"], row["text"]] for row in answers.failures]),
+            make_table("warnings", "Warnings", "In the newest run of each machine.", ["machine|name", "of|code", "rule|code", "finding|left"],
+                  [[make_machine_cell(row), row["subject"], row["rule"], row["text"]] for row in answers.warnings]),
+            make_table("undone", "Not done", "Runs without measurements.", ["machine|name", "reason|left"],
+                  [[make_machine_cell(row), row["reason"]] for row in answers.undone]),
             make_table("kernels", "Kernels whose rate of the TSC is off", "The kernel's rate lies outside of the interval that baretick "
                   "measured. Of machines whose report was collected by qemu/nextboot.", ["machine|name", "what|left"],
                   [[make_machine_cell(row), words.describe_kernel_tsc_rate(row)] for row in answers.kernels]),

@@ -18,6 +18,11 @@ def read_queries():
             yield os.path.basename(path).split("-")[1][:-len(".sql")], file.read()
 
 
+def make_sort_key(name):
+    """Return a key that sorts names as people do: node2 before node10."""
+    return [(part.isdecimal(), int(part) if part.isdecimal() else 0, part) for part in re.split(r"([0-9]+)", name)]
+
+
 class Answers:
     """The results of all queries on a data set."""
 
@@ -38,6 +43,7 @@ class Answers:
                                       "before NULLS LAST, now NULLS LAST")
             self.versions = self._query_first_rows(base, "versions", "SELECT * FROM versions ORDER BY machines DESC, what, product, before, now, measure, subject")
             self.failures = self._query_first_rows(base, "failures", "SELECT * FROM failures ORDER BY who, rule, subject")
+            self.warnings = self._query_first_rows(base, "warnings", "SELECT * FROM warnings ORDER BY who, rule, subject")
             self.kernels = self._query_first_rows(base, "kernels", "SELECT * FROM kernels ORDER BY abs(ppm) DESC, who")
             self.kinds = self._query_first_rows(base, "kinds", "SELECT * FROM kinds ORDER BY machines DESC, kind")
             self.kind_count, = base.run_query("SELECT count(*) FROM kinds")[1][0]
@@ -49,7 +55,10 @@ class Answers:
             self.machines = self._query_first_rows(base, "machines", "SELECT run, who, machine, known_by, coalesce(kind, '-') AS kind, verdict, runs_of_it, "
                                         "profile, tool_version FROM measured WHERE place = 1 ORDER BY who")
             self.read_clocks, self.reads = self._query_median_read_times(base)
+            self.machines, self.reads = (sorted(rows, key=lambda row: make_sort_key(self.get_machine_name(row["run"])))
+                                         for rows in (self.machines, self.reads))
             self.runs, self.not_done = base.run_query("SELECT count(*), count(reason) FROM runs")[1][0]
+            self.undone = self._query_first_rows(base, "undone", "SELECT run, reason FROM runs WHERE reason IS NOT NULL ORDER BY source, run")
 
     def list_findings(self):
         """Return the findings as a set of (machine, kind, subject). A new finding changes the exit status of

@@ -57,6 +57,7 @@ def format_summary(answers, new, taken, again, refused, folder):
     yield from format_section("Failed", (
         (format_new_mark("failure", row, row["rule"]) + answers.get_machine_name(row["run"]), words.describe_failure(row))
         for row in answers.failures))
+    yield from format_section("Not done", ((answers.get_machine_name(row["run"]), row["reason"]) for row in answers.undone))
     yield from format_section("Kernels whose rate of the TSC is off", ((answers.get_machine_name(row["run"]), words.describe_kernel_tsc_rate(row))
                                                                        for row in answers.kernels))
     for span in ("the run before", "last week"):

@@ -16,6 +16,16 @@ def format_count(many, noun):
     return f"{many:,} {noun}{'' if many == 1 else 's'}"
 
 
+def describe_fleet(failed, warned, unlike):
+    """Return the headline: the numbers of machines that failed, have warnings, and are unlike their kind."""
+    parts = [f"{format_count(failed, 'machine')} failed" if failed else "",
+             f"{format_count(warned, 'machine')} with warnings" if warned else "",
+             f"{format_count(unlike, 'machine')} unlike {'its' if unlike == 1 else 'their'} kind" if unlike else
+             "no machine is proven to be unlike its kind"]
+    text = "; ".join(filter(None, parts))
+    return text[0].upper() + text[1:]
+
+
 def describe_unknown_machines(reports):
     return (f"{format_count(reports, 'report')} of unknown machines, with neither a serial number nor a label; each counts as a "
             "machine of its own")

@@ -1,7 +1,8 @@
-"""Finds reports in the log of a serial console. The option serial=compact prints them, as src/render/json/compact.h describes.
+"""Finds reports in the log of a serial console: the block REPORT, and the lines of serial=compact, which src/render/json/compact.h
+describes.
 
-In the log there may be a time stamp in front of each line, and lines of a kernel between the lines of the report. The log may
-also be in a JSON string. A damaged report results in a sentence with the reason.
+For the lines of serial=compact, the log may have a time stamp in front of each line, and lines of a kernel between the lines of the
+report. The log may also be in a JSON string. A damaged report results in a sentence with the reason.
 """
 import base64
 import hashlib
@@ -17,6 +18,25 @@ MARK = re.compile(rb"(?P<begin>BARETICK COMPACT BEGIN)|bt(?P<number>[0-9]{4,5}):
                   rb"BARETICK COMPACT END sha256(?:=|\\u003d)(?P<sum>[0-9a-f]{64})")
 LINES_MAX = 10_000  # maximum number of lines of a report; a report has at most 48 KiB, about 700 lines
 CUT = " The console may keep only the end of its log."
+BLOCK_BEGIN = re.compile(rb"^BARETICK REPORT BEGIN\r?\n", re.MULTILINE)
+BLOCK_END = re.compile(rb"^BARETICK REPORT END sha256=([0-9a-f]{64})\r?$", re.MULTILINE)
+
+
+class Block:
+    """The block REPORT in a log: the lines between its BEGIN and its END."""
+
+    def __init__(self, body, checksum, budget):
+        self._body, self._sum = body, checksum   # the checksum is None if the log ends before END
+        self._budget = budget  # limits for all reports of the log
+
+    def decode_json(self):
+        """Return the report in JSON. Raise ValueError if it is damaged."""
+        if self._sum is None:
+            raise ValueError("has a block REPORT without an end")
+        self._budget.spend(len(self._body), reports.count_values(self._body))
+        if hashlib.sha256(self._body).hexdigest().encode() != self._sum:
+            raise ValueError("has a damaged block REPORT: its SHA-256 is not the one in its last line")
+        return self._body
 
 
 class Compact:
@@ -89,18 +109,37 @@ def remove_nul_bytes(data):
 
 
 def is_console_log(data):
-    """Return True if DATA is the log of a console with at least a part of a compact report."""
+    """Return True if DATA is the log of a console with at least a part of a report."""
     data = remove_nul_bytes(data)
+    if BLOCK_BEGIN.search(data):
+        return True
     if b"bt0" not in data and b"BARETICK COMPACT" not in data or b'"baretick.report/' in data[:200]:
         return False  # a report in JSON is no log; its label may contain the words of a log, so the start of DATA is checked
     return any(mark["begin"] or mark["sum"] or len(mark["text"]) == COLUMNS for mark in MARK.finditer(data))
 
 
 def find_reports(data):
-    """Return a Compact for each compact report in the log DATA, including damaged ones. Raise ValueError if there are too many."""
+    """Return a Block or Compact for each report in the log DATA, including damaged ones. Raise ValueError if there are too many."""
+    data = remove_nul_bytes(data)
+    return find_blocks(data) or find_compact_reports(data)
+
+
+def find_blocks(data):
+    found, budget = [], reports.Budget()
+    begins = list(BLOCK_BEGIN.finditer(data))
+    if len(begins) > reports.COUNT_MAX:
+        raise ValueError(f"has more than {reports.COUNT_MAX:,} blocks REPORT")
+    for begin, following in zip(begins, [*begins[1:], None]):
+        end = BLOCK_END.search(data, begin.end(), following.start() if following else len(data))
+        body = data[begin.end():end.start() if end else len(data)].replace(b"\r", b"")
+        found.append(Block(body, end and end[1], budget))
+    return found
+
+
+def find_compact_reports(data):
     found, budget = [], reports.Budget()
     current = None
-    for mark in MARK.finditer(remove_nul_bytes(data)):
+    for mark in MARK.finditer(data):
         if len(found) > reports.COUNT_MAX:
             raise ValueError(f"has more than {reports.COUNT_MAX:,} compact reports")
         if mark["number"]:

@@ -102,7 +102,7 @@ def read_reports_of_task(task, known, loaded_at, rejudged=None):
         refused.append((beside, f"cannot be read: {getattr(error, 'strerror', None) or error}"))
     for name, page, data in pieces:
         try:
-            data = data.decode_json() if isinstance(data, console.Compact) else data
+            data = data.decode_json() if isinstance(data, (console.Block, console.Compact)) else data
             if rejudged and (record := rejudge.find_record_of_report(name)):
                 data = _judge_again(data, record, rejudged)
             converted = _convert_reports_to_rows(data, name, page, kernel, known, loaded_at)
@@ -132,7 +132,7 @@ def _read_reports_of_file(kind, path, rest):
         if logged:
             yield from ((path if len(logged) == 1 else f"{path}, report {at}", None, each) for at, each in enumerate(logged, 1))
         elif path.lower().endswith(places.LOG):
-            raise ValueError("has no report: of a console's log only the lines of serial=compact are read")
+            raise ValueError("has no report: of a console's log, the block REPORT and the lines of serial=compact are read")
         elif more.strip() and is_line_a_whole_report(first):
             yield from _split_lines(path, data, 1)
         else:

@@ -35,6 +35,8 @@ class Answers:
         self.kernels = [{"run": "r1", "who": "w1", "kernel": HOSTILE, "kernel_clock": "tsc", "believed_hz": 3.0e9, "ppm": 205.0,
                          "ppm_low": 204.5, "ppm_high": 205.5}]
         self.failures = [{"run": "r1", "who": "w1", "kind": kind, "rule": "clock-stuck", "subject": "pit", "text": HOSTILE, "times": 1}]
+        self.warnings = [{"run": "r2", "who": "w2", "kind": kind, "rule": "clock-slow", "subject": "hpet", "text": "It is slow.", "times": 1}]
+        self.undone = [{"run": "r3", "reason": "baretick printed nothing"}]
         self.changes = [{"span": span, "who": "w0", "run": "r0", "what": "median read", "subject": "hpet", "before": "559.0",
                          "now": "5031.0"} for span in ("the run before", "last week")]
         self.versions = [{"what": "BIOS", "product": "Example Inc. / Server 1", "before": "2.1.0", "now": "3.0.0",
@@ -87,9 +89,11 @@ def column(opened, table, number):
 def test_the_fleet_is_drawn_and_asks_for_nothing(show):
     opened = show()
     assert opened.problems == [] and opened.requests == []
-    assert opened.evaluate("document.querySelector('h1').textContent").endswith("3 machines unlike their kind")
+    assert opened.evaluate("document.querySelector('h1').textContent").endswith("1 machine failed; 3 machines unlike their kind")
     assert opened.evaluate("[...document.querySelectorAll('section')].map((each) => each.id)") == [
-        "figures", "traits", "failures", "kernels", "before", "week", "versions", "groups", "kinds", "machines", "reads"]
+        "figures", "traits", "failures", "warnings", "undone", "kernels", "before", "week", "versions", "groups", "kinds", "machines", "reads"]
+    assert column(opened, "warnings", 2) == ["clock-slow"]
+    assert column(opened, "undone", 0) == ["Example Inc. / Server / SN-000003"] and column(opened, "undone", 1) == ["baretick printed nothing"]
     assert column(opened, "figures", 3) == ["5,031", "400.3", "99.7"]
     assert len(column(opened, "machines", 0)) == 32
     opened.evaluate("document.querySelector('#machines .more').click()")

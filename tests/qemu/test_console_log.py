@@ -176,11 +176,35 @@ def test_reports_that_cannot_be_unpacked_use_up_the_limit(tmp_path, monkeypatch)
     assert not found and len(refused) == 50 and len(calls) <= 3
 
 
+def full_log(line_end="\n"):
+    """Return the output of a run with serial=full: other blocks, and then the block REPORT."""
+    body = json.dumps(REPORT, indent=1) + "\n"
+    return (f"baretick 0.1.0\nphase: rates\nBARETICK TEXT BEGIN\nthe table\nBARETICK TEXT END sha256={'0' * 64}\n"
+            f"BARETICK REPORT BEGIN\n{body}BARETICK REPORT END sha256={hashlib.sha256(body.encode()).hexdigest()}\n").replace("\n", line_end)
+
+
+@pytest.mark.parametrize("log", [full_log().encode(), full_log("\r\n").encode(), full_log().encode("utf-16"), full_log().encode() * 2],
+                         ids=["as it is", "CR LF", "UTF-16", "two runs"])
+def test_a_full_log_has_its_block_report(log):
+    assert console.is_console_log(log)
+    assert all(json.loads(each.decode_json()) == REPORT for each in console.find_reports(log))
+    assert len(console.find_reports(log)) == (2 if log == full_log().encode() * 2 else 1)
+
+
+@pytest.mark.parametrize("log, sentence", [
+    (full_log().partition("BARETICK REPORT END")[0], "has a block REPORT without an end"),
+    (full_log().replace("clean", "clear").replace('"cores_listed": 64', '"cores_listed": 65'), "has a damaged block REPORT")])
+def test_a_full_log_with_a_cut_or_damaged_report_is_refused(tmp_path, log, sentence):
+    (tmp_path / "console.log").write_text(log)
+    found, refused = gather.read_reports_of_task(("file", str(tmp_path / "console.log")), frozenset(), "")
+    assert not found and refused[0][1].startswith(sentence)
+
+
 def test_a_log_without_such_lines_is_named_and_next_to_a_report_left(tmp_path):
     task = ("file", str(tmp_path / "serial.log"))
-    (tmp_path / "serial.log").write_text("baretick 0.1.0\nBARETICK REPORT BEGIN\n{}\n")
-    assert gather.read_reports_of_task(task, frozenset(), "") == ([], [(task[1], "has no report: of a console's log only the lines of serial=compact "
-                                                        "are read")])
+    (tmp_path / "serial.log").write_text("baretick 0.1.0\n{}\n")
+    assert gather.read_reports_of_task(task, frozenset(), "") == ([], [(task[1], "has no report: of a console's log, the block REPORT and the "
+                                                        "lines of serial=compact are read")])
     assert list(gather.list_read_tasks([str(tmp_path)], None)) == [task]
     (tmp_path / "report.json").write_text("{}")
     assert list(gather.list_read_tasks([str(tmp_path)], None)) == [("file", str(tmp_path / "report.json"))]

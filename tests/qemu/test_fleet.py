@@ -12,6 +12,7 @@ import pytest
 
 from harness import ROOT, check_schema
 from readers import gather, rows, table
+from results.reports import make_incomplete_report
 from lab import dataset, engine, questions, words
 from made_fleet import KINDS, ODD, Maker, clock, planted, slower
 
@@ -258,6 +259,26 @@ def test_machines_without_a_serial_number_are_not_one_and_count_for_none(fleet, 
     assert done.returncode == 0
     assert "9 reports of unknown machines" in done.stdout and "Not determined" in done.stdout
     assert "No machine is proven to be unlike its kind" in done.stdout
+
+
+def test_the_page_names_warnings_and_runs_not_done_and_sorts_machines(fleet, maker, tmp_path):
+    reports = [maker.report(4 * n) for n in range(3)]
+    for report, serial in zip(reports, ("node10", "node2", "node1")):
+        report["machine"]["identity"]["serial"] = serial
+    reports[0].update(verdict="warn", findings=[{"rule": "clock-slow", "severity": "warn", "clock": "hpet", "core": None, "text": "It is slow."}])
+    (tmp_path / "all.json").write_text(gathered(maker, reports))
+    (tmp_path / "cut.json").write_text(json.dumps(make_incomplete_report("baretick printed nothing", "tcg", 1)))
+    done = fleet(tmp_path / "all.json", tmp_path / "cut.json")
+    page = (tmp_path / "out" / "fleet.html").read_text()
+    shown = json.loads(re.search(r'<script[^>]*id="fleet"[^>]*>(.*?)</script>', page, re.S)[1])
+    rows = {table["id"]: table["rows"] for table in shown["tables"]}
+    assert shown["verdict"] == "warn" and shown["headline"] == "1 machine with warnings; no machine is proven to be unlike its kind"
+    assert [row[1:] for row in rows["warnings"]] == [["hpet", "clock-slow", "It is slow."]] and rows["warnings"][0][0]["text"].endswith("node10")
+    assert [row[0]["text"].rpartition(" ")[2] for row in rows["machines"]] == ["node1", "node2", "node10"]
+    assert [row[0]["text"].rpartition(" ")[2] for row in rows["reads"]] == ["node1", "node2", "node10"]
+    (name, reason), = rows["undone"]
+    assert name["text"].endswith("cut.json") and reason == "baretick printed nothing"
+    assert "1 run not done" in done.stdout and "\nNot done\n  not known:" in done.stdout and "baretick printed nothing" in done.stdout, done
 
 
 def fleet_of(maker, tmp_path, count, odd):
