@@ -405,8 +405,9 @@ def check_image(run):
     named, other = ("efi", "image") if run.boot == "efi" else ("image", "efi")
     if getattr(run, other):
         raise UserError(f"--{other} does not go with --boot {run.boot}")
-    run.image = getattr(run, named) or os.path.join(BUILD, IMAGES[run.boot])
-    if not getattr(run, named) and not os.path.exists(run.image):
+    given = getattr(run, named)  # read before run.image is set, which may be the same attribute
+    run.image = given or os.path.join(BUILD, IMAGES[run.boot])
+    if not given and not os.path.exists(run.image):
         raise UserError(f"there is no {run.image}: type `{MAKE[run.boot]}` first")
     what, places = MAGIC[run.boot]
     if all(command.read_bytes(f"--{named}", run.image, at, len(magic)) != magic for at, magic in places):

@@ -27,7 +27,7 @@ def installed(instructions):
 
 def test_it_installs_what_make_run_needs():
     run, = re.findall(r"^PACKAGES_run +:= (.*)$", (ROOT / "qemu" / "packages.mk").read_text(), re.M)
-    assert installed(FINAL) == set(run.split())
+    assert installed(FINAL) == {*run.split(), "mtools"}  # mtools reads the report on a stick
 
 
 def test_the_build_has_all_that_it_needs(tmp_path):
@@ -39,7 +39,7 @@ def test_the_build_has_all_that_it_needs(tmp_path):
             place = place / pathlib.Path(source).name if target.endswith("/") else place
             place.parent.mkdir(parents=True, exist_ok=True)
             (shutil.copytree if (ROOT / source).is_dir() else shutil.copy)(ROOT / source, place)
-    done = subprocess.run(["make", "--dry-run", "NO_INSTALL=1", "all"], cwd=tmp_path, capture_output=True, text=True, timeout=120,
+    done = subprocess.run(["make", "--dry-run", "NO_INSTALL=1", "all", "image"], cwd=tmp_path, capture_output=True, text=True, timeout=120,
                           env={**os.environ, "MAKEFLAGS": ""})
     assert done.returncode == 0 and "build/baretick.efi" in done.stdout, done.stderr
 
@@ -52,12 +52,13 @@ def container(tmp_path, fake):
     root = tmp_path / "root"
     for word, rest in FINAL:
         if word == "COPY":
-            _, source, target = rest.split()
-            place = root / target.lstrip("/")
-            place = place / pathlib.Path(source).name if target.endswith("/") else place
-            place.parent.mkdir(parents=True, exist_ok=True)
-            path = ROOT / source.removeprefix("/baretick/")
-            (shutil.copytree if path.is_dir() else shutil.copy)(path, place)
+            _, *sources, target = rest.split()
+            for source in sources:
+                place = root / target.lstrip("/")
+                place = place / pathlib.Path(source).name if target.endswith("/") else place
+                place.parent.mkdir(parents=True, exist_ok=True)
+                path = ROOT / source.removeprefix("/baretick/")
+                (shutil.copytree if path.is_dir() else shutil.copy)(path, place)
     entry, = (json.loads(rest) for word, rest in FINAL if word == "ENTRYPOINT")
 
     def call(*words):
@@ -75,6 +76,16 @@ def test_the_entry_point_boots_and_leaves_the_report(container, tmp_path):
     assert b"\x00-smp\x004" in (tmp_path / "argv").read_bytes()
     help_text = call("--help")
     assert help_text.returncode == 0 and "profile=" in help_text.stdout
+
+
+@pytest.mark.parametrize("words", [["--boot", "bare"], ["--boot", "bare", "--machine", "microvm"], ["--boot", "usb"], ["--boot", "cd"]],
+                         ids=" ".join)
+def test_the_container_has_the_images_of_all_kinds_of_boot(container, tmp_path, words):
+    firmware = [] if "bare" in words else ["--firmware", str(tmp_path / "whole.fd")]
+    root, call = container
+    done = call("--accel", "tcg", *words, *firmware, "--", "profile=quick")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert b"<script" in (root / "report" / "report.html").read_bytes()  # the whole page, and not only a text
 
 
 def test_the_readmes_commands_are_understood():
