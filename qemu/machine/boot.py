@@ -18,6 +18,7 @@ EXIT_PASS, EXIT_FAIL, EXIT_NOT_DONE, EXIT_TIMEOUT = 0, 1, 2, 124
 # If the guest writes VALUE to the port of QEMU's device isa-debug-exit, QEMU ends with the exit status (value << 1 | 1) & 255.
 ENDINGS = {(value << 1 | 1) & 255: word for value, word in
            {0x10: "pass", 0x11: "fail", 0x12: "incomplete", 0x13: "error"}.items()}
+APPLICATION_READ = 4096  # bytes of an application that contain its header
 # The word in ENDINGS that must come with each verdict in a report. QEMU's exit status gives no such word if the application did
 # not end QEMU by isa-debug-exit.
 VERDICTS = {"pass": "pass", "warn": "pass", "fail": "fail", "incomplete": "incomplete"}
@@ -153,18 +154,44 @@ def boot_guest(run, console):
     return guest, accelerator
 
 
-def explain_guest_silence(guest):
+def is_signed(image):
+    """Return True if IMAGE, the first bytes of an application, has a signature: its header has the size of a certificate table
+    (PE format: data directory 4 of a PE32+ file).
+    """
+    header = int.from_bytes(image[0x3C:0x40], "little")
+    at = header + 24 + 112 + 4 * 8
+    return image[:2] == b"MZ" and image[header:header + 4] == b"PE\0\0" and any(image[at + 4:at + 8])
+
+
+def read_application(run):
+    """Return the first bytes of the application that the run boots. Return b"" if they cannot be read."""
+    if run.boot not in command.STICKS:
+        with contextlib.suppress(OSError), open(run.image, "rb") as file:
+            return file.read(APPLICATION_READ)
+        return b""
+    # behind a shim, the application has the name grubx64.efi
+    for name in "::/EFI/BOOT/grubx64.efi", "::/EFI/BOOT/BOOTX64.EFI":
+        with contextlib.suppress(ValueError, OSError, stick.UnreadableStick):
+            return stick.read_file(run.image, stick.PARTITIONS[0], name, reports.SIZE_MAX)
+    return b""
+
+
+def explain_guest_silence(run, guest):
     """Return a text that says why baretick printed nothing: it stopped early, the firmware's message, or that Secure Boot is
     on. Return "" if the reason is not known.
     """
     if guest.transcript.is_starting:
         return " after its start, and has not read its options"
+    if not guest.transcript.refused and not guest.secure_boot:
+        return ""
+    if is_signed(read_application(run)):
+        before = f"the firmware printed {guest.transcript.refused}" if guest.transcript.refused else "Secure Boot is on in the firmware's variables"
+        return (f": {before}. The application is signed, so its certificate is probably not enrolled: see \"Secure Boot\" in "
+                "boot/README.md")
     if guest.transcript.refused:
         return (f": the firmware printed {guest.transcript.refused}, as Secure Boot does for an unsigned application (`make sign` signs "
                 "it)")
-    if guest.secure_boot:
-        return ": Secure Boot is on in the firmware's variables, so no unsigned application starts (`make sign` signs it)"
-    return ""
+    return ": Secure Boot is on in the firmware's variables, so no unsigned application starts (`make sign` signs it)"
 
 
 def explain_lost_measurements(run, transcript):
@@ -190,13 +217,13 @@ def judge_run(run, guest):
     transcript = guest.transcript
     if guest.ending == "timeout":
         last = transcript.last_progress or transcript.last_line
-        where = f"the last line was: {last}" if last else f"baretick printed nothing{explain_guest_silence(guest)}"
+        where = f"the last line was: {last}" if last else f"baretick printed nothing{explain_guest_silence(run, guest)}"
         if guest.left_checkpoint:
             where = "the report has the measurements up to the last checkpoint"
         return EXIT_TIMEOUT, (f"the run did not end within {run.timeout:g} s (--timeout); {where}"
                 f"{explain_lost_measurements(run, transcript)}{advise_emulation(guest)}")
     if guest.ending == "unbootable":
-        return EXIT_NOT_DONE, f"the firmware found nothing to boot{explain_guest_silence(guest)}"
+        return EXIT_NOT_DONE, f"the firmware found nothing to boot{explain_guest_silence(run, guest)}"
     if guest.ending == "crashed":
         return EXIT_NOT_DONE, f"the firmware took an exception in its own code and stopped: {transcript.crash}"
     if guest.ending == "stuck":

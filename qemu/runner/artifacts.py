@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import pathlib
+import re
 import sys
 import textwrap
 
@@ -21,6 +22,9 @@ from runner.folder import FILES, INPUTS, LOGS, RECORD
 # Maps each byte of a block to a printable byte, so that no file has escape sequences for terminals.
 PLAIN = bytes(c if c == ord("\n") or 0x20 <= c < 0x7F else ord(" ") if c == ord("\t") else ord("?") for c in range(256))
 COLUMNS = 79
+NO_BREAK = "\u00a0"  # textwrap breaks no line at this space
+# Units of the answer, which no line break may part from their number. src/render/layout/layout.c has the same rule.
+UNITS = r"(?:%|[pnum]?s|[kMG]?Hz|pp[mb])"
 ANSWER_MAX = 600  # maximum number of characters of the answer's line; the application writes fewer (src/report/report.h, struct report_answer)
 # Header of the CSV for a run without results, as in src/render/csv/csv.c.
 CSV_HEADER = b"run,clock,core,metric,value,low,high,unit,machine\n"
@@ -131,8 +135,6 @@ def save_report(run, whole, body, text, csv, record):
             return None
         folder.empty_folder(run)
     flaw = write_report_files(run, body, page.read_template(os.path.join(BUILD, "page.html")), text, csv, record)
-    if whole and not flaw:
-        folder.remove_earlier_report(run.out)
     return flaw
 
 
@@ -187,7 +189,8 @@ def explain_stolen_time(run, report):
 def format_short_answer(report):
     """Return the last lines for the terminal: the short answer in the report, or nothing if there is no report."""
     answer = report.get("answer") or {}
-    return textwrap.wrap(clean_text(answer.get("text") or "", ANSWER_MAX), COLUMNS)
+    text = re.sub(rf"(?<=\d) (?={UNITS}(?![A-Za-z]))", NO_BREAK, clean_text(answer.get("text") or "", ANSWER_MAX))
+    return [line.replace(NO_BREAK, " ") for line in textwrap.wrap(text, COLUMNS)]
 
 
 def format_report_location(out, whole):
@@ -197,7 +200,10 @@ def format_report_location(out, whole):
                 "qemu.log (QEMU's command line and messages), and report.json, which has the reason"]
     address = pathlib.Path(out, "report.html").absolute().as_uri()
     left = [*FILES, RECORD] if os.path.exists(os.path.join(out, RECORD)) else FILES
-    return [f"The report is in {out}: {', '.join(left)}", f"Open the page in a browser: {address}"]
+    earlier = os.path.join(out, folder.EARLIER)
+    before = [f"The report of the run before is in {earlier}. The page compares both: choose {earlier}/report.json there. To compare the next run "
+              f"with this one: qemu/run --baseline {out}/report.json"] if folder.has_report(earlier) else []
+    return [*before, f"The report is in {out}: {', '.join(left)}", f"Open the page in a browser: {address}"]
 
 
 def write_outputs_without_run(run, problem):

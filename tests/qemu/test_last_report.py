@@ -30,7 +30,20 @@ def test_a_run_without_a_report_keeps_the_last_one_beside_it(run, fake, tmp_path
         assert done.status == 2 and (out / "earlier" / "report.html").read_bytes() == before
         assert (out / "report.txt").read_text().startswith("No report: ")
     assert run(*fake(spoken()), "--out", out).status == 0
-    assert not (out / "earlier").exists() and (out / "report.html").read_bytes() == before
+    assert (out / "report.html").read_bytes() == (out / "earlier" / "report.html").read_bytes() == before
+
+
+def test_the_report_of_the_run_before_is_kept_and_the_comparison_is_named(run, fake, tmp_path):
+    out = tmp_path / "last"
+    texts = [f"{word} table\n".encode() for word in ("first", "second", "third")]
+    done = [run(*fake(spoken(text=text)), "--out", out) for text in texts[:2]]
+    assert "The report of the run before" not in done[0].stdout
+    assert f"The report of the run before is in {out}/earlier." in done[1].stdout
+    assert f"qemu/run --baseline {out}/report.json" in done[1].stdout
+    assert [(folder / "report.txt").read_bytes() for folder in (out, out / "earlier")] == [texts[1], texts[0]]
+    third = run(*fake(spoken(text=texts[2])), "--out", out, "--baseline", out / "report.json")
+    assert third.status == 0 and third.stderr.endswith("nothing is worse than the baseline\n"), third
+    assert (out / "earlier" / "report.txt").read_bytes() == texts[1]
 
 
 def test_a_link_in_the_place_of_the_last_report_is_not_followed(run, fake, tmp_path):

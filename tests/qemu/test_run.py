@@ -335,10 +335,16 @@ def test_it_ends_with_where_the_report_is_and_how_its_page_is_opened(run, fake):
 
 
 def test_the_last_lines_are_the_answer(run, fake):
-    text = "Use tsc: 28.7ns a read. Linux takes hpet (999 ns): it marks the TSC unstable. No clock failed. \x1b[31m"
+    text = "Use tsc: 28.7 ns a read. Linux takes hpet (999 ns): it marks the TSC unstable. No clock failed. \x1b[31m"
     lines = run(*fake(spoken({**report(), "answer": {"text": text}}))).stdout.splitlines()
     assert lines[-3].startswith("Open the page in a browser: ") and all(len(line) <= 79 for line in lines[-2:])
     assert " ".join(lines[-2:]) == text.replace("\x1b", "?")
+
+
+def test_the_answer_keeps_a_unit_with_its_number(run, fake):
+    text = f"Use tsc{' x' * 31} for 28.7 ns a read. Linux takes it."
+    lines = run(*fake(spoken({**report(), "answer": {"text": text}}))).stdout.splitlines()
+    assert lines[-2].endswith(" for") and lines[-1] == "28.7 ns a read. Linux takes it."
 
 
 @pytest.mark.parametrize("whole", [True, False])
@@ -360,6 +366,23 @@ DENIED = b'BdsDxe: failed to load Boot0001 "UEFI QEMU USB" from PciRoot(0x0)/USB
 def test_what_secure_boot_refused_is_said_to_be_so(run, fake, serial, said):
     done, seconds = run_for_long_enough(run, lambda done: done.file("serial.log") == serial, *fake(serial, "time.sleep(600)"))
     assert done.status == 124 and done.stderr.splitlines()[0] == f"qemu/run: the run did not end within {seconds} s (--timeout); {said}"
+
+
+def make_application(signed):
+    """Return the headers of a PE32+ file, with a certificate table if SIGNED."""
+    header = bytearray(1024)
+    header[:2], header[0x3C:0x40], header[0x80:0x84] = b"MZ", struct.pack("<I", 0x80), b"PE\0\0"
+    header[0x80 + 24 + 144:0x80 + 24 + 152] = struct.pack("<II", 512, 64 if signed else 0)
+    return bytes(header)
+
+
+@pytest.mark.parametrize("signed", [True, False])
+def test_a_signed_application_is_not_told_to_be_signed(run, fake, tmp_path, signed):
+    application = tmp_path / "signed.efi"
+    application.write_bytes(make_application(signed))
+    done = run("--timeout", "60", *fake(DENIED + b"BdsDxe: No bootable option or device was found.\r\n", "time.sleep(600)"), "--efi", application)
+    said = done.stderr.splitlines()[0]
+    assert ("`make sign` signs it" in said) != signed and ("its certificate is probably not enrolled" in said) == signed, done
 
 
 @pytest.mark.parametrize("serial, said", [
