@@ -40,6 +40,7 @@ class Event:
     seconds: float
     problem: str = "the run ended before the event's time"  # reason why the event was not carried out, or None
     span: tuple = None  # start and end of the event, in seconds after the application's start
+    measuring: float = None  # start of the measurements, where the report's times are 0, in seconds after the application's start
 
     @property
     def saves_machine_state(self):
@@ -51,7 +52,10 @@ class Event:
     def __str__(self):
         if self.problem:
             return f"not carried out: {self.problem}"
-        return "from {:.2f} s to {:.2f} s after the application's start".format(*self.span)
+        said = "from {:.2f} s to {:.2f} s after the application's start".format(*self.span)
+        if self.measuring is not None and self.span[0] >= self.measuring:
+            said += ", in the report's time from about {:.1f} s to {:.1f} s".format(*(at - self.measuring for at in self.span))
+        return said
 
 
 # The following functions are generators of steps: see the top of this file.
@@ -262,5 +266,7 @@ class Events:
         self._wanted = None
         self._steps.close()
         event.problem, event.span = problem, (event.span[0], self._get_time_since_start())
+        starts = self._guest.transcript.phase_starts
+        event.measuring = starts["prepare"] - starts[""] if "prepare" in starts else None
         if self._say and not problem:
             self._say(f"--event {event.text}: {event}")

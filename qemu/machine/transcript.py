@@ -32,7 +32,7 @@ STARTING = b"Starting baretick "
 # First line of the last part of the text report (TABLE_DURATIONS in src/render/sections/table_sections.h). This part fills many
 # screens, so POINTER is shown in its place.
 DETAIL = b"Durations of each clock's reads, as pg_test_timing prints them"
-NOT_RESTORED = ("show", "size", "phase_starts")  # fields that keep their values when the machine returns to a snapshot
+NOT_RESTORED = ("show", "size")  # fields that keep their values when the machine returns to a snapshot
 POINTER = DETAIL + b": report.txt"
 
 

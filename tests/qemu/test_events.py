@@ -3,6 +3,7 @@ import re
 import shutil
 import signal
 import subprocess
+import time
 
 import pytest
 
@@ -180,6 +181,26 @@ def test_what_was_said_after_the_snapshot_was_never_said():
         said.parse_bytes(serial[at:])
         said.close()
         assert said.is_report_complete and not said.faults
+
+
+def test_a_phase_that_a_snapshot_undoes_starts_again():
+    said = Transcript(lambda _: None)
+    said.parse_bytes(b"baretick 1\nphase: prepare\nphase: rates\n")
+    mark, before = said.save_state(), dict(said.phase_starts)
+    said.parse_bytes(b"phase: latency\n")
+    said.restore_state(mark)
+    assert said.phase_starts == before and list(before) == ["", "prepare", "rates"]
+    undone = time.monotonic()
+    said.parse_bytes(b"phase: latency\n")
+    assert said.phase_starts["latency"] >= undone
+
+
+@pytest.mark.parametrize("span, measuring, text", [
+    ((1.25, 4.26), 0.65, "from 1.25 s to 4.26 s after the application's start, in the report's time from about 0.6 s to 3.6 s"),
+    ((0.25, 4.26), 0.65, "from 0.25 s to 4.26 s after the application's start"),
+    ((0.25, 4.26), None, "from 0.25 s to 4.26 s after the application's start")])
+def test_an_event_has_its_time_in_the_report(span, measuring, text):
+    assert str(Event("rates=stop:3s", "rates", 0, "stop", 3, None, span, measuring)) == text
 
 
 def test_a_phase_is_no_line_for_people(run, fake):
