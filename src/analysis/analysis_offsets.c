@@ -275,7 +275,7 @@ report_drifts(struct offset_analysis *analysis)
 		pair_schedule_pair_at_index(first->kind, i, &a, &b);
 		skew->drifts.pairs[i] = offsets_drift_ppb(first, last, a, b);
 	}
-	skew->drift_span_ns = scale_ns(&analysis->scale, last->end_tsc - first->begin_tsc);
+	skew->drift_span_ns = scale_ns(&analysis->scale, last->end_tsc - first->end_tsc);
 }
 
 void

@@ -276,7 +276,7 @@ struct report_skew { /* synchronisation of the cores' TSCs */
 	 * cores if there was no second pass.
 	 */
 	struct offsets drifts;
-	uint64_t drift_span_ns;  /* time from the start of the first pass to the end of the last pass */
+	uint64_t drift_span_ns;  /* time from the end of the first pass to the end of the last pass, as phrase_pass_times() prints them */
 	struct histogram *trips; /* working memory for the median round trips of all pairs */
 
 	/* The judge sets the following fields. */
