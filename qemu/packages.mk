@@ -45,6 +45,8 @@ PACKAGES_MODE := $(if $(NO_INSTALL),skip,$(if $(MAKECMDGOALS),install,name))
 .PHONY: deps-build deps-run deps-image deps-test deps-lint deps-fresh deps-sign deps-dist deps-fleet deps-spark deps-cloud
 deps-build:
 	@qemu/packages $(PACKAGES_MODE) $(sort $(PACKAGES_GOAL))
+## installs the packages that qemu/run needs
+.PHONY: deps-run
 deps-run deps-image deps-test deps-sign deps-dist deps-fleet deps-spark deps-cloud: deps-build
 deps-run deps-image deps-test deps-lint deps-fresh deps-sign deps-dist deps-fleet deps-spark deps-cloud: deps-%:
 	@qemu/packages $(PACKAGES_MODE) $(PACKAGES_$*)
