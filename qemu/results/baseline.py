@@ -119,7 +119,7 @@ class Comparison:
         verdict = now.get("verdict") if now else None
         if verdict not in ORDER:
             reason = now.get("reason") if now else None
-            self.by_name[name] = [f"{name} is gone, it was {before['verdict']}" + (f": {reason}" if reason else "")]
+            self.by_name[name] = [f"{name} is gone{f' ({reason})' if reason else ''}; its verdict in the baseline was {before['verdict']}"]
             return
         found = [self._compare_verdicts(name, before, now), self._compare_median_latencies(before, now),
                  self._compare_read_loop_times(before, now),

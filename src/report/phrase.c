@@ -64,6 +64,16 @@ phrase_stolen_share(const struct report *report)
 	return phrase("%s %%", number_as_percent(all->total_ns, all->observed_ns, digits).text);
 }
 
+struct phrase
+phrase_in_count_of(const char *noun, uint64_t count, uint64_t all)
+{
+	if (all == 1)
+		return (struct phrase){ "" };
+	if (count == all)
+		return phrase(" in all %lu %ss", all, noun);
+	return phrase(" in %lu of %lu %ss", count, all, noun);
+}
+
 static struct phrase
 phrase_run_time(uint64_t ns)
 {

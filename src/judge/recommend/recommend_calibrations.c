@@ -4,6 +4,7 @@
 #include "base/number.h"
 #include "base/offset.h"
 #include "base/text.h"
+#include "report/phrase.h"
 
 /* 1 %: Linux rejects a refined rate that differs by more, see tsc_refine_calibration_work() in arch/x86/kernel/tsc.c */
 #define FAR_OFF_PPB UINT64_C(10000000)
@@ -42,8 +43,8 @@ explain_far_off_result(struct report_calibration *row)
 		text_format(row->remark, sizeof(row->remark), "Even the median error of %s is above 1 %%: reads of the clocks "
 			    "that it compares may be slow here.", row->loop->id);
 	else
-		text_format(row->remark, sizeof(row->remark), "The worst error of %s is above 1 %%. The record does not show "
-			    "why.", row->loop->id);
+		text_format(row->remark, sizeof(row->remark), "The worst error of %s is above 1 %%, for an unknown reason.",
+			    row->loop->id);
 }
 
 /* Linux takes the TSC's rate from its quick loop, or from its slower loop if the quick loop gives no rate. */
@@ -67,8 +68,8 @@ recommend_describe_calibrations(struct report *report)
 	}
 	if (!quick || !quick->refused)
 		return;
-	text_printf(&text, "%sThe quick loop gives no rate in %lu of %lu runs.", text.length ? " " : "", quick->refused,
-		    quick->runs);
+	text_printf(&text, "%sThe quick loop gives no rate%s.", text.length ? " " : "",
+		    phrase_in_count_of("run", quick->refused, quick->runs).bytes);
 	if (used == quick && slow && slow->worst.known)
 		text_printf(&text, " Linux then uses the slower loop, which is wrong by up to %s.",
 			    recommend_describe_worst_error(slow).bytes);

@@ -78,7 +78,7 @@ function timersTable(rows, caption, withCore) {
 			["Missed", (row) => whole(row.empty)],
 			["Early", (row) => whole(row.early)],
 			["Doubled", (row) => whole(row.doubled)],
-			["Excluded", (row) => whole(row.excused)],
+			["Excused", (row) => whole(row.excused)],
 			...TIMER_MARKS.map(([name, word]) => [word[0].toUpperCase() + word.slice(1), formatLateness(name)]),
 			["Error", (row) => (row.lateness_ns ? ns(row.lateness_ns.error) : NONE)],
 		],
@@ -121,7 +121,7 @@ function timersSection(report) {
 		return null;
 	return section("timers", "Timer interrupts",
 		note("How late each source's interrupts came: the time of the handler's first reading minus the deadline. Each figure includes the time ",
-			"to enter the handler, which ", code("self_ipi"), " shows. A deadline is excluded if preemption or slow reads of the ",
+			"to enter the handler, which ", code("self_ipi"), " shows. A deadline is excused if preemption or slow reads of the ",
 			"TSC may have affected it. Each figure is wrong by at most the error."),
 		drawn.length ? makeLegend(...TIMER_MARKS.map(([, word], i) => [`series-${i}`, word, POINTS[i]])) : null,
 		drawn.length ? chart("chart-timers", "Lateness of each source's interrupts, logarithmic", () => latenessChart(drawn), drawn.length) : null,

@@ -2,6 +2,7 @@
 #include "render/sections/table_sections.h"
 
 #include "base/number.h"
+#include "report/phrase.h"
 
 #define LABEL_COLUMNS 16
 
@@ -25,8 +26,9 @@ static void
 put_reasons_for_no_rate(struct text *out, const struct report_calibration *row)
 {
 	for (size_t i = 0; i < row->refusal_count; i++)
-		table_put_paragraph(out, 2, "%s gave no rate in %lu of %lu runs: %s.", row->loop->id, row->refusals[i].count,
-				    row->runs, row->refusals[i].reason);
+		table_put_paragraph(out, 2, "%s gave no rate%s: %s.", row->loop->id,
+				    phrase_in_count_of("run", row->refusals[i].count, row->runs).bytes,
+				    row->refusals[i].reason);
 }
 
 /* Returns the error bound of the TSC's measured rate in ppb: half the width of its interval, rounded up. */

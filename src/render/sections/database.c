@@ -114,8 +114,9 @@ table_put_database_timing_cost(struct text *out, const struct report *report)
 		if (is_read_cost_known(&report->clocks[i]) && has_clock_failed(&report->clocks[i]))
 			text_put(text, "\"!\": the clock failed, so its times cannot be trusted. ");
 	text_put(text, "\"ms\": extra time of the query. \"over best\": above the cheapest clock. \"a read\": cost "
-		       "without bracket, median of cores. \"pg_test\": mean time in a loop on the boot core; "
-		       "pg_test_timing prints at least this.");
+		       "without bracket, median of cores. \"pg_test\": mean time in a loop on the boot core, "
+		       "without bracket (the average loop time in the last section includes it); pg_test_timing "
+		       "prints at least this.");
 	text_put_char(out, '\n');
 	table_end_sentence(out, &sentence);
 }

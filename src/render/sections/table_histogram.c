@@ -13,6 +13,7 @@
 #define BAR_COLUMNS   7 /* smallest width of a bar */
 #define BAR_MAX       40 /* largest width of a bar */
 #define GAP_COLUMNS   2 /* two blanks: one before a percentage, one before a bar */
+#define HEADING_EVERY 12 /* number of rows; a screen of 25 rows shows at least one heading */
 #define CLOCK_COLUMNS (SHARE_COLUMNS + GAP_COLUMNS)
 
 /* Returns COUNT as a percentage of TOTAL. If only rounding makes it 0 or 100, it is "<0.1" or ">99.9". */
@@ -71,17 +72,29 @@ put_histogram_row(struct text *out, const struct block *block, const struct hist
 	table_end_line(out);
 }
 
+/* Writes the line with the clocks' ids. */
+static void
+put_block_heading(struct text *out, const struct block *block)
+{
+	text_printf(out, "%*s", LABEL_COLUMNS, "");
+	for (size_t i = 0; i < block->count; i++) {
+		int columns = (int)(SHARE_COLUMNS + block->bar_columns);
+
+		text_printf(out, "  %-*.*s", columns, columns, block->ids[i]);
+	}
+	table_end_line(out);
+}
+
+/* On a screen, the heading is repeated after each HEADING_EVERY rows, because a reader who turns pages does not see it. */
 static void
 put_histogram_block(struct text *out, struct block *block)
 {
 	struct histogram_rows rows;
 
 	histogram_pick_rows(&rows, block->clocks, block->count);
-	text_printf(out, "\n%*s", LABEL_COLUMNS, "");
+	text_put_char(out, '\n');
+	put_block_heading(out, block);
 	for (size_t i = 0; i < block->count; i++) {
-		int columns = (int)(SHARE_COLUMNS + block->bar_columns);
-
-		text_printf(out, "  %-*.*s", columns, columns, block->ids[i]);
 		block->most[i] = 0;
 		for (size_t row = 0; row < rows.count; row++) {
 			uint64_t count = count_reads_in_row(block, i, &rows.rows[row]);
@@ -89,9 +102,11 @@ put_histogram_block(struct text *out, struct block *block)
 			block->most[i] = count > block->most[i] ? count : block->most[i];
 		}
 	}
-	table_end_line(out);
-	for (size_t row = 0; row < rows.count; row++)
+	for (size_t row = 0; row < rows.count; row++) {
+		if (out->columns && row && row % HEADING_EVERY == 0)
+			put_block_heading(out, block);
 		put_histogram_row(out, block, &rows.rows[row]);
+	}
 }
 
 /* Returns the width of a bar if PER_BLOCK clocks are next to each other. In a text file the width is BAR_COLUMNS. */

@@ -136,7 +136,7 @@ table_put_intervals(struct text *out, const struct report *report)
 	table_put_sentence(out, "A timer sends interrupts, and a clock is read. A device that does both is judged by separate "
 			   "rules.");
 	table_put_sentence(out, "\"due\": deadlines; of these, \"mis\": missed; \"ear\": early; \"dbl\": two interrupts; "
-			   "\"exc\": not judged, because preemption or slow reads of the TSC may have affected them. "
+			   "\"exc\": excused, because preemption or slow reads of the TSC may have affected them. "
 			   "\"/\": periodic, otherwise one-shots. \"min\" to \"max\": lateness, each +- \"error\".");
 	text_put_char(out, '\n');
 	text_put(out, "source         period due mis ear dbl exc     min     p50    p99    max  error\n");

@@ -143,13 +143,13 @@ TEST(a_result_that_is_far_off_is_explained_if_the_record_proves_an_interruption)
 	put(&of_edk2, (struct record_calibrated[]){ { 1999810800, NONE }, { 197220000000, NONE } }, 2);
 	assert_int_equal(analyse(0)->worst_run_ns, 0);
 	assert_string_equal(report.calibrations[0].remark,
-			    "The worst error of edk2 is above 1 %. The record does not show why.");
+			    "The worst error of edk2 is above 1 %, for an unknown reason.");
 }
 
 TEST(an_error_of_all_runs_is_not_explained_by_an_interruption_of_one)
 {
 	put(&of_quick, (struct record_calibrated[]){ { 2040000000, NONE }, { 2040000000, NONE } }, 2);
-	assert_string_equal(analyse(0)->remark, "The worst error of linux_pit is above 1 %. The record does not show why.");
+	assert_string_equal(analyse(0)->remark, "The worst error of linux_pit is above 1 %, for an unknown reason.");
 	put(&of_quick, (struct record_calibrated[]){ { 2041000000, NONE } }, 1);
 	assert_string_equal(analyse(0)->remark, "Even the median error of linux_pit is above 1 %: reads of the clocks that it "
 			    "compares may be slow here.");
@@ -160,7 +160,7 @@ TEST(an_error_of_1_percent_has_no_remark_and_a_larger_one_has)
 	put(&of_quick, (struct record_calibrated[]){ { 2020000000, NONE } }, 1);
 	assert_string_equal(analyse(0)->remark, "");
 	put(&of_quick, (struct record_calibrated[]){ { 1979999999, NONE } }, 1);
-	assert_string_equal(analyse(0)->remark, "The worst error of linux_pit is above 1 %. The record does not show why.");
+	assert_string_equal(analyse(0)->remark, "The worst error of linux_pit is above 1 %, for an unknown reason.");
 }
 
 TEST(errors_are_unknown_without_the_tscs_rate)
