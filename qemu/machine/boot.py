@@ -155,8 +155,8 @@ def boot_guest(run, console):
 
 
 def is_signed(image):
-    """Return True if IMAGE, the first bytes of an application, has a signature: its header has the size of a certificate table
-    (PE format: data directory 4 of a PE32+ file).
+    """Return True if an application has a signature. IMAGE is its first bytes. Data directory 4 of a PE32+ header has the size of the
+    certificate table.
     """
     header = int.from_bytes(image[0x3C:0x40], "little")
     at = header + 24 + 112 + 4 * 8

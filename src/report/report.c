@@ -4,6 +4,7 @@
 #include "base/scale.h"
 #include "base/text.h"
 
+#define NS_PER_MS      UINT64_C(1000000)
 #define PS_PER_S       UINT64_C(1000000000000)
 #define PS_PER_NS      1000
 #define TICKS_MAX      (INT64_C(1) << 60) /* 12 years at 3 GHz */
@@ -262,6 +263,12 @@ report_ticks_to_ns(const struct report *report, uint64_t ticks)
 	int64_t size = ticks < (uint64_t)TICKS_MAX ? (int64_t)ticks : TICKS_MAX;
 
 	return (struct offset){ scale_ticks_to_ns_down(&scale, size), scale_ticks_to_ns_up(&scale, size) };
+}
+
+uint64_t
+report_ticks_to_ms(const struct report *report, uint64_t ticks)
+{
+	return ((uint64_t)report_ticks_to_ns(report, ticks).high + NS_PER_MS - 1) / NS_PER_MS;
 }
 
 uint64_t

@@ -383,6 +383,13 @@ enum report_policy {
 #define REPORT_P99_MIN  100u
 #define REPORT_P999_MIN 1000u
 
+#define REPORT_PHASES_MAX 24
+
+struct report_phase { /* A phase of the run. A phase that the run enters several times has a row for each time. */
+	const char *id; /* in static storage */
+	uint64_t begin_ticks, ticks; /* TSC ticks from the start of the run to the start of the phase, and in the phase */
+};
+
 struct report_interval { /* Results of one timer test: an interrupt source that was programmed with one interval. */
 	const char *source; /* id of the interrupt source, in static storage */
 	bool periodic;
@@ -635,6 +642,8 @@ struct report {
 	/*
 	 * true if the user ended the run early; the remaining measurements were then as short as with profile=quick
 	 */
+	struct report_phase phases[REPORT_PHASES_MAX];
+	size_t phase_count;
 	bool ended_early;
 	uint64_t ended_early_ms; /* time since the start of the run at which the user ended it */
 	/*
@@ -732,6 +741,9 @@ struct offset report_offset_to_ns(const struct report *report, struct offset off
 
 /* Returns TICKS in ns, as an interval because the TSC's rate is not exact. More than 2^60 ticks count as 2^60. */
 struct offset report_ticks_to_ns(const struct report *report, uint64_t ticks);
+
+/* Returns TICKS of the TSC in ms, rounded up. */
+uint64_t report_ticks_to_ms(const struct report *report, uint64_t ticks);
 
 /* Returns an upper bound in ns of the difference between any two TSCs in PASS, all of whose offsets are known. */
 uint64_t report_get_bound_of_pass_ns(const struct report *report, const struct report_pass *pass);

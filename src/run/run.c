@@ -314,6 +314,18 @@ run_phase_guarded(struct phase_call *call, void (*work)(void *argument), bool re
 	}
 }
 
+/* Adds a row on PHASE, which began at BEGIN_TSC, to the report. */
+static void
+report_phase_end(struct run *run, const struct run_phase *phase, uint64_t begin_tsc)
+{
+	struct report *report = &run->report;
+
+	if (report->phase_count < REPORT_PHASES_MAX)
+		report->phases[report->phase_count++] = (struct report_phase){
+			phase->id, begin_tsc - run->begin_tsc, run->machine->hooks.tsc_ordered() - begin_tsc
+		};
+}
+
 static void
 run_all_phases(struct run *run)
 {
@@ -326,6 +338,7 @@ run_all_phases(struct run *run)
 		run->needs_tick = run_does_phase_need_firmware_tick(run, phase);
 		run_start_or_stop_firmware_tick(run, false);
 		struct phase_call call = { run, phase };
+		uint64_t begin_tsc = machine->hooks.tsc_ordered();
 
 		run->survey.plan.part = phase->part;
 		run->survey.plan.done_ns = 0;
@@ -335,6 +348,7 @@ run_all_phases(struct run *run)
 		    /* clocks are not compared after a phase that programs the devices itself */
 		    phase->execute != measure_core_timers)
 			run_phase_guarded(&call, read_and_compare_clocks, true);
+		report_phase_end(run, phase, begin_tsc);
 	}
 }
 

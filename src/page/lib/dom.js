@@ -6,8 +6,8 @@
 const QUANTITY = /(\d (?:ps|ns|us|ms|s|min|h|Hz|kHz|MHz|GHz|ppm|ppb|KiB|MiB|%)(?![A-Za-z]))/;
 
 /*
- * Returns the parts of CHILD, a sentence of the report, as withUnit() in format.js writes numbers: no line break parts a unit from
- * its number, and microseconds have the micro sign. In words of a user, such as duration=10us, there is no space, so they
+ * Returns the parts of CHILD, a sentence of the report. No line break parts a unit from its number, and microseconds have
+ * the micro sign, as withUnit() in format.js writes them. Words of a user, such as duration=10us, have no space, so they
  * stay unchanged.
  */
 function keepUnits(child) {

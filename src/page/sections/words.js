@@ -126,6 +126,8 @@ function machineFacts(report) {
 		["TSC", isNumber(machine.tsc_hz) && tsc],
 		["Samples bracketed by", machine.fence],
 		["Run", isNumber(report.elapsed_ms) && `${duration(report.elapsed_ms)} in all`],
+		["Phases", (report.phases || []).filter((phase) => isNumber(phase.duration_ms))
+			.map((phase) => `${phase.id} ${duration(phase.duration_ms)}`).join(", ")],
 		["Profile", options.profile],
 		["Options", options.given === null ? "all defaults" : options.given],
 		["baretick", getVersion(report)],

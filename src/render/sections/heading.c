@@ -219,3 +219,19 @@ table_put_timing_quality(struct text *out, const struct report *report)
 	table_put_wrapped(out, line_start, TABLE_LABEL_COLUMNS, quality->text);
 	out->ink = INK_PLAIN;
 }
+
+void
+table_put_phases(struct text *out, const struct report *report)
+{
+	struct table_sentence sentence;
+	struct text *text = table_begin_sentence(&sentence);
+
+	if (!report->phase_count || !report->tsc.den)
+		return;
+	text_put_coloured(out, INK_HEADING, "\nDurations of the run's phases\n\n");
+	for (size_t i = 0; i < report->phase_count; i++)
+		text_printf(text, "%s%s %lu ms", i ? ", " : "", report->phases[i].id,
+			    report_ticks_to_ms(report, report->phases[i].ticks));
+	text_put_char(text, '.');
+	table_end_sentence(out, &sentence);
+}

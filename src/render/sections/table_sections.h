@@ -11,6 +11,9 @@
 void table_put_run_start(struct text *out, const struct report *report);
 /* Writes the best clock, its cost and the clock that Linux would use, or nothing before the report is judged. */
 void table_put_summary(struct text *out, const struct report *report);
+
+/* Writes a paragraph with the duration of each phase of the run, or nothing if they are not known. */
+void table_put_phases(struct text *out, const struct report *report);
 void table_put_cpu(struct text *out, const struct report *report);
 /* Writes lines on the hypervisor, the firmware, the cores, the options and the TSC. */
 void table_put_machine(struct text *out, const struct report *report);

@@ -32,6 +32,7 @@ table_render(struct text *out, const struct report *report)
 	table_put_behaviours(out, report);
 	table_put_calibrations(out, report);
 	table_put_database_timing_cost(out, report);
+	table_put_phases(out, report);
 	table_put_durations(out, report);
 }
 

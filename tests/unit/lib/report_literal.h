@@ -482,6 +482,9 @@ literal_make_clean_report(void)
 	report->duration_ns = options_duration_ns(&report->options);
 	LITERAL_COPY(report->started_at, "2026-01-01T00:00:05");
 	report->elapsed_ms = 24071;
+	report->phases[0] = (struct report_phase){ "prepare", 1000000, 250000000 };
+	report->phases[1] = (struct report_phase){ "rates", 260000000, 4000000001 };
+	report->phase_count = 2;
 	report->elapsed_known = true;
 	LITERAL_COPY(report->cpu, "Example CPU 9000 @ 2.00GHz");
 	LITERAL_COPY(report->hypervisor, "KVMKVMKVM");

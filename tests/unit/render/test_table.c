@@ -799,6 +799,16 @@ TEST(durations_have_a_space_before_the_unit_except_in_a_cell_without_room)
 		assert_in_range(strlen(number_in_cell_from_ps(ps).text), 4, 6);
 }
 
+TEST(the_text_has_the_duration_of_each_phase)
+{
+	struct report *report = literal_make_clean_report();
+
+	assert_non_null(strstr(render(table_put_phases, report).bytes,
+			       "\nDurations of the run's phases\n\nPrepare 125 ms, rates 2001 ms.\n"));
+	report->tsc.den = 0;
+	assert_string_equal(render(table_put_phases, report).bytes, "");
+}
+
 TEST(a_cost_whose_interval_overlaps_the_best_is_not_determined)
 {
 	static char bytes[8192];

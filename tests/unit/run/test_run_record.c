@@ -104,6 +104,21 @@ TEST(the_record_is_complete_and_the_report_has_its_sha256)
  * The record has space for the entries run, scale and core, but not for an entry `watch` (a search for gaps) with
  * gaps.
  */
+TEST(each_phase_of_the_run_has_its_time)
+{
+	const struct report *report = play();
+	uint64_t end = 0;
+
+	assert_true(report->phase_count > 0 && report->phase_count <= REPORT_PHASES_MAX);
+	for (size_t i = 0; i < report->phase_count; i++) {
+		assert_string_equal(report->phases[i].id, run_phases[i].id);
+		assert_true(report->phases[i].begin_ticks >= end);
+		end = report->phases[i].begin_ticks + report->phases[i].ticks;
+	}
+	assert_null(run_phases[report->phase_count].id);
+	assert_in_range(report_ticks_to_ms(report, end), 1, report->elapsed_ms + 1);
+}
+
 TEST(a_full_record_is_reported_and_later_figures_are_not_measured)
 {
 	const struct report *report;
