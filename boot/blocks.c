@@ -21,7 +21,8 @@ blocks_queue_report(struct serial *serial, struct plan *plan, const struct repor
 	bool full = report->options.serial == SERIAL_FULL;
 	const struct text *json, *csv, *record, *compact;
 
-	queue_block(serial, plan, "TEXT", plan->table.bytes, full ? plan->table.length : table_get_summary_length(&plan->table));
+	queue_block(serial, plan, "TEXT", plan->table.bytes,
+		    full ? plan->table.length : table_get_summary_length(&plan->table));
 	if (report->options.serial == SERIAL_COMPACT) {
 		compact = plan_render_compact_report(plan, report);
 		queue_block(serial, plan, "COMPACT", compact->bytes, compact->length);

@@ -22,8 +22,8 @@
 #define QEMU_OEM "BOCHS "
 
 /*
- * Hardware executes an instruction of the loop in about one tick, and QEMU's emulation in a few. The KVM that interprets
- * instructions was seen to take 1000.
+ * Hardware executes an instruction of the loop in about one tick, and QEMU's emulation in a few. A KVM that
+ * interprets instructions was seen to take 1000 to 2000.
  */
 #define INSTRUCTION_TICKS_MAX 100
 #define LOOP_INSTRUCTIONS     1000u

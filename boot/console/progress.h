@@ -41,8 +41,8 @@ void progress_extend_deadline(struct progress *progress, uint64_t begin_tsc);
 void progress_print_phase(struct progress *progress, const char *phase);
 
 /*
- * Prints a progress line for WHAT, a step after the measurements, unless a line was printed in the last second. Only the
- * serial lines get it, because the screen may already show the report.
+ * Prints a progress line for WHAT, a step after the measurements, unless a line was printed in the last second. Only
+ * the serial lines get it, because the screen may already show the report.
  */
 void progress_show_step(struct progress *progress, const char *what);
 

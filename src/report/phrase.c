@@ -70,7 +70,7 @@ phrase_in_count_of(const char *noun, uint64_t count, uint64_t all)
 	if (all == 1)
 		return (struct phrase){ "" };
 	if (count == all)
-		return phrase(" in all %lu %ss", all, noun);
+		return phrase(" in each of %lu %ss", all, noun);
 	return phrase(" in %lu of %lu %ss", count, all, noun);
 }
 

@@ -39,7 +39,7 @@ struct phrase phrase_tsc_time(const struct report *report, uint64_t tsc);
  */
 struct phrase phrase_pass_times(const struct report *report);
 
-/* Returns " in 3 of 9 runs" for the noun "run", " in all 9 runs", or "" if there was only one. */
+/* Returns " in 3 of 9 runs" for the noun "run", " in each of 9 runs", or "" if there was only one. */
 struct phrase phrase_in_count_of(const char *noun, uint64_t count, uint64_t all);
 
 /* Returns the time interval MOMENT as "at 3.1 s", or as "between 3.1 s and 3.4 s" if it lasts 100 ms or more. */

@@ -276,7 +276,8 @@ struct report_skew { /* synchronisation of the cores' TSCs */
 	 * cores if there was no second pass.
 	 */
 	struct offsets drifts;
-	uint64_t drift_span_ns;  /* time from the end of the first pass to the end of the last pass, as phrase_pass_times() prints them */
+	/* time from the end of the first pass to the end of the last pass, which are the times in phrase_pass_times() */
+	uint64_t drift_span_ns;
 	struct histogram *trips; /* working memory for the median round trips of all pairs */
 
 	/* The judge sets the following fields. */

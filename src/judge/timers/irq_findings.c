@@ -394,8 +394,8 @@ judge_interrupts_of_expired_deadlines(const struct report *report, const struct 
 /* ---- all rules, sources and cores ---- */
 
 /*
- * Judges TOTALS by each rule. A rule that does not apply to the source has no sentence in its row. Whether a rule applies
- * depends only on the tests that were done, so that each run of one configuration has the same rows.
+ * Judges TOTALS by each rule. A rule that does not apply to the source has no sentence in its row. Whether a rule
+ * applies depends only on the tests that were done, so that each run of one configuration has the same rows.
  */
 static void
 judge_by_each_rule(const struct report *report, const struct irq_totals *totals, struct behaviour rows[RULES])

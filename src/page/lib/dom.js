@@ -1,14 +1,14 @@
 /*
- * Makes elements from untrusted text. All text becomes text nodes, so it is never parsed as HTML. Units in it are written
- * as everywhere on the page: see keepUnits().
+ * Makes elements from untrusted text. All text becomes text nodes, so it is never parsed as HTML. Units in it are
+ * written as everywhere on the page: see keepUnits().
  */
 
 const QUANTITY = /(\d (?:ps|ns|us|ms|s|min|h|Hz|kHz|MHz|GHz|ppm|ppb|KiB|MiB|%)(?![A-Za-z]))/;
 
 /*
- * Returns the parts of CHILD, a sentence of the report. No line break parts a unit from its number, and microseconds have
- * the micro sign, as withUnit() in format.js writes them. Words of a user, such as duration=10us, have no space, so they
- * stay unchanged.
+ * Returns the parts of CHILD, a sentence of the report. No line break parts a unit from its number, and microseconds
+ * have the micro sign, as withUnit() in format.js writes them. Words of a user, such as duration=10us, have no space,
+ * so they stay unchanged.
  */
 function keepUnits(child) {
 	if (typeof child !== "string" || !QUANTITY.test(child))

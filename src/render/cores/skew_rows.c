@@ -45,7 +45,8 @@ format_signed_ns(int64_t ns, enum end end, bool in_short)
 	text_init(&text, number.text, sizeof(number.text));
 	text_put_char(&text, ns < 0 ? '-' : '+');
 	if (in_short)
-		text_put(&text, number_in_cell_from_ns(number_round_to_three_digits(offset_abs(ns), is_size_rounded_up(ns, end))).text);
+		text_put(&text, number_in_cell_from_ns(number_round_to_three_digits(
+					offset_abs(ns), is_size_rounded_up(ns, end))).text);
 	else
 		text_printf(&text, "%lu", offset_abs(ns));
 	return number;

@@ -85,7 +85,7 @@ put_block_heading(struct text *out, const struct block *block)
 	table_end_line(out);
 }
 
-/* On a screen, the heading is repeated after each HEADING_EVERY rows, because a reader who turns pages does not see it. */
+/* On a screen, repeats the heading after HEADING_EVERY rows, because a reader who turns pages does not see it. */
 static void
 put_histogram_block(struct text *out, struct block *block)
 {

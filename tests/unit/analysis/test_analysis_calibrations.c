@@ -87,7 +87,7 @@ TEST(if_a_kernels_quick_loop_always_fails_its_slower_loop_counts)
 	assert_false(analyse(0)->median.known);
 	assert_string_equal(report.calibrated,
 			    "Linux's calibration loop for the TSC, run here, is wrong by up to 2.5 ppm in 1 run, by "
-			    "the slower loop. The quick loop gives no rate in 2 of 2 runs.");
+			    "the slower loop. The quick loop gives no rate in each of 2 runs.");
 }
 
 TEST(a_loop_without_a_run_has_no_error)

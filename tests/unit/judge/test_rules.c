@@ -1525,7 +1525,7 @@ TEST(an_expired_deadline_that_interrupts_is_not_judged_in_qemu)
 /* JUnit needs the same rows in each run of one configuration, also if a rule could not be checked. */
 TEST(a_tested_timer_has_the_same_rows_whatever_came)
 {
-	static const char *const rules[] = { "irq-missing", "irq-early", "irq-doubled", "irq-late", "hpet-stale" };
+	static const char *const applied[] = { "irq-missing", "irq-early", "irq-doubled", "irq-late", "hpet-stale" };
 	static const char *const reasons[] = { NULL, "no interrupt came.", "no interrupt came.", NULL,
 					       "no deadline passed while the timer's interrupt was disabled." };
 
@@ -1539,8 +1539,8 @@ TEST(a_tested_timer_has_the_same_rows_whatever_came)
 			.lateness = { .count = came ? 8 : 0, 400, 500, 600, 600, 600, 20 },
 		};
 		judge_report(report);
-		for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
-			const struct behaviour *row = behaviour_of(report, rules[i], "hpet0");
+		for (size_t i = 0; i < sizeof(applied) / sizeof(applied[0]); i++) {
+			const struct behaviour *row = behaviour_of(report, applied[i], "hpet0");
 
 			if (came || !reasons[i])
 				continue;

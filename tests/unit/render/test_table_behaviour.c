@@ -56,16 +56,17 @@ TEST(gaps_are_described_with_the_longest_and_without_a_cause)
 	assert_has(table_put_interference, report,
 		   "1 gap longer than 10.0 us in 4.00 s of observation on 4 cores: 20.0 ms stolen\n"
 		   "  in all, 0.500 % of the time, at worst 20.0 ms on core 4. Such gaps can come\n"
-		   "  from a busy host or SMIs (system management interrupts). They make no clock fail,\n"
-		   "  but may leave a test undecided.\n");
+		   "  from a busy host or SMIs (system management interrupts). They make no clock\n"
+		   "  fail, but may leave a test undecided.\n");
 	literal_add_stolen_time(report, 3, 13, 60000000);
 	report->interference.smi_known = true;
 	report->interference.smi_count = 1;
 	assert_has(table_put_interference, report,
-		   "2 gaps longer than 10.0 us in 4.00 s of observation on 4 cores: 80.0 ms stolen in\n"
-		   "  all, 2.000 % of the time, at worst 60.0 ms on core 6. Such gaps can come from\n"
-		   "  a busy host or SMIs (system management interrupts). They make no clock fail,\n"
-		   "  but may leave a test undecided. The boot core counted 1 SMI in the whole run.\n");
+		   "2 gaps longer than 10.0 us in 4.00 s of observation on 4 cores: 80.0 ms stolen\n"
+		   "  in all, 2.000 % of the time, at worst 60.0 ms on core 6. Such gaps can come\n"
+		   "  from a busy host or SMIs (system management interrupts). They make no clock\n"
+		   "  fail, but may leave a test undecided. The boot core counted 1 SMI in the\n"
+		   "  whole run.\n");
 	report->interference.smi_known = false;
 	report->interference.stolen = (struct report_stolen){ 4000000000, 84000000, 83000000, 79000000, 900000000 };
 	assert_has(table_put_interference, report, "The hypervisor's counter of stolen time\n  reports 2.100 %.\n");
