@@ -28,7 +28,7 @@ def test_the_cost_of_a_read_is_the_same_in_all_four_places():
 
 
 @pytest.mark.parametrize("old, new", [
-    ("Use tsc: 2.83ns a read", "Use tsc: 2.84ns a read"), ("1. tsc: 2.83ns a read", "1. tsc: 9.00ns a read"),
+    ("Use tsc: 2.83 ns a read", "Use tsc: 2.84 ns a read"), ("1. tsc: 2.83 ns a read", "1. tsc: 9.00 ns a read"),
     ("a read bracket pg_test", "bracket a read pg_test"), (" a read bracket pg_test", "   loop bracket     max"),
 ])
 def test_a_second_figure_under_one_name_is_refused(old, new):
