@@ -30,10 +30,7 @@ struct console {
 	struct serial serial;
 };
 
-/*
- * Finds the screen and the serial lines. Clears the screen in the largest mode that people can still read, and switches
- * the firmware's watchdog off.
- */
+/* Finds the screen and the serial lines. Clears the screen in the largest mode that people can still read. */
 void console_open(struct console *console);
 
 /*

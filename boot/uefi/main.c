@@ -24,10 +24,18 @@
 #include "uefi/volume/settings.h"
 
 /*
+ * Longest time in seconds from the start to the first measurement, after which the firmware's watchdog resets the
+ * machine. A boot manager sets the same time for a boot entry (UEFI 2.10, 7.5, SetWatchdogTimer). The longest wait in
+ * this time is for the server of a network boot, and takes less than 60 s.
+ */
+#define START_S       300
+#define WATCHDOG_CODE 0x10000 /* the firmware reserves lower codes: UEFI 2.10, 7.5, SetWatchdogTimer */
+/*
  * Number of waits for a key before the restart. A wait takes 30 ms, or 55 ms with an old PC's tick, so all waits take
  * less than 60 s.
  */
 #define PATIENCE   1000
+#define START_LINE L"Starting baretick " VERSION " (" COMMIT ")\r\n"
 #define ERROR_SIZE (OPTIONS_ERROR_SIZE + SAVE_SENTENCE_SIZE + 128)
 #define NO_MEMORY  "the firmware has too little memory for a report"
 
@@ -74,6 +82,20 @@ is_unattended(const struct application *app)
 	return app->run.report.options.exit == EXIT_ASK && !firmware_find_protocol(firmware_image, &guid_shell_parameters);
 }
 
+/* Lets the firmware reset the machine after SECONDS. If SECONDS is 0, its watchdog is off. */
+static void
+set_firmware_watchdog(UINTN seconds)
+{
+	firmware_boot->SetWatchdogTimer(seconds, WATCHDOG_CODE, 0, NULL);
+}
+
+static void
+print_on_firmware_console(CHAR16 *line)
+{
+	if (firmware_system->ConOut)
+		firmware_system->ConOut->OutputString(firmware_system->ConOut, line);
+}
+
 /* Shows the text BYTES instead of a report. If no key is pressed, the machine restarts within a minute. */
 static void
 show_error(struct application *app, const char *bytes)
@@ -81,6 +103,7 @@ show_error(struct application *app, const char *bytes)
 	char document[ERROR_SIZE + sizeof(PAGER_ALONE)];
 	struct text text;
 
+	set_firmware_watchdog(0);
 	app->pager.patience = is_unattended(app) ? PATIENCE : 0;
 	text_init(&text, document, sizeof(document));
 	text_put(&text, bytes); /* not by %s, which replaces line breaks */
@@ -117,6 +140,7 @@ show_rules_or_help(struct application *app)
 
 	if (!bytes)
 		return end_without_measuring(app, NO_MEMORY, "");
+	set_firmware_watchdog(0);
 	pager_show_document(&app->pager, &app->console, app->run.report.options.help ? "Options" : "Rules", bytes);
 	exit_application(app, EXIT_PASS, true);
 	release_all_resources(app);
@@ -191,6 +215,7 @@ measure_and_report(struct application *app)
 		return end_without_measuring(app, NO_MEMORY, "");
 	}
 	checkpoint_set_plan(&app->checkpoint, &app->plan);
+	set_firmware_watchdog(0);
 	machine_run_measurements(machine, &app->plan, &app->console, &app->run);
 	app->plan.progress = &machine->progress;
 	app->pager.patience = app->is_installed && is_unattended(app) ? PATIENCE : 0;
@@ -261,11 +286,14 @@ efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)
 	firmware_image = image;
 	firmware_system = system;
 	firmware_boot = system->BootServices;
+	/* printed before anything else: a machine that stops without this line did not stop in baretick */
+	print_on_firmware_console((CHAR16 *)START_LINE);
 	app = firmware_allocate(sizeof(*app));
 	if (!app) {
-		system->ConOut->OutputString(system->ConOut, (CHAR16 *)L"baretick: no memory\r\n");
+		print_on_firmware_console((CHAR16 *)L"error: " NO_MEMORY "\r\n");
 		return EFI_OUT_OF_RESOURCES;
 	}
+	set_firmware_watchdog(START_S);
 	struct entry entry = { .app = app };
 	struct fault fault;
 

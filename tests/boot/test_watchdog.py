@@ -1,12 +1,12 @@
-"""The board's watchdog. QEMU's q35 has the TCO timer of an ICH9 chip set, and the test adds an ACPI table WDAT for
-it."""
+"""The watchdogs of the board and of the firmware. QEMU's q35 has the TCO timer of an ICH9 chip set, and the test adds an ACPI
+table WDAT for it."""
 import struct
 import time
 
 import pytest
 
 from boots import SHORT, checked, qemu
-from harness import BY_INSTRUCTIONS, ROOT
+from harness import BY_INSTRUCTIONS, FAST_TCG, NO_SCREEN, ROOT
 from levers import run_while
 
 ELF = ROOT / "build" / "baretick.elf"
@@ -56,15 +56,15 @@ HANG_S = 9  # longer than the 6 s of the watchdog in the test of a hang
 POLL_S = 0.02
 
 
-def outlasts_watchdog(machine):
-    """Wait until the machine has hung for HANG_S of its own time. Return false if it was reset before."""
+def outlasts_watchdog(machine, last_line=b"phase: prepare\r", hang_s=HANG_S):
+    """Wait until the machine has hung after LAST_LINE for HANG_S of its own time. Return false if it was reset before."""
     passed = 0
     try:
-        if not machine.wait_for(b"phase: prepare\r"):
+        if not machine.wait_for(last_line):
             return False
         with machine.registers() as registers:
             before = int(registers.ask(f"inl {PM_TIMER:#x}").split()[1], 0)
-            while passed < HANG_S * PM_TIMER_HZ:
+            while passed < hang_s * PM_TIMER_HZ:
                 time.sleep(POLL_S)
                 now = int(registers.ask(f"inl {PM_TIMER:#x}").split()[1], 0)
                 passed += (now - before) & PM_TIMER_MASK
@@ -93,3 +93,28 @@ def test_a_hang_ends_by_a_reset_only_if_the_watchdog_is_armed(tmp_path, leave):
     assert done.status == 2, done
     assert b"phase: prepare\r" in done.file("serial.log"), done
     assert hung == [leave == "debug-exit"], done
+
+
+FIRMWARES_S = 300  # time limit of the firmware's watchdog in main.c
+START = b"Starting baretick "
+
+
+@pytest.mark.skipif(not FAULTING.exists(), reason="build/baretick-fault.efi is not there: type make check")
+@pytest.mark.parametrize("fault, last_line", [("be 0 1", START), ("", b"Waiting for a key")], ids=["before-options", "after-the-run"])
+def test_the_firmwares_watchdog_covers_the_time_before_the_measurements_and_only_this(tmp_path, fault, last_line):
+    """A machine hangs before it has read its options. It must have printed the version, and the firmware must reset it.
+    A machine that shows its report must stay on for longer than the limit."""
+    stayed_on = []
+
+    def watch(machine):
+        stayed_on.append(outlasts_watchdog(machine, last_line, FIRMWARES_S + HANG_S))
+        if stayed_on[0]:
+            with machine.process() as process:
+                process.kill()
+
+    done = run_while(watch, tmp_path / "out", *FAST_TCG, *NO_SCREEN, *qemu("-icount", "shift=10,sleep=off"), "--cpus", "1",
+                     "--efi", FAULTING.with_suffix(".efi"), *(qemu("-fw_cfg", f"name=opt/baretick/fault,string={fault}") if fault else []),
+                     "--", *SHORT, "clocks=tsc", "irq=off", "exit=ask")
+    log = done.file("serial.log")
+    assert log.count(START) == 1 and (b"\nbaretick " in log) == (not fault), done
+    assert stayed_on == [not fault], done

@@ -13,6 +13,7 @@
  *
  * These kinds cause no exception:
  * `no`: the read never ends.
+ * `be`: the application never gets as far as its options. See guard.c.
  * `lo`: no memory below 1 MiB is free, which the start of cores needs.
  * `ma`: the MADT lists another core in place of the boot core.
  */
@@ -137,7 +138,13 @@ read_fault_words(void)
 		}
 }
 
-extern bool fault_needs_separate_pf_stack(void);
+extern bool fault_needs_separate_pf_stack(void), fault_hangs_at_start(void);
+
+bool
+fault_hangs_at_start(void)
+{
+	return kind[0] == 'b';
+}
 
 /*
  * Returns true if the fault's kind is `is`. The firmware then needs a separate stack for #PF. This function is called

@@ -8,10 +8,8 @@
 #define INTERFACES_MAX 64
 #define PAGE           4096u
 #define VARIABLES_MAX  4
-#define WATCHDOG_S     300 /* UEFI 2.10, 3.1.2 */
 
 size_t firmware_sim_low_taken, firmware_sim_low_reserved, firmware_sim_low_left;
-UINTN firmware_sim_watchdog_s;
 
 static EFI_SYSTEM_TABLE tables;
 static EFI_BOOT_SERVICES services;
@@ -112,14 +110,6 @@ free_pages(EFI_PHYSICAL_ADDRESS address, UINTN pages)
 }
 
 static EFI_STATUS EFIAPI
-set_watchdog(UINTN seconds, UINT64 code, UINTN size, CHAR16 *data)
-{
-	(void)code, (void)size, (void)data;
-	firmware_sim_watchdog_s = seconds;
-	return EFI_SUCCESS;
-}
-
-static EFI_STATUS EFIAPI
 get_variable(CHAR16 *name, EFI_GUID *guid, UINT32 *attributes, UINTN *size, void *data)
 {
 	char ascii[16];
@@ -170,12 +160,11 @@ firmware_sim_reset(void)
 	services = (EFI_BOOT_SERVICES){
 		.HandleProtocol = handle_protocol, .LocateProtocol = locate_protocol,
 		.LocateHandleBuffer = locate_handle_buffer, .AllocatePool = allocate_pool, .FreePool = free_pool,
-		.AllocatePages = allocate_pages, .FreePages = free_pages, .SetWatchdogTimer = set_watchdog,
+		.AllocatePages = allocate_pages, .FreePages = free_pages,
 	};
 	runtime = (EFI_RUNTIME_SERVICES){ .GetVariable = get_variable };
 	tables = (EFI_SYSTEM_TABLE){ .BootServices = &services, .RuntimeServices = &runtime };
 	installed_count = variables_count = 0;
-	firmware_sim_watchdog_s = WATCHDOG_S;
 	firmware_sim_low_taken = firmware_sim_low_reserved = 0;
 	firmware_sim_low_left = SIZE_MAX;
 	firmware_system = &tables;

@@ -24,12 +24,6 @@ void firmware_sim_install_protocol(EFI_HANDLE handle, const EFI_GUID *guid, void
 void firmware_sim_set_variable(const char *name, const void *data, size_t size);
 
 /*
- * Time in seconds until the firmware's watchdog resets the machine; 0 if it is off. It is 300 s when an application
- * starts.
- */
-extern UINTN firmware_sim_watchdog_s;
-
-/*
  * Pages below 4 GiB. low_taken: number of allocated pages. low_reserved: number of pages allocated as
  * EfiReservedMemoryType. low_left: largest number of pages that one call of AllocatePages can allocate.
  */

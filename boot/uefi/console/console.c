@@ -153,7 +153,6 @@ console_open(struct console *console)
 	struct con_out con_out;
 
 	*console = (struct console){ .screen = NULL };
-	firmware_boot->SetWatchdogTimer(0, 0, 0, NULL);
 	con_out_read(&con_out);
 	serial_lines_open(&console->serial, &con_out);
 	find_screen(console, &con_out);

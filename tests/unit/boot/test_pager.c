@@ -144,13 +144,6 @@ TEST(without_a_key_the_machine_restarts_after_the_countdown)
 	assert_non_null(strstr(said(), "Waiting for a key: P powers off, R restarts\n" PAGER_ALONE "\n"));
 }
 
-TEST(the_firmwares_watchdog_does_not_count_in_the_countdown)
-{
-	pager.patience = 200;
-	assert_int_equal(pager_wait_for_exit(&pager, false), EXIT_REBOOT);
-	assert_int_equal(firmware_sim_watchdog_s, 0);
-}
-
 TEST(a_report_says_that_the_machine_restarts_without_a_key)
 {
 	static struct report report;
