@@ -1,10 +1,10 @@
 """A Debian system in QEMU that runs qemu/nextboot. debootstrap makes it once."""
 import hashlib
 import os
-import pathlib
 import shutil
 
 from boots import ROOT
+from debian_packages import find_mirror
 from linux import LOADER, MIB, Machine, copy_tool, empty_disk, grub_file, run
 
 ESP_MIB, ROOT_MIB, TRIAL_MIB = 120, 1600, 32
@@ -40,17 +40,9 @@ GRUB_MODULES = ("part_msdos part_gpt fat ext2 chain search search_label search_f
                 "minicmd linux gzio reboot halt all_video")
 
 
-def mirror():
-    """Return the mirror that this machine's apt uses."""
-    lists = pathlib.Path("/etc/apt")
-    texts = [path.read_text() for path in [*lists.glob("sources.list"), *lists.glob("sources.list.d/*")]]
-    return next((word for text in texts for word in text.split() if word.rstrip("/").endswith("/debian")),
-                "http://deb.debian.org/debian")
-
-
 def _system(root):
     """Make the root file system in the folder ROOT."""
-    run("debootstrap", "--variant=minbase", f"--include={FIRST}", SUITE, root, mirror())
+    run("debootstrap", "--variant=minbase", f"--include={FIRST}", SUITE, root, *filter(None, [find_mirror()]))
     run("mount", "--bind", "/proc", root / "proc")
     try:
         run("chroot", root, "apt-get", "install", "-y", "--no-install-recommends", *THEN,

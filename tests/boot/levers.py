@@ -20,6 +20,8 @@ POLL_S = 0.002
 SILENT_S = 1
 TRIES = 5
 ANSWER_S = 90  # time limit for one command in seconds; a busy host may delay QEMU's main loop
+HPET_CONFIGURATION, HPET_COUNTER = 0xFED00010, 0xFED000F0  # addresses of registers: IA-PC HPET 1.0a, 2.3
+HPET_ENABLE = 1
 
 
 class Registers:
@@ -53,6 +55,28 @@ class Registers:
         self._socket.close()
 
 
+def stop_hpet(registers):
+    enabled = registers.read32(HPET_CONFIGURATION)
+    registers.ask(f"writel {HPET_CONFIGURATION:#x} {enabled & ~HPET_ENABLE:#x}")
+
+
+def move_hpet_back(registers):
+    """Set the HPET's counter to 0, which is possible only while it is stopped. Repeat this if the counter has continued
+    with its old value."""
+    enabled, before = registers.read32(HPET_CONFIGURATION), registers.read32(HPET_COUNTER)
+    for _ in range(TRIES):
+        registers.ask(f"writel {HPET_CONFIGURATION:#x} {enabled & ~HPET_ENABLE:#x}", f"writel {HPET_COUNTER:#x} 0",
+                      f"writel {HPET_CONFIGURATION:#x} {enabled:#x}")
+        if registers.read32(HPET_COUNTER) < before:
+            return
+    raise AssertionError("the HPET's counter could not be set")
+
+
+def stop_rtc(registers):
+    """Set the bit SET in the RTC's register B, and keep its 24-hour mode (MC146818 data sheet, register B)."""
+    registers.ask("outb 0x70 0x0b", "outb 0x71 0x82")
+
+
 class Monitor:
     """QEMU's machine protocol (QMP)."""
 
@@ -62,9 +86,9 @@ class Monitor:
         self._socket.connect(str(path))
         self._lines = self._socket.makefile("rw")
         self._lines.readline()  # skips the greeting of QEMU's protocol
-        self._execute("qmp_capabilities")
+        self.execute("qmp_capabilities")
 
-    def _execute(self, command, **arguments):
+    def execute(self, command, **arguments):
         self._lines.write(json.dumps({"execute": command, "arguments": arguments}) + "\n")
         self._lines.flush()
         while "return" not in (message := json.loads(self._lines.readline())):
@@ -74,11 +98,11 @@ class Monitor:
     @contextlib.contextmanager
     def stopped(self):
         """Stop all cores and all clocks except the RTC during the block, as a hypervisor does in a pause."""
-        self._execute("stop")
+        self.execute("stop")
         try:
             yield
         finally:
-            self._execute("cont")
+            self.execute("cont")
 
     def freeze(self, seconds):
         with self.stopped():
@@ -87,9 +111,9 @@ class Monitor:
     def unplug(self, kind):
         """Remove the device of type KIND, such as a stick, from the machine."""
         folder = "/machine/peripheral-anon"
-        names = [entry["name"] for entry in self._execute("qom-list", path=folder) if entry["type"] == f"child<{kind}>"]
+        names = [entry["name"] for entry in self.execute("qom-list", path=folder) if entry["type"] == f"child<{kind}>"]
         assert len(names) == 1, names
-        self._execute("device_del", id=f"{folder}/{names[0]}")
+        self.execute("device_del", id=f"{folder}/{names[0]}")
 
     def __enter__(self):
         return self

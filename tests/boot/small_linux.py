@@ -5,18 +5,17 @@ import lzma
 import os
 import re
 import shutil
-import stat
 import subprocess
 
 from boots import EFI, ROOT
+from debian_packages import Release, find_kernel_image
+from initramfs import copy_libraries, write_archive
 from linux import COMMAND_BOUND_S, FOLDERS, LOADER, MIB, Machine, copy_tool, run
 from mok import MICROSOFTS_KEYS, OWN_KEYS, SHIM, with_mok
 
 PACKAGE = "linux-image-cloud-amd64"
-PARTS = re.compile(r"linux-(?:image|binary|modules)-\S+")  # matches names of packages that contain parts of a kernel
 MODULES = ["virtio_pci", "virtio_blk", "vfat", "nls_cp437", "nls_ascii", "efivarfs"]
 CACHE = ROOT / "build" / "linux"
-DOWNLOAD_BOUND_S = 120
 PROGRAMS = ["/usr/bin/python3", "busybox", "blkid", "efibootmgr", "lsblk"]
 PARTITION_MIB, TRIAL_MIB = 72, 8
 STARTS_MAX = 6  # no test starts the machine more than four times
@@ -88,17 +87,8 @@ def kernel():
     shutil.rmtree(CACHE, ignore_errors=True)
     new = CACHE / "new"
     (new / "modules").mkdir(parents=True)
-    tree = new / "tree"
-    only = [f"--no-{kind}" for kind in ("recommends", "suggests", "conflicts", "breaks", "replaces", "enhances")]
-    names = filter(PARTS.fullmatch, run("apt-cache", "depends", "--recurse", *only, PACKAGE).decode().splitlines())
-    run("apt-get", "download", *names, cwd=new, timeout=DOWNLOAD_BOUND_S)
-    for package in new.glob("*.deb"):
-        run("dpkg-deb", "-x", package, tree)
-        package.unlink()
-    images = list(tree.glob("boot/vmlinuz-*"))
-    if len(images) != 1:
-        raise ValueError(f"{PACKAGE} and its parts have {len(images)} kernels")
-    shutil.copy(images[0], new / "vmlinuz")
+    tree = Release().unpack_kernel(PACKAGE, new)
+    shutil.copy(find_kernel_image(tree), new / "vmlinuz")
     for number, data in enumerate(_modules(tree)):
         (new / "modules" / f"{number:02}.ko").write_bytes(data)
     shutil.rmtree(tree)
@@ -129,12 +119,6 @@ def _modules(tree):
     return loaded.values()
 
 
-def _libraries(path):
-    """Return the paths of the shared libraries of the program or library PATH."""
-    done = subprocess.run(["ldd", path], capture_output=True, text=True, check=False, timeout=60)
-    return re.findall(r"(/\S+) \(0x", done.stdout) if done.returncode == 0 else []
-
-
 def _initramfs(folder, trial, programs, signed):
     """Make an initramfs with PROGRAMS that runs the script TRIAL. Return its path. SIGNED is a signed application,
     which is added next to the application from build."""
@@ -146,11 +130,7 @@ def _initramfs(folder, trial, programs, signed):
         shutil.copy(path, tree / "modules")
     for program in programs:
         shutil.copy(shutil.which(program, path=FOLDERS), tree / "usr/bin")
-    for path in [*(tree / "usr/bin").iterdir(), *tree.rglob("*.so")]:
-        for library in _libraries(path):
-            target = tree / library.lstrip("/")
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(library, target)
+    copy_libraries([*(tree / "usr/bin").iterdir(), *tree.rglob("*.so")], tree)
     copy_tool(tree / "opt/baretick")
     if signed:
         shutil.copy(signed, tree / "opt/baretick/build/signed.efi")
@@ -158,19 +138,8 @@ def _initramfs(folder, trial, programs, signed):
         (tree / name).write_text(text)
         (tree / name).chmod(0o755)
     initrd = folder / "initrd"
-    with open(initrd, "wb") as file:
-        for path in sorted(tree.rglob("*")):
-            file.write(_entry(str(path.relative_to(tree)), path.stat().st_mode, b"" if path.is_dir() else path.read_bytes()))
-        file.write(_entry("TRAILER!!!", 0, b""))
+    write_archive(tree, initrd)
     return initrd
-
-
-def _entry(name, mode, data):
-    """Return an entry of a cpio archive, see Linux's Documentation/driver-api/early-userspace/buffer-format.rst."""
-    links = 2 if stat.S_ISDIR(mode) else 1
-    fields = (0, mode, 0, 0, links, 0, len(data), 0, 0, 0, 0, len(name) + 1, 0)
-    head = b"070701" + b"".join(b"%08X" % field for field in fields) + name.encode() + b"\0"
-    return head + bytes(-len(head) % 4) + data + bytes(-len(data) % 4)
 
 
 class SmallLinux(Machine):

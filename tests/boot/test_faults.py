@@ -134,30 +134,6 @@ def test_an_rtc_that_is_two_percent_fast_is_reported_on_a_busy_host(tmp_path):
 
 ROWS = ["tsc", "hpet", "acpi_pm", "pit", "rtc", "null"]
 LONG = [*QUICK_BARE, "--cpus", "1", "--", "profile=quick", "duration=2s", f"clocks={','.join(ROWS)}"]
-HPET_CONFIGURATION, HPET_COUNTER = 0xFED00010, 0xFED000F0  # addresses of registers: IA-PC HPET 1.0a, 2.3
-HPET_ENABLE = 1
-
-
-def stop_hpet(registers):
-    enabled = registers.read32(HPET_CONFIGURATION)
-    registers.ask(f"writel {HPET_CONFIGURATION:#x} {enabled & ~HPET_ENABLE:#x}")
-
-
-def move_hpet_back(registers):
-    """Set the HPET's counter to 0, which is possible only while it is stopped. Repeat this if the counter has continued
-    with its old value."""
-    enabled, before = registers.read32(HPET_CONFIGURATION), registers.read32(HPET_COUNTER)
-    for _ in range(levers.TRIES):
-        registers.ask(f"writel {HPET_CONFIGURATION:#x} {enabled & ~HPET_ENABLE:#x}", f"writel {HPET_COUNTER:#x} 0",
-                      f"writel {HPET_CONFIGURATION:#x} {enabled:#x}")
-        if registers.read32(HPET_COUNTER) < before:
-            return
-    raise AssertionError("the HPET's counter could not be set")
-
-
-def stop_rtc(registers):
-    """Set the bit SET in the RTC's register B, and keep its 24-hour mode (MC146818 data sheet, register B)."""
-    registers.ask("outb 0x70 0x0b", "outb 0x71 0x82")
 
 
 def bounds_of(interval):
@@ -176,9 +152,9 @@ def undisturbed(tmp_path_factory):
 # and the report would only warn that clocks diverged.
 @with_undisturbed
 @pytest.mark.parametrize("clock, disturb, after, rule, state", [
-    ("hpet", stop_hpet, "hpet", "clock-stuck", "stuck"),
-    ("hpet", move_hpet_back, "hpet", "clock-backward", "present"),
-    ("rtc", stop_rtc, "hpet", "clock-stuck", "stuck"),
+    ("hpet", levers.stop_hpet, "hpet", "clock-stuck", "stuck"),
+    ("hpet", levers.move_hpet_back, "hpet", "clock-backward", "present"),
+    ("rtc", levers.stop_rtc, "hpet", "clock-stuck", "stuck"),
 ], ids=["hpet-stops", "hpet-goes-back", "rtc-stops"])
 def test_a_clock_that_fails_is_named_with_the_time_and_keeps_earlier_results(
         tmp_path, undisturbed, clock, disturb, after, rule, state):
