@@ -27,7 +27,7 @@ PACKAGES_dist  := $(PACKAGES_image) git xz-utils python3-debian
 # The packages for all purposes of a goal of make, so that a single call installs them before the first compiler runs.
 packages_of_goal = $(sort $(foreach purpose,$(1),$(PACKAGES_$(purpose))))
 PACKAGES_GOAL := $(PACKAGES_build) \
-    $(if $(filter run bench kvm matrix quiet quiet-events pictures,$(MAKECMDGOALS)),$(PACKAGES_run)) \
+    $(if $(filter run bench kvm matrix quiet quiet-events pictures systems,$(MAKECMDGOALS)),$(PACKAGES_run)) \
     $(if $(filter image kvm matrix,$(MAKECMDGOALS)),$(PACKAGES_image)) \
     $(if $(filter cloud,$(MAKECMDGOALS)),$(PACKAGES_cloud)) \
     $(if $(filter matrix,$(MAKECMDGOALS)),$(PACKAGES_firmware)) \
@@ -35,7 +35,7 @@ PACKAGES_GOAL := $(PACKAGES_build) \
     $(if $(filter dist,$(MAKECMDGOALS)),$(PACKAGES_dist)) \
     $(if $(filter fleet bench matrix check check-long,$(MAKECMDGOALS)),$(PACKAGES_fleet)) \
     $(if $(filter fleet-spark check-spark,$(MAKECMDGOALS)),$(PACKAGES_spark)) \
-    $(if $(filter fuzz kvm pictures check-spark,$(MAKECMDGOALS)),$(PACKAGES_test)) \
+    $(if $(filter fuzz kvm pictures check-spark systems,$(MAKECMDGOALS)),$(PACKAGES_test)) \
     $(if $(filter lint,$(MAKECMDGOALS)),$(PACKAGES_lint)) \
     $(if $(filter fresh,$(MAKECMDGOALS)),$(PACKAGES_fresh)) \
     $(if $(filter check check-long,$(MAKECMDGOALS)),$(PACKAGES_run) $(PACKAGES_dist) $(PACKAGES_sign) $(PACKAGES_test))

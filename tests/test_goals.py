@@ -50,6 +50,7 @@ SMALLEST = {
     "pictures": Smallest(files=("tests/pictures/light.png",), commands=("chromium",)),
     "quiet": Smallest(("QUIET_BOOTS=1",), ("build/quiet",)),
     "quiet-events": Smallest(("QUIET_BOOTS=1",), ("build/quiet",)),
+    "systems": Smallest(("MACHINES=q35-1",), ("build/systems/q35-1/report.json",), printed=r"(?m)^0 predictions were wrong, and 0 "),
     "sentences": Smallest(printed=r"src/\S+\.c"),
     "lint": Smallest(commands=("cppcheck", "shellcheck", "pyflakes3")),
 }

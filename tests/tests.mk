@@ -277,6 +277,13 @@ quiet quiet-events: deps-build deps-run
 	+$(SUBMAKE) all
 	$(PYTHON) tests/bench/quiet.py $(BUILD) $(QUIET_BOOTS) $(patsubst quiet-%,%,$(filter quiet-events,$@)) $(QUIET_OPTIONS)
 
+MACHINES :=
+## boots Debian's kernels and baretick on 19 machines, compares their clocks, an hour (MACHINES=q35-1)
+.PHONY: systems
+systems: deps-build deps-run deps-test
+	+$(SUBMAKE) all
+	$(PYTHON) tests/systems/systems.py $(BUILD) $(MACHINES)
+
 ## prints all sentences of baretick with their files
 .PHONY: sentences
 sentences:
