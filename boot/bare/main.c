@@ -38,7 +38,7 @@ void bare_handle_exception(uint32_t vector, uint64_t at, uint64_t error, uint64_
 
 /* Used by bare_handle_exception(). */
 static struct application *application; /* NULL until it is allocated */
-static bool is_ending;                  /* true once an exception is being printed */
+static unsigned exceptions;             /* number of exceptions that no guard handled */
 
 static void
 exit_application(struct application *app, enum exit_result result)
@@ -185,17 +185,17 @@ end_after_fault(struct application *app, const struct fault *fault)
 
 /*
  * Called for an exception that no guard handles. Prints the exception and ends the run. If this causes another
- * exception, resets the machine.
+ * exception, prints the other one with as little code as possible. A third exception resets the machine without a
+ * message.
  */
 void
 bare_handle_exception(uint32_t vector, uint64_t at, uint64_t error, uint64_t address)
 {
 	const struct fault fault = guard_describe_fault(vector, at, error, address);
 
-	if (is_ending)
+	if (exceptions++ > 1)
 		exit_by_reset();
-	is_ending = true;
-	end_after_fault(application, &fault);
+	end_after_fault(exceptions == 1 ? application : NULL, &fault);
 	__builtin_unreachable();
 }
 

@@ -194,8 +194,8 @@ write_text(FILE *file, const char *path, const struct text *text)
 }
 
 /*
- * Writes TEXT to the file PATH completely or not at all. Others may have put a link or a FIFO at PATH, so it is replaced
- * and not opened.
+ * Writes TEXT to the file PATH completely or not at all. Others may have put a link or a FIFO at PATH, so it is
+ * replaced and not opened.
  */
 static void
 replace_file(const char *path, const struct text *text)

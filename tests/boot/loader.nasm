@@ -23,6 +23,9 @@
 %ifndef RAM_END
 %define RAM_END		10000000h	; end of the memory that the map lists: 256 MiB
 %endif
+%ifndef RAM_BEGIN
+%define RAM_BEGIN	IMAGE_BASE	; start of the second range of the memory map
+%endif
 %ifndef RSDP
 %define RSDP		0
 %endif
@@ -72,7 +75,7 @@ gdt_register:
 %endmacro
 map:
 	range 0, 9fc00h, LOW
-	range IMAGE_BASE, RAM_END - IMAGE_BASE, 1
+	range RAM_BEGIN, RAM_END - RAM_BEGIN, 1
 map_end:
 line:
 	db WORDS, 0

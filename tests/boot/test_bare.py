@@ -89,8 +89,14 @@ def test_a_command_line_that_is_too_long_is_an_error(run, length):
     if qemu_major() < 8:
         expected = f"In the command line: the options are {length} bytes long; the maximum is {LINE_MAX} bytes"
     else:
-        expected = "the loader passed no start info (PVH)"
+        expected = "the loader passed no start info (PVH); QEMU overwrites it if -append is too long"
     assert expected in done.stdout + done.stderr
+
+
+@pytest.mark.skipif(qemu_major() >= 8, reason="the buffer of QEMU's option ROM is larger since QEMU 8")
+def test_a_command_line_that_overflows_the_option_rom_is_named_as_the_cause(run):
+    done = run(*QUICK_BARE, "--cpus", "1", *qemu("-append", "#" * 5000), "--")
+    assert done.status == 2 and "no start info (PVH); QEMU overwrites it if -append is too long" in done.stdout + done.stderr, done
 
 
 @pytest.mark.parametrize("port, name", [(0x2F8, "SPCR"), (0x3E8, "DBG2")])

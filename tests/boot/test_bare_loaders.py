@@ -133,7 +133,7 @@ def test_a_loader_may_enter_in_64_bit_mode(run, tmp_path):
     assert report["options"]["label"] == "rack"
 
 
-NO_MAP, NO_INFO = "the loader passed no memory map (PVH start info has one from version 1 on)", "the loader passed no start info (PVH)"
+NO_MAP, NO_INFO = "the loader passed no memory map (PVH start info has one from version 1 on)", "the loader passed no start info (PVH); QEMU overwrites it if -append is too long"
 TOO_LITTLE = "this machine has too little memory for a report"
 UNUSABLE = [
     (["RANGES=0"], "the loader passed no memory map (Linux boot protocol)"),
@@ -159,6 +159,15 @@ def test_a_loader_that_hands_over_nothing_usable_is_an_error(run, tmp_path, defi
 def test_a_memory_map_without_memory_below_1_mib_leaves_the_other_cores_alone(run, tmp_path):
     report = checked(run(*QUICK_BARE, "--image", loader_of(tmp_path, "", "LOW=2"), "--cpus", "2", "--", *SHORT), 1)
     assert "There is too little memory to start cores, or none below 1 MiB." in report["notes"], report["notes"]
+
+
+@pytest.mark.parametrize("definitions", [["RAM_END=0ffffffffffffffffh", "RAM_BEGIN=0"], ["PVH", "RAM_END=0ffffffffffffffffh", "RAM_BEGIN=0"], ["PVH", "RAM_END=0fffff000h"]],
+                         ids=" ".join)
+def test_memory_that_only_the_map_claims_is_not_used(run, tmp_path, definitions):
+    """The map claims RAM up to 2^64 - 1, or up to the BIOS's flash memory, on a machine with less. baretick must try memory
+    before it uses it, also below 1 MiB, where the second core starts."""
+    report = checked(run(*QUICK_BARE, "--memory", "256", "--image", loader_of(tmp_path, "", *definitions), "--cpus", "2", "--", *SHORT), 2)
+    assert report["machine"]["cores_started"] == 2 and all(clocks(report)[name]["latency"]["count"] for name in ("tsc", "pit"))
 
 
 @pytest.mark.parametrize("address", ["8000000h", "0ffffffffffffffffh"])

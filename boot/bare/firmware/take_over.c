@@ -21,6 +21,17 @@
  * HVM_SHARED_INFO_ADDR, arch/x86/xen/enlighten_hvm.c.
  */
 #define XEN_SHARED_PAGE 0xfe700000u
+/*
+ * On a PC the screen's memory and ROMs are here, even if a map claims RAM: IBM PC AT Technical Reference, system memory
+ * map.
+ */
+#define LEGACY_BEGIN   0xa0000u
+#define LEGACY_END     0x100000u
+/*
+ * The registers of the I/O APIC (FEC00000h), of the local APIC (FEE00000h) and the BIOS's flash memory are above this
+ * address. A map that claims RAM there is wrong, and trying that memory would write to these devices.
+ */
+#define DEVICES_BEGIN  0xfe000000u
 #define MAP_MAX        4096u     /* maximum number of entries of a map that are read; real maps have far fewer */
 
 struct protocol;
@@ -60,7 +71,7 @@ static const struct protocol {
 	  "the loader passed no boot parameters (Linux boot protocol)",
 	  "the loader passed no memory map (Linux boot protocol)" },
 	{ 0, convert_pvh_to_start_info, print_pvh_firmware_name, /* must be the last row: PVH passes no magic number */
-	  "the loader passed no start info (PVH)",
+	  "the loader passed no start info (PVH); QEMU overwrites it if -append is too long",
 	  "the loader passed no memory map (PVH start info has one from version 1 on)" },
 };
 
@@ -89,7 +100,7 @@ remove_range_from_ram(const void *begin, uint64_t size)
 }
 
 /*
- * Collects the RAM below 4 GiB. Afterwards removes the ranges of all other types, because ranges overlap in some
+ * Collects the RAM below the devices. Afterwards removes the ranges of all other types, because ranges overlap in some
  * firmware's maps.
  */
 static void
@@ -101,7 +112,8 @@ read_memory_map(const struct start_info_range *map, uint32_t count)
 	for (uint32_t i = 0; i < count; i++)
 		if (map[i].type != START_INFO_RAM)
 			ram_remove_range(&found.ram, map[i].begin, map[i].size);
-	ram_remove_range(&found.ram, BARE_MEMORY_MAX, UINT64_MAX - BARE_MEMORY_MAX);
+	ram_remove_range(&found.ram, LEGACY_BEGIN, LEGACY_END - LEGACY_BEGIN);
+	ram_remove_range(&found.ram, DEVICES_BEGIN, UINT64_MAX - DEVICES_BEGIN);
 }
 
 static void
