@@ -385,7 +385,7 @@ find_random_field(const uint8_t *data, size_t at, size_t length, size_t *places,
 	return depth + 1;
 }
 
-/* Gives the field whose length is at PLACES[COUNT - 1] another value or another length. Returns the new size, or 0. */
+/* Changes value or length of the field whose length is at PLACES[COUNT - 1]. Returns the new size, or 0. */
 static size_t
 change_field(uint8_t *data, size_t size, size_t size_max, const struct entry_place *entry, size_t *places, size_t count)
 {

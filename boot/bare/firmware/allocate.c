@@ -10,7 +10,7 @@ struct head {
 	uint64_t pages, padding;
 };
 
-/* Returns the value that write_patterns() writes to WORD: another one for each address, so that no two pages are the same. */
+/* Returns the value that write_patterns() writes to WORD. It differs for each address, so no two pages are equal. */
 static uint64_t
 make_pattern(const volatile uint64_t *word)
 {
