@@ -19,6 +19,31 @@
 #define MEDIAN         50000u            /* 50 % in units of 1/1000 % */
 #define ROWS_READS INT64_C(200000) /* EXPLAIN ANALYZE of 100,000 rows reads the clock before and after each row */
 
+/*
+ * The read methods of Linux and of PostgreSQL 19, which also reads the TSC itself (src/port/pg_cpu_x86.c). Each has
+ * the place where the read is executed. User space reads the TSC, the pages of kvm-clock and Xen, and Hyper-V's page through the
+ * vDSO: VDSO_ARCH_CLOCKMODES in Linux's arch/x86/include/asm/vdso/clocksource.h. All other clocks need a system call,
+ * and so do kvm-clock and Xen without PVCLOCK_TSC_STABLE_BIT (arch/x86/kernel/kvmclock.c, arch/x86/xen/time.c). Linux
+ * reads the HPET by one access of 32 bits: read_hpet() in arch/x86/kernel/hpet.c.
+ */
+static const struct {
+	const char *id, *read_in;
+} kernel_reads[] = {
+	{ "tsc", "user space" }, { "tsc_lfence", "user space" }, { "tsc_rdtscp", "user space" },
+	{ "hv_page", "user space" }, { "kvmclock", "either" }, { "xen", "either" },
+	{ "hpet_32", "kernel" }, { "acpi_pm", "kernel" }, { "hv_ref", "kernel" },
+};
+
+/* Returns where a kernel's reads of the clock ID are executed, or NULL if no kernel keeps time by this read method. */
+static const char *
+find_place_of_read(const char *id)
+{
+	for (size_t i = 0; i < sizeof(kernel_reads) / sizeof(kernel_reads[0]); i++)
+		if (text_equal(kernel_reads[i].id, id))
+			return kernel_reads[i].read_in;
+	return NULL;
+}
+
 static int64_t
 difference_or_zero(uint64_t a, uint64_t b)
 {
@@ -121,7 +146,7 @@ calculate_read_cost(struct report *report, size_t clock, size_t null)
 	struct report_cost *cost = &entry->cost;
 	struct scale scale;
 
-	*cost = (struct report_cost){ 0 };
+	*cost = (struct report_cost){ .read_in = find_place_of_read(entry->clock.id) };
 	for (size_t i = 0; i < report->core_count; i++) {
 		struct interval_ns one = get_read_cost_on_core_ps(&report->cores[i], clock, null);
 

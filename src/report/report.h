@@ -83,7 +83,13 @@ struct rate_budget {
  */
 struct report_cost {
 	struct interval_ns read_ps; /* in ps */
-	struct interval_ns rows_ps; /* cost of two reads for each of 100,000 database rows, in ps */
+	/*
+	 * Duration of two reads for each of 100,000 database rows, in ps. It is a lower bound of what timing the rows
+	 * costs, because it leaves out the system call and the database's own work.
+	 */
+	struct interval_ns rows_ps;
+	/* "user space", "kernel" (by a system call) or "either"; NULL if no kernel keeps time by this read method */
+	const char *read_in;
 	size_t cores;               /* number of cores on which both clocks were read */
 	/* mean latency of the null clock that was subtracted, on the core with the median cost */
 	uint64_t null_ps;

@@ -3,7 +3,7 @@ must not have two different figures under one name."""
 import re
 
 FIGURE = r"[\d.]+ ?[num]?p?s"
-COLUMN = re.compile(r"a read|over best|\S+")  # matches a column's heading: two headings have two words, all others one
+COLUMN = re.compile(r"a read|read in|at least|\S+")  # matches a column's heading: three headings have two words, all others one
 SENTENCES = (rf"\b(\w+): ({FIGURE}) a read", rf"Linux takes (\w+) \(({FIGURE})\)")
 
 

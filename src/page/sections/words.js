@@ -7,7 +7,6 @@ const VERDICTS = {
 	incomplete: "The run is incomplete",
 };
 
-const COARSE_NS = 1000;
 const ALL_PASSED = "Every clock passed";
 
 function startedAt(report) {
@@ -310,50 +309,32 @@ function clocksTable(report) {
 }
 
 /*
- * Returns a function that shows how much more a clock costs than the cheapest clock. A clock that failed, or that has a
- * resolution above COARSE_NS, is unfit, and gets a dash. If all clocks are unfit, each is compared with the cheapest of
- * them, and none gets a dash.
- */
-function extraCostFormatter(rows) {
-	const unfit = (clock) => clock.verdict === "fail" || clock.resolution_ns > COARSE_NS;
-	const cost = (clock) => known(clock.cost.rows_ms);
-	const best = [...rows].sort((a, b) => unfit(a) - unfit(b) || cost(a).value - cost(b).value)[0];
-
-	return (clock) => {
-		if (clock === best)
-			return duration(0);
-		if (unfit(clock) && !unfit(best))
-			return NONE;
-		return cost(clock).low > cost(best).high ? duration(cost(clock).value - cost(best).value) : "n.d.";
-	};
-}
-
-/*
  * Shows the cost of EXPLAIN ANALYZE in a database, which reads the clock twice for each row. The application calculated
  * this cost.
  */
 function costs(report) {
-	const rows = report.clocks.filter((clock) => clock.cost && known(clock.cost.rows_ms));
-	const ms = (interval) => [duration(interval.value), el("span", {class: "quiet block"}, span(interval, duration))];
+	const rows = report.clocks.filter((clock) => clock.cost && clock.cost.read_in && known(clock.cost.rows_ms));
+	const emulated = report.machine.accelerator === "tcg";
 
 	if (!rows.length)
 		return null;
 	return section("costs", "What EXPLAIN ANALYZE costs",
-		note("Two reads for each of 100,000 rows. The cost of a read is the mean latency of the reads that no stolen time hit, minus the mean of null on the same core. " +
+		note("A database that times its rows reads the clock twice for each row of each node of the plan. The cost of a read is the mean latency of the reads that no stolen time hit, minus the mean of null on the same core. " +
 			"A program runs on any core, so the figure is the median of the cores (with an even number the mean of the middle two). " +
-			"The range includes all cores and two standard errors. Over best is the time above the time of the clock that " +
-			"costs least: n.d. (not determined) if the two ranges overlap, – for clocks that failed or count in steps above 1 µs."),
+			(emulated ? "No time of a query is given: in an emulator, other parts of it are longer than the clock's." :
+				"At least: the clock's part of a query's extra time, for 100,000 rows of one plan node, on the core with the cheapest reads. " +
+				"The model: extra time = rows × plan nodes × (2 × (a read + the system's part) + PostgreSQL's own work).")),
 		table(
 			[
 				["Clock", (clock) => code(clock.id), "name"],
-				["100,000 rows", (clock) => ms(known(clock.cost.rows_ms))],
-				["Over best", extraCostFormatter(rows)],
+				...(emulated ? [] : [["100,000 rows, at least", (clock) => duration(known(clock.cost.rows_ms).low)]]),
+				["Read in", (clock) => clock.cost.read_in],
 				["A read", readCost],
 				["Bracket", (clock) => ns(clock.cost.null_ns)],
 				["pg_test_timing, at least", (clock) => ns(clock.cost.loop_ns)],
 			],
 			rows, "What reading each clock costs a database"),
-		note("pg_test_timing prints at least the boot core's mean loop time, with the reads that stolen time hit, less null. Its Average loop time is " +
+		note("A read in the kernel is a system call, because user space cannot read this clock. pg_test_timing prints at least the boot core's mean loop time, with the reads that stolen time hit, less null. Its Average loop time is " +
 			"higher, because its own loop and the system call add to it. Linux reads the TSC as tsc_lfence or tsc_rdtscp does."));
 }
 

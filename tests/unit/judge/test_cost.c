@@ -49,6 +49,27 @@ TEST(cost_on_four_cores_is_the_mean_of_the_middle_two)
 	assert_int_equal(cost->null_ps, 14000);
 }
 
+TEST(a_read_by_which_no_kernel_keeps_time_has_no_place_of_the_read)
+{
+	static const struct {
+		const char *id, *read_in;
+	} cases[] = {
+		{ "tsc", "user space" }, { "tsc_rdtscp", "user space" }, { "tsc_cpuid", NULL }, { "hpet", NULL },
+		{ "hpet_32", "kernel" }, { "acpi_pm", "kernel" }, { "pit", NULL }, { "rtc", NULL },
+	};
+	struct report *report = literal_make_clean_report();
+
+	judge_report(report);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const char *read_in = literal_find_clock(report, cases[i].id)->cost.read_in;
+
+		if (cases[i].read_in)
+			assert_string_equal(read_in, cases[i].read_in);
+		else
+			assert_null(read_in);
+	}
+}
+
 TEST(a_read_as_fast_as_an_empty_bracket_costs_0_and_not_less)
 {
 	struct report *report = literal_make_clean_report();

@@ -809,45 +809,74 @@ TEST(the_text_has_the_duration_of_each_phase)
 	assert_string_equal(render(table_put_phases, report).bytes, "");
 }
 
-TEST(a_cost_whose_interval_overlaps_the_best_is_not_determined)
+/* Returns the section on the cost of timing rows of a database. */
+static const char *
+make_database_section(const struct report *report)
 {
 	static char bytes[8192];
-	struct report *report = literal_make_clean_report();
 	struct text text;
 
-	judge_report(report);
 	text_init(&text, bytes, sizeof(bytes));
 	table_put_database_timing_cost(&text, report);
-	assert_null(strstr(bytes, "       n.d."));
-	literal_find_clock(report, "tsc_lfence")->cost.rows_ps.low = literal_find_clock(report, "tsc")->cost.rows_ps.high;
-	text_init(&text, bytes, sizeof(bytes));
-	table_put_database_timing_cost(&text, report);
-	assert_memory_equal(strstr(bytes, "       n.d.") - 42, "\ntsc_lfence ", 12);
+	return bytes;
 }
 
-/*
- * At 8192 Hz, the RTC's periodic flag changes every 122 us. A read of the flag is cheap, but the flag cannot time the
- * short work on a row in a database.
- */
-TEST(a_clock_whose_steps_are_longer_than_a_read_is_not_the_cheapest)
+TEST(only_clocks_as_kernels_read_them_have_a_cost_for_a_database)
 {
-	static char bytes[8192];
+	static const char *const shown[] = { "tsc", "tsc_lfence", "tsc_rdtscp", "hpet_32", "acpi_pm" };
+	static const char *const not_shown[] = { "tsc_cpuid", "hpet", "pit", "pit_rdback", "rtc", "rtc_pf", "null" };
 	struct report *report = literal_make_clean_report();
-	struct report_clock *flag = literal_find_clock(report, "rtc_pf"), *rtc = literal_find_clock(report, "rtc");
-	struct text text;
+	const char *bytes;
+	char row[32];
 
 	judge_report(report);
-	flag->cost.rows_ps = flag->cost.read_ps = (struct interval_ns){ true, 1, 1, 1 };
-	text_init(&text, bytes, sizeof(bytes));
-	table_put_database_timing_cost(&text, report);
-	assert_non_null(strstr(strstr(bytes, "\ntsc "), "  0.0  "));
-	assert_memory_equal(strstr(bytes, "\nrtc_pf ") + 50, "  -", 3);
-	/* the RTC's seconds are another counter, so their failure does not change the verdict on the flag */
-	rtc->verdict = VERDICT_FAIL;
-	text_init(&text, bytes, sizeof(bytes));
-	table_put_database_timing_cost(&text, report);
-	assert_non_null(strstr(bytes, "\nrtc! "));
-	assert_non_null(strstr(bytes, "\nrtc_pf "));
+	bytes = make_database_section(report);
+	for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++) {
+		text_format(row, sizeof(row), "\n%s ", shown[i]);
+		assert_non_null(strstr(bytes, row));
+	}
+	for (size_t i = 0; i < sizeof(not_shown) / sizeof(not_shown[0]); i++) {
+		text_format(row, sizeof(row), "\n%s ", not_shown[i]);
+		assert_null(strstr(bytes, row));
+	}
+	assert_non_null(strstr(bytes, "\ntsc_lfence     2.0 ms  user space  12.6ns"));
+	assert_non_null(strstr(bytes, "\nhpet_32        110 ms  kernel      "));
+}
+
+/* A query may run on the core with the cheapest reads, so the lower end of the range over the cores is printed. */
+TEST(the_cost_for_a_database_is_a_lower_bound)
+{
+	struct report *report = literal_make_clean_report();
+	struct interval_ns *rows_ps = &literal_find_clock(report, "acpi_pm")->cost.rows_ps;
+
+	judge_report(report);
+	*rows_ps = (struct interval_ns){ true, 199000000000, 7000000000, 300000000000 };
+	assert_non_null(strstr(make_database_section(report), "\nacpi_pm        7.0 ms  kernel  "));
+}
+
+TEST(an_emulator_has_no_time_of_a_query)
+{
+	struct report *report = literal_make_clean_report();
+	const char *bytes;
+
+	judge_report(report);
+	assert_non_null(strstr(make_database_section(report), "The model: extra time = "));
+	text_format(report->accelerator, sizeof(report->accelerator), "tcg");
+	bytes = make_database_section(report);
+	assert_null(strstr(bytes, " ms"));
+	assert_null(strstr(bytes, "at least  "));
+	assert_non_null(strstr(bytes, "\ntsc_lfence   user space  12.6ns"));
+	assert_non_null(strstr(bytes, "No time of a query is given"));
+}
+
+TEST(a_failed_clock_is_marked_among_the_costs_for_a_database)
+{
+	struct report *report = literal_make_clean_report();
+
+	judge_report(report);
+	literal_find_clock(report, "acpi_pm")->verdict = VERDICT_FAIL;
+	assert_non_null(strstr(make_database_section(report), "\nacpi_pm! "));
+	assert_non_null(strstr(make_database_section(report), "the clock failed, so its times cannot be trusted"));
 }
 
 TEST(a_run_that_a_key_shortened_says_so_with_the_time)
