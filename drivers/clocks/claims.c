@@ -251,7 +251,7 @@ add_platform_info_rate_claim(const struct reading *reading)
 	struct claim *claim;
 	uint64_t value;
 
-	if (!text_equal(reading->cpu->vendor, "GenuineIntel") || FEATURES_EAX_FAMILY(reading->features) != FAMILY_6 ||
+	if (!text_equal(reading->cpu->vendor, "GenuineIntel") || !IS_INTEL_CORE_FAMILY(reading->features) ||
 	    !(reading->features.ecx & FEATURES_ECX_AVX))
 		return;
 	claim = claims_add(reading->claims, CLAIM_PLATFORM_INFO, CLAIM_OF_TSC, "MSR CEh");
@@ -280,7 +280,7 @@ decode_amd_p0_hz(uint32_t family, uint64_t value)
 static void
 add_amd_rate_claim(const struct reading *reading)
 {
-	uint32_t family = FEATURES_EAX_FAMILY(reading->features) + FEATURES_EAX_FAMILY_MORE(reading->features);
+	uint32_t family = FEATURES_EAX_WHOLE_FAMILY(reading->features);
 	struct claim *claim;
 	uint64_t value;
 

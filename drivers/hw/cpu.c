@@ -7,7 +7,6 @@
 #define MSR_SMI_COUNT 0x00000034u /* number of SMIs in bits 31:0; SDM vol. 4, MSRs of Nehalem and of Silvermont */
 #define MSR_SEV_STATUS 0xc0010131u /* APM vol. 2, 15.34.10: bit 0 SEV, bit 1 SEV-ES, bit 2 SEV-SNP */
 #define SEV_ACTIVE    UINT64_C(7)
-#define FAMILY_6      6u
 
 #define UNNAMED "unknown" /* name of a hypervisor that reports no name, because "" means that there is no hypervisor */
 
@@ -152,7 +151,7 @@ lfence_serialises(const struct cpu_facts *facts)
 }
 
 /*
- * Returns true if the MSR with the SMI count can be read without a fault. Intel's family 6 has this MSR since Nehalem
+ * Returns true if the MSR with the SMI count can be read without a fault. Intel's CPUs have this MSR since Nehalem
  * (Atoms since Silvermont), and CPUs since then are recognized by SSE4.2. Hypervisors may lack the MSR. KVM has it
  * since Linux 4.15, but a guest cannot detect this. QEMU's TCG has it for every CPU model.
  */
@@ -167,7 +166,7 @@ can_count_smis(const struct cpu_facts *facts)
 	    facts->basic_leaf_max < LEAF_FEATURES)
 		return false;
 	r = hw_cpuid(LEAF_FEATURES, 0);
-	return FEATURES_EAX_FAMILY(r) == FAMILY_6 && (r.ecx & FEATURES_ECX_SSE4_2);
+	return IS_INTEL_CORE_FAMILY(r) && (r.ecx & FEATURES_ECX_SSE4_2);
 }
 
 bool

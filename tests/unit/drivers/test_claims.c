@@ -310,6 +310,10 @@ TEST(platform_info_states_a_multiple_of_100_mhz_on_cores_with_avx)
 	sim_msr_set(0xce, UINT64_C(0x80000000001700));
 	read_claims();
 	assert_claim(CLAIM_PLATFORM_INFO, CLAIM_OF_TSC, "MSR CEh", UINT64_C(2300000000), 23000000);
+	set_cpu("GenuineIntel", 0x00300f10, UINT32_C(1) << 28); /* family 18: Nova Lake */
+	read_claims();
+	assert_claim(CLAIM_PLATFORM_INFO, CLAIM_OF_TSC, "MSR CEh", UINT64_C(2300000000), 23000000);
+	set_cpu("GenuineIntel", 0x000906ea, UINT32_C(1) << 28);
 	sim_msr_set(0xce, UINT64_C(1) << 31); /* the value that KVM returns */
 	read_claims();
 	assert_refused(CLAIM_PLATFORM_INFO, CLAIM_OF_TSC, "It is 0.");

@@ -232,13 +232,15 @@ counts_smis(uint32_t family_model, uint32_t ecx)
 	return facts_now().counts_smis;
 }
 
-TEST(smis_are_counted_on_intels_family_6_with_sse4_2_on_bare_metal)
+TEST(smis_are_counted_on_intels_families_6_18_and_19_with_sse4_2_on_bare_metal)
 {
 	assert_true(counts_smis(0x000106a5, SSE4_2));  /* Nehalem */
 	assert_true(counts_smis(0x00030673, SSE4_2));  /* Silvermont */
 	assert_false(counts_smis(0x0001067a, 1u << 19)); /* a Core 2, which has only SSE4.1 */
 	assert_false(counts_smis(0x000106c2, 0));      /* Bonnell */
 	assert_false(counts_smis(0x00000f29, SSE4_2)); /* family 15 */
+	assert_true(counts_smis(0x00300f10, SSE4_2));  /* family 18: Nova Lake */
+	assert_true(counts_smis(0x00400f10, SSE4_2));  /* family 19: Diamond Rapids */
 	set_vendor("AuthenticAMD", 1);
 	assert_false(counts_smis(0x000106a5, SSE4_2));
 	set_vendor("GenuineIntel", 0);
