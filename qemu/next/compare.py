@@ -2,6 +2,8 @@
 only if it is outside of the interval in the report.
 """
 
+import re
+
 SECONDS_A_DAY = 86_400
 # The clocks that have one name in the kernel and another name in a report: src/report/README.md, `clocks[].id`.
 NAMES = {"kvm-clock": "kvmclock", "hyperv_clocksource_tsc_page": "hv_page", "hyperv_clocksource_msr": "hv_ref",
@@ -29,11 +31,26 @@ def calculate_tsc_rate_error(kernel, report):
             "excluded": not measured["low"] <= believed <= measured["high"]}
 
 
+def find_row_of_kernel(rows, release):
+    """Return the row of a report's list `taken` for the kernel RELEASE ("6.12.117"), or None. The versions are in the names of the
+    systems: "Linux before 6.12", "Linux 6.12 to 7.0", "Linux 7.1 and later". Without a release, all versions must agree."""
+    version = tuple(int(part) for part in re.findall(r"\d+", release or "")[:2])
+    found = []
+    for row in rows:
+        words = re.fullmatch(r"Linux (before )?(\d+)\.(\d+)(?: to (\d+)\.(\d+)| and later)?", row.get("system") or "")
+        if not words:
+            continue
+        bound, end = (int(words[2]), int(words[3])), (int(words[4]), int(words[5])) if words[4] else version
+        if not version or (version < bound if words[1] else bound <= version <= end):
+            found.append(row)
+    return found[0] if found and len({row.get("clock") for row in found}) == 1 else None
+
+
 def get_clock_names(kernel, report):
     """Return (the kernel's clock, the clock that Linux should choose according to the report), by the report's names. None means
     not known."""
     current = kernel["clocksource"]
-    expected = next((row.get("clock") for row in report.get("taken") or [] if row.get("system") == "Linux"), None)
+    expected = (find_row_of_kernel(report.get("taken") or [], kernel.get("release")) or {}).get("clock")
     return NAMES.get(current, current), expected
 
 
@@ -77,3 +94,5 @@ def format_comparison(kernel, report):
         yield f"clock    the kernel uses {current}; the report does not say which clock baretick expected"
     if facts["unstable"]:
         yield f"         it marked the TSC unstable: {facts['unstable']}"
+    if facts.get("unchecked"):
+        yield f"         it could not check the TSC: {facts['unchecked']}"

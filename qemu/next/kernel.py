@@ -1,6 +1,8 @@
 """Collects the running kernel's rates and clocks, from its files in /sys and its messages.
 
-The messages with "tsc:" and "clocksource:" are from Linux 6.17, arch/x86/kernel/tsc.c and kernel/time/clocksource.c.
+The messages with "tsc:" and "clocksource:" are from Linux 6.17, arch/x86/kernel/tsc.c and kernel/time/clocksource.c. The watchdog's
+messages of Linux 7.1 are from the patch that rewrote it (763aacf86f1b): "Marking clocksource tsc unstable due to frequency skew" or
+"inter CPU skew", and "Watchdog hpet read timed out", after which the TSC was not checked.
 """
 import os
 import re
@@ -46,7 +48,7 @@ def parse_rates(lines):
 
     The messages have the rates in MHz with three decimals. No digits are missing, because the kernel uses whole kHz."""
     facts = {"processor_hz": None, "tsc_hz": None, "refined_hz": None, "recalibrated_hz": None, "source": None,
-            "unstable": None, "switched_to": []}
+            "unstable": None, "switched_to": [], "unchecked": None}
     for line in lines:
         if match := re.search(rf"\btsc: Detected {MHZ} processor", line, re.IGNORECASE):
             facts["processor_hz"] = _parse_khz(match) * 1000
@@ -56,8 +58,15 @@ def parse_rates(lines):
             facts["refined_hz"] = _parse_khz(match) * 1000
         elif match := re.search(rf"TSC freq recalibrated by \[\w+\]:\s+{MHZ}", line):
             facts["recalibrated_hz"] = _parse_khz(match) * 1000
-        elif match := re.search(r"Marking TSC unstable due to (.+)", line):
+        elif match := re.search(r"Marking clocksource tsc[\w-]* unstable due to (.+)", line):
             facts["unstable"] = match[1].strip()
+        elif match := re.search(r"Watchdog (?!remote)(\S+) read timed out\. Readout sequence took: (\d+)\s?ns", line):
+            facts["unchecked"] = f"a read of {match[1]} took {int(match[2]) / 1000:g} us"
+        elif match := re.search(r"Watchdog remote CPU (\d+) read timed out", line):
+            facts["unchecked"] = f"CPU {match[1]} did not answer in time"
+        elif match := re.search(r"Marking TSC unstable due to (.+)", line):
+            # the watchdog's own message, which comes before, has the reason
+            facts["unstable"] = facts["unstable"] if match[1].strip() == "clocksource watchdog" and facts["unstable"] else match[1].strip()
         elif match := re.search(r"Marking clocksource '?(tsc[\w-]*)'? as unstable(?: because (.+?):?)?$", line):
             facts["unstable"] = match[2] or "the clocksource watchdog"
         elif match := re.search(r"clocksource: Switched to clocksource (\S+)", line, re.IGNORECASE):

@@ -775,6 +775,13 @@ def test_after_a_power_cut_at_any_step_a_start_can_be_prepared_and_all_is_taken_
     (["tsc: Marking TSC unstable due to clocksource watchdog"], {"unstable": "clocksource watchdog"}),
     (["clocksource: timekeeping watchdog on CPU3: Marking clocksource 'tsc' as unstable because the skew is too large:"],
      {"unstable": "the skew is too large"}),
+    # The second message follows the first, and does not have its reason.
+    (["clocksource: Marking clocksource tsc unstable due to inter CPU skew", "clocksource: CPU0 100 < CPU1 200 (cycles)",
+      "tsc: Marking TSC unstable due to clocksource watchdog"], {"unstable": "inter CPU skew"}),
+    (["clocksource: Marking clocksource tsc-early unstable due to frequency skew"], {"unstable": "frequency skew"}),
+    (["clocksource: Watchdog hpet read timed out. Readout sequence took: 217000ns"],
+     {"unchecked": "a read of hpet took 217 us"}),
+    (["clocksource: Watchdog remote CPU 7 read timed out"], {"unchecked": "CPU 7 did not answer in time"}),
     (["clocksource: Switched to clocksource tsc-early", "clocksource: Switched to clocksource hpet"],
      {"switched_to": ["tsc-early", "hpet"]}),
     # If the TSC's rate comes from CPUID, an MSR or a hypervisor, Linux prints only "Detected" without the source.
@@ -818,6 +825,14 @@ def test_a_wrong_rate_of_a_tsc_that_is_not_used_does_not_accuse_the_kernels_cloc
     differs, = (line for line in compare.format_comparison(said, report) if line.startswith("differs"))
     assert differs == ("differs  the kernel's rate of the TSC is 205.042 ppm too low (+204.942 to +205.142); "
                        "its clock does not use the TSC now")
+
+
+@pytest.mark.parametrize("release, clock", [("6.1.0-49-amd64", "hpet"), ("6.12.117+deb13-amd64", "tsc"), ("7.0.9", "tsc"),
+                                            ("7.1.0-rc1", "acpi_pm"), ("7.2.13-amd64", "acpi_pm"), (None, None)])
+def test_the_running_kernel_is_compared_with_the_row_of_its_versions(release, clock):
+    rows = [{"system": "Linux before 6.12", "clock": "hpet"}, {"system": "Linux 6.12 to 7.0", "clock": "tsc"},
+            {"system": "Linux 7.1 and later", "clock": "acpi_pm"}, {"system": "Windows", "clock": "pit"}]
+    assert (compare.find_row_of_kernel(rows, release) or {}).get("clock") == clock
 
 
 def test_a_rate_within_the_interval_is_no_difference():
