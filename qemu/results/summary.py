@@ -81,13 +81,21 @@ def format_synchrony(report):
     return f"{said} ({format_count(skew['pairs'], 'pair')} of cores, {format_count(warps, 'warp')})."
 
 
+def group_systems(rows):
+    """Yield (names of systems, row) for each group of rows with the same clock and reason."""
+    groups = {}
+    for row in rows:
+        groups.setdefault((row.get("clock"), row.get("reason")), (row, []))[1].append(row.get("system") or "")
+    return [(names, row) for row, names in groups.values()]
+
+
 def format_advice(report):
     rows = report.get("advice") or []
     use = [row for row in rows if not row.get("avoid")]
     if use:
         yield f"Best clock: **{escape_text(use[0].get('clock') or '')}**, {escape_text(use[0].get('reason') or '')}"
-    for row in report.get("taken") or []:
-        yield f"{escape_text(row.get('system') or '')} takes **{escape_text(row.get('clock') or '')}**, {escape_text(row.get('reason') or '')}"
+    for systems, row in group_systems(report.get("taken") or []):
+        yield f"{escape_text(' and '.join(systems))} take{'s' * (len(systems) == 1)} **{escape_text(row.get('clock') or '')}**, {escape_text(row.get('reason') or '')}"
     for row in rows:
         if row.get("avoid"):
             yield f"To avoid: **{escape_text(row.get('clock') or '')}**, {escape_text(row.get('reason') or '')}"

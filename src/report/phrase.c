@@ -139,3 +139,13 @@ phrase_median_lateness(const struct report_lateness *late)
 	return phrase("are at %s %s late", are_late ? "least" : "most",
 		      number_from_ns(number_round_to_three_digits((uint64_t)(are_late ? low_ns : high_ns), !are_late)).text);
 }
+
+struct phrase
+phrase_linux_versions(const struct report_taken *first, const struct report_taken *last)
+{
+	if (first == last)
+		return phrase("%s", first->system);
+	if (!first->since)
+		return last->until ? phrase("Linux before %s", last->until) : phrase("Linux");
+	return phrase("Linux %s and later", first->since);
+}

@@ -66,6 +66,38 @@ rate_fit_word(enum rate_fit fit)
 	return words[fit];
 }
 
+const char *
+taken_notices_word(enum taken_notices notices)
+{
+	static const char *const words[] = { "", "no", "perhaps", "yes" };
+
+	return words[notices];
+}
+
+const char *
+taken_blames_word(enum taken_blames blames)
+{
+	static const char *const words[] = { "", "right", "wrong" };
+
+	return words[blames];
+}
+
+const char *
+taken_safety_word(enum taken_safety safety)
+{
+	static const char *const words[] = { "", "yes", "no", "not proven" };
+
+	return words[safety];
+}
+
+const char *
+taken_evidence_word(enum taken_evidence evidence)
+{
+	static const char *const words[] = { "boots", "source", "documentation" };
+
+	return words[evidence];
+}
+
 void
 report_add_claim(struct report *report, const struct claim *claim)
 {
@@ -209,17 +241,42 @@ report_count_core_faults(const struct report *report)
 	return faults;
 }
 
+const struct report_core *
+report_get_first_core_of_package(const struct report *report, size_t i)
+{
+	const struct report_core *core = &report->cores[i];
+
+	for (size_t j = 0; j < i && core->facts_known; j++)
+		if (report->cores[j].facts_known && report->cores[j].facts.package == core->facts.package)
+			return &report->cores[j];
+	return core;
+}
+
+/* Returns the difference of the TSC_ADJUST of A and B in ticks, as an absolute value. */
+static uint64_t
+get_adjust_difference(const struct report_core *a, const struct report_core *b)
+{
+	return a->facts.tsc_adjust > b->facts.tsc_adjust ? (uint64_t)a->facts.tsc_adjust - (uint64_t)b->facts.tsc_adjust :
+	       (uint64_t)b->facts.tsc_adjust - (uint64_t)a->facts.tsc_adjust;
+}
+
 struct tsc_adjusts
 report_collect_tsc_adjusts(const struct report *report)
 {
 	struct tsc_adjusts adjusts = { .known = 0 };
 
 	for (size_t i = 0; i < report->core_count; i++) {
-		const struct report_core *core = &report->cores[i];
+		const struct report_core *core = &report->cores[i], *first = report_get_first_core_of_package(report, i);
 
 		adjusts.known += core->facts_known;
 		if (!core->facts_known || !core->facts.has_tsc_adjust)
 			continue;
+		adjusts.packages += first == core;
+		if (get_adjust_difference(core, first) >
+		    (adjusts.odd ? get_adjust_difference(adjusts.odd, adjusts.first) : 0)) {
+			adjusts.odd = core;
+			adjusts.first = first;
+		}
 		if (!adjusts.cores || core->facts.tsc_adjust < adjusts.least->facts.tsc_adjust) {
 			adjusts.least = core;
 			adjusts.least_count = 0;

@@ -43,8 +43,8 @@
 #define REPORT_INTERVALS_MAX 192
 #define REPORT_NO_CORE      UINT32_MAX
 #define REPORT_NO_RANK      SIZE_MAX
-/* maximum number of operating systems and programs in `taken`: Linux, Windows and PostgreSQL */
-#define REPORT_TAKEN_MAX    3
+/* maximum number of systems in `taken`: the table systems[] in judge/recommend/systems.c */
+#define REPORT_TAKEN_MAX    7
 /* maximum number of programs that use the same stated rate: Linux, FreeBSD, EDK II, PostgreSQL */
 #define REPORT_CLAIM_USERS   4
 #define REPORT_PASSES       3 /* maximum number of measurement passes over the pairs of cores */
@@ -481,15 +481,44 @@ struct report_answer { /* A short summary of the report. */
 	char text[2 * REPORT_SENTENCE]; /* all fields below as sentences; "" before the judge has set it */
 	const char *clock;       /* id of the clock to use; NULL if no clock is suitable */
 	uint64_t read_ps;        /* cost of one read of the clock to use, see struct report_cost; 0 if unknown */
-	const char *linux_takes; /* id of the clock that Linux would use; NULL if unknown */
+	const char *linux_takes; /* id of the clock that the newest Linux would use; NULL if unknown */
 	size_t wrong_count;
 	const char *wrong[REPORT_CLOCKS_MAX]; /* ids of the clocks that failed */
 	bool within_known;
 	uint64_t within_ns; /* upper bound of the difference between the cores' TSCs */
 };
 
-struct report_taken { /* The clock that an operating system or program would use on this machine. */
-	const char *system, *clock; /* name of the system, and id of the clock */
+/* Whether a system notices the faults that the run found in its clock. If it notices only some, the answer is NO. */
+enum taken_notices { TAKEN_NOTICES_UNKNOWN, TAKEN_NOTICES_NO, TAKEN_NOTICES_PERHAPS, TAKEN_NOTICES_YES };
+
+/* Whether the clock that the system then stops using is the clock with the fault. */
+enum taken_blames { TAKEN_BLAMES_NONE, TAKEN_BLAMES_RIGHT, TAKEN_BLAMES_WRONG };
+
+/* Whether a program may read the TSC itself, on all cores, and compare the readings. */
+enum taken_safety { TAKEN_SAFETY_NOT_ASKED, TAKEN_SAFE, TAKEN_UNSAFE, TAKEN_SAFETY_UNPROVEN };
+
+/* The evidence for the row of a system. */
+enum taken_evidence { TAKEN_FROM_BOOTS, TAKEN_FROM_SOURCE, TAKEN_FROM_DOCUMENTATION };
+
+/*
+ * The clock that a system would use on this machine, and what the system would do about the faults that were found. A
+ * system is a kernel of some versions, or a program.
+ */
+struct report_taken {
+	const char *system;        /* name of the system with its versions, in static storage */
+	/* For Linux: the first version of this row, and the first version after it. NULL: the row is open at this end. */
+	const char *since, *until;
+	const char *clock;         /* id of the clock; NULL if a program must not read the TSC */
+	const char *read_by;       /* id of the row in `clocks` whose read method the system uses */
+	uint64_t read_ps;          /* cost of one read by this method, see struct report_cost; 0 if unknown */
+	enum taken_notices notices;
+	enum taken_blames blames;
+	const char *blamed;        /* id of the clock that the system stops using, or NULL */
+	bool repairs;              /* true if the system removes the fault, for example by writing TSC_ADJUST */
+	/* Error of the rate of the system's time because of the faults that were found. It is positive if time runs fast. */
+	struct interval_ppb time_error;
+	enum taken_safety safety;
+	enum taken_evidence evidence;
 	char reason[2 * REPORT_SENTENCE];
 };
 
@@ -581,8 +610,8 @@ struct report {
 	bool tsc_is_invariant;
 	bool lapic_always_runs; /* true if the local APIC timer also runs in deep sleep states */
 	/*
-	 * True if Linux never trusts the TSC of this CPU: see unsynchronized_tsc() in arch/x86/kernel/tsc.c, Linux
-	 * 6.6.
+	 * True if Linux before 6.12 never trusts the TSC of this machine: see unsynchronized_tsc() in
+	 * arch/x86/kernel/tsc.c, Linux 6.1. Newer kernels distrust it only if there are also several packages.
 	 */
 	bool linux_distrusts_tsc;
 	uint32_t cores_listed, cores_started;
@@ -683,6 +712,10 @@ const char *verdict_word(enum verdict verdict);       /* returns "pass" ... "abs
 const char *clock_state_word(enum clock_state state); /* returns "present" ... "broken" */
 const char *policy_word(enum report_policy policy);   /* returns "discard", "catch up", "delay" or "" */
 const char *rate_fit_word(enum rate_fit fit);         /* returns "all", "ends", "uneven", "two" or "" */
+const char *taken_notices_word(enum taken_notices notices);    /* returns "no", "perhaps", "yes" or "" */
+const char *taken_blames_word(enum taken_blames blames);       /* returns "right", "wrong" or "" */
+const char *taken_safety_word(enum taken_safety safety);       /* returns "yes", "no", "not proven" or "" */
+const char *taken_evidence_word(enum taken_evidence evidence); /* returns "boots", "source" or "documentation" */
 
 /*
  * Returns true if ENTRY is the main read method of a device, and not the null clock. Only clocks for which this is true
@@ -733,7 +766,20 @@ struct tsc_adjusts {
 	size_t cores; /* number of cores that have the register TSC_ADJUST */
 	const struct report_core *least, *most; /* the first cores with the smallest and with the largest value */
 	size_t least_count, most_count;         /* numbers of cores with the same value as LEAST and as MOST */
+	/*
+	 * The core whose value differs most from the value of the first core of its package, and that first core; NULL if
+	 * the values are equal within each package. Packages may have different values: they may be reset at different
+	 * times, and Linux accepts this (arch/x86/kernel/tsc_sync.c).
+	 */
+	const struct report_core *odd, *first;
+	size_t packages;
 };
+
+/*
+ * Returns the first core in the report whose facts are known and that is in the same package as core I. This is core I
+ * itself if the facts of core I are not known.
+ */
+const struct report_core *report_get_first_core_of_package(const struct report *report, size_t i);
 
 struct tsc_adjusts report_collect_tsc_adjusts(const struct report *report);
 

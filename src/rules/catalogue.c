@@ -263,7 +263,7 @@ const struct rule rules[] = {
 	{
 		.id = "tsc-adjust-unequal",
 		.clock = "tsc",
-		.what = "the largest TSC_ADJUST minus the smallest",
+		.what = "the largest TSC_ADJUST of a package minus the smallest",
 		.limit = 0,
 		.unit = "ticks",
 		.severity = VERDICT_WARN,

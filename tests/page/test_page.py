@@ -188,9 +188,21 @@ def test_clean_machine_is_drawn_without_an_error_or_a_request(show, dark):
 def test_a_run_with_the_option_clocks_says_why_it_does_not_predict_linuxs_clock(show):
     report, why = golden("clean"), "predicted only without the option clocks="
     text = "document.querySelector('#advice').textContent"
-    assert "Linux takes " in show(report).evaluate(text) and why not in show(report).evaluate(text)
+    assert "Linux before 6.12" in show(report).evaluate(text) and why not in show(report).evaluate(text)
     report |= {"taken": [], "options": {**report["options"], "clocks": ["tsc", "hpet"]}}
     assert why in show(report).evaluate(text)
+
+
+def test_the_table_of_systems_shows_cost_faults_and_safety(show):
+    report = golden("sick")
+    first = report["taken"][0]
+    first.update(notices="yes", blames="wrong", blamed="tsc", repairs=False, time_error_ppm={"value": 20000, "low": 19990, "high": 20010})
+    page = show(report)
+    rows = page.evaluate("[...document.querySelectorAll('#advice tbody tr')].map((row) => row.textContent)")
+    assert len(rows) == len(report["taken"]) == 7
+    assert "yes; stops using tsc, which is right" in rows[0] and "20,000" in rows[0] and first["read_by"] in rows[0]
+    assert "not safe" in rows[6] and "read in its source" in rows[6] and "from its documentation" in rows[3]
+    assert_quiet(page)
 
 
 def soaked(rows, minutes=1):

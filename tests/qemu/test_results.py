@@ -56,7 +56,8 @@ def full():
             finding("rtc-battery", "warn", "rtc", "rtc has no battery."),
             finding("core-missing", "warn", None, "Core 3 did not start."),
         ],
-        "taken": [{"system": "Linux", "clock": "acpi_pm", "reason": "rating 200."}],
+        "taken": [{"system": system, "clock": "acpi_pm", "reason": "rating 200."}
+                  for system in ("Linux before 6.12", "Linux 6.12 to 7.0")],
         "advice": [{"clock": "tsc", "avoid": False, "reason": "30 ns a read."},
                    {"clock": "hpet", "avoid": True, "reason": "hpet-torn: see the finding."}],
     }
@@ -285,7 +286,7 @@ def test_the_summary_has_verdict_clocks_findings_recommendation_and_skew(run, fa
         "- warn, rtc-battery: rtc has no battery.",
         "- warn, core-missing: Core 3 did not start.", "",
         "Best clock: **tsc**, 30 ns a read.", "",
-        "Linux takes **acpi_pm**, rating 200.", "",
+        "Linux before 6.12 and Linux 6.12 to 7.0 take **acpi_pm**, rating 200.", "",
         "To avoid: **hpet**, hpet-torn: see the finding.", "",
         "No two cores' TSCs differ by more than 42 ns (6 pairs of cores, no warps)."]
 

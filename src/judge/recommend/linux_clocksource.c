@@ -1,17 +1,20 @@
 /*
- * Finds which clock Linux, Windows and PostgreSQL take here, by their own criteria. Linux's criteria are the ratings of
- * its clocksources as of 6.6, and its reasons to mark the TSC unstable. The ratings are from arch/x86/kernel/tsc.c,
- * kvmclock.c, hpet.c, arch/x86/xen/time.c, drivers/clocksource/acpi_pm.c and hyperv_timer.c, and are part of each
- * driver's struct clock. For Windows the source is Microsoft, "Acquiring high-resolution time stamps", and for
- * partition reference time the Hyper-V TLFS.
+ * Predicts which clocksource Linux takes. Its criteria are the ratings of its clocksources, and its reasons to mark the
+ * TSC unstable or to trust it. The ratings are from arch/x86/kernel/tsc.c, kvmclock.c, hpet.c, arch/x86/xen/time.c,
+ * drivers/clocksource/acpi_pm.c and hyperv_timer.c, and are part of each driver's struct clock.
+ *
+ * Read in Debian's linux-source-6.1 (6.1.192) and linux-source-6.12 (6.12.117), and in the patch "clocksource: Rewrite
+ * watchdog code completely" (763aacf86f1b, Linux 7.1). See systems.h.
  */
-#include "judge/recommend/recommend.h"
+#include "judge/recommend/systems.h"
 
 #include "base/number.h"
 #include "base/text.h"
+#include "judge/recommend/recommend.h"
 #include "rules/rules.h"
 
 #define TSC_RATING 300 /* Linux's rating of the TSC, whether it is invariant or not */
+#define PS_PER_NS  1000u
 
 static const struct {
 	const char *id, *name; /* baretick's id of the clock, and Linux's name */
@@ -21,35 +24,13 @@ static const struct {
 	{ "xen", "xen" },
 };
 
-static const char *
-linux_clocksource_name(const char *id)
+const char *
+linux_get_clocksource_name(const char *id)
 {
 	for (size_t i = 0; i < sizeof(linux_names) / sizeof(linux_names[0]); i++)
 		if (text_equal(linux_names[i].id, id))
 			return linux_names[i].name;
 	return NULL;
-}
-
-struct phrase
-recommend_explain_unstable_tsc(const struct report *report)
-{
-	static const char *const watched_rules[] = { "clock-stuck", "clock-backward", "clock-jumped", "rate-changed" };
-	struct phrase why = { "" };
-	bool watched = false;
-
-	if (report->linux_distrusts_tsc)
-		why = phrase("the CPU is not Intel's, has several cores, and reports no invariant TSC "
-			     "(\"Marking TSC unstable due to TSCs unsynchronized\")");
-	/* if Linux already distrusts the TSC, it does not run its check of two cores: arch/x86/kernel/tsc_sync.c */
-	else if (report_count_warps(&report->skew))
-		why = phrase("Linux's check of two cores finds warps (\"Marking TSC unstable due to "
-			"check_tsc_sync_source failed\")");
-	for (size_t i = 0; i < sizeof(watched_rules) / sizeof(watched_rules[0]); i++)
-		watched |= rules_find_finding(report, watched_rules[i], "tsc") != NULL;
-	if (watched)
-		phrase_add(&why, "%sLinux's watchdog sees the TSC stop, jump or change its rate (\"Marking TSC "
-			   "unstable due to clocksource watchdog\")", why.bytes[0] ? ", and " : "");
-	return why;
 }
 
 /*
@@ -64,15 +45,24 @@ is_used_by_linux(const struct report *report, const struct clock *clock)
 	return !clock->by_tsc || (all->count && all->interfaces[all->count - 1].kind == clock->paravirtual.offered_by);
 }
 
+static bool
+is_tsc(const struct clock *clock)
+{
+	return text_equal(clock->id, "tsc");
+}
+
 static unsigned
 get_linux_rating(const struct clock *clock)
 {
-	return text_equal(clock->id, "tsc") ? TSC_RATING : clock->rating;
+	return is_tsc(clock) ? TSC_RATING : clock->rating;
 }
 
-/* Returns the clock that Linux rates highest, without the clock NOT. Returns NULL if none was tested. */
+/*
+ * Returns the clock that Linux rates highest, without the clock NOT, and without the TSC unless USE_TSC is set. Linux
+ * switches off an HPET that PC10 stops: hpet_is_pc10_damaged() in arch/x86/kernel/hpet.c.
+ */
 static const struct clock *
-find_best_rated_clock(const struct report *report, const struct clock *not)
+find_best_rated_clock(const struct report *report, const struct clock *not, bool use_tsc)
 {
 	const struct clock *found = NULL;
 
@@ -80,8 +70,8 @@ find_best_rated_clock(const struct report *report, const struct clock *not)
 		const struct clock *clock = &report->clocks[i].clock;
 
 		if (clock == not || (clock->state != CLOCK_PRESENT && !clock->paravirtual.falls_back) ||
-		    !linux_clocksource_name(clock->id) || !is_used_by_linux(report, clock) ||
-		    (text_equal(clock->id, "tsc") && recommend_explain_unstable_tsc(report).bytes[0]))
+		    !linux_get_clocksource_name(clock->id) || !is_used_by_linux(report, clock) ||
+		    (is_tsc(clock) && !use_tsc) || rules_find_finding(report, "hpet-pc10", clock->id))
 			continue;
 		if (!found || get_linux_rating(clock) > get_linux_rating(found))
 			found = clock;
@@ -89,16 +79,59 @@ find_best_rated_clock(const struct report *report, const struct clock *not)
 	return found;
 }
 
-static struct text
-add_row_of_chosen_clock(struct report *report, const char *system, const char *clock)
+/*
+ * Returns true if Linux distrusts the TSC without a check: unsynchronized_tsc() in arch/x86/kernel/tsc.c. 6.1.192 asks
+ * for num_possible_cpus() > 1. Since e7ff4ebffe3b (6.12) it asks for topology_max_packages() > 1.
+ */
+static bool
+is_tsc_distrusted(const struct report *report, const struct linux_versions *versions)
 {
-	struct report_taken *row = &report->taken[report->taken_count++];
-	struct text text;
+	return report->linux_distrusts_tsc && (!versions->counts_packages || systems_count_packages(report) > 1);
+}
 
-	row->system = system;
-	row->clock = clock;
-	text_init(&text, row->reason, sizeof(row->reason));
-	return text;
+/*
+ * Returns whether the watchdog compares the TSC with CHOICE->reference. check_system_tsc_reliable() in
+ * arch/x86/kernel/tsc.c switches it off; cpu/vmware.c sets TSC_RELIABLE, which does the same. In Linux 7.1
+ * watchdog_check_freq() in kernel/time/clocksource.c drops a reading if two reads of the reference are more than 50 us
+ * apart (WATCHDOG_READOUT_MAX_NS).
+ */
+static enum linux_watch
+find_watch(const struct report *report, const struct linux_versions *versions, const struct linux_choice *choice)
+{
+	if (text_equal(report->hypervisor, "VMwareVMware") ||
+	    (report->tsc_is_invariant && systems_has_tsc_adjust(report) &&
+	     systems_count_packages(report) <= versions->unwatched_packages_max))
+		return LINUX_TRUSTS_TSC;
+	if (!choice->reference)
+		return LINUX_LACKS_REFERENCE;
+	if (versions->reference_read_ns_max &&
+	    choice->reference_read_ps > versions->reference_read_ns_max * PS_PER_NS)
+		return LINUX_REFERENCE_IS_TOO_SLOW;
+	return LINUX_WATCHES_TSC;
+}
+
+struct linux_choice
+linux_choose_clocksource(const struct report *report, const struct linux_versions *versions)
+{
+	struct linux_choice choice = { .reference = find_best_rated_clock(report, NULL, false) };
+
+	if (choice.reference)
+		choice.reference_read_ps = recommend_get_read_cost_ps(report, systems_get_linux_read_row(report,
+						choice.reference->id));
+	choice.watch = find_watch(report, versions, &choice);
+	if (report_has_clock(report, "tsc"))
+		choice.tsc = is_tsc_distrusted(report, versions) ? LINUX_TSC_UNSYNCHRONIZED : LINUX_TSC_KEPT;
+	choice.first = find_best_rated_clock(report, NULL, choice.tsc == LINUX_TSC_KEPT);
+	if (choice.first && is_tsc(choice.first))
+		choice.response = linux_respond_to_faults(report, versions, &choice);
+	if (choice.response.drops_tsc)
+		choice.tsc = choice.response.by_check ? LINUX_TSC_WARPS : LINUX_TSC_DROPPED;
+	choice.first = find_best_rated_clock(report, NULL, choice.tsc == LINUX_TSC_KEPT);
+	if (choice.first && !is_tsc(choice.first))
+		linux_add_faults_of_taken_clock(report, choice.first, &choice.response);
+	if (choice.first)
+		choice.next = find_best_rated_clock(report, choice.first, choice.tsc == LINUX_TSC_KEPT);
+	return choice;
 }
 
 /*
@@ -109,7 +142,7 @@ static const char *
 explain_linux_preference(const struct report *report, const struct clock *first, const struct clock *next)
 {
 	bool above = report_has_clock(report, "tsc") && first->by_tsc && get_linux_rating(first) > TSC_RATING;
-	bool below = text_equal(first->id, "tsc") && next && next->by_tsc;
+	bool below = is_tsc(first) && next && next->by_tsc;
 
 	if (above && first->paravirtual.offered_by == PARAVIRTUAL_XEN && report->tsc_is_invariant)
 		return "; Xen may emulate the TSC, so Linux takes Xen's clock first";
@@ -120,7 +153,7 @@ explain_linux_preference(const struct report *report, const struct clock *first,
 			"below the TSC";
 	if (below)
 		return "; if the TSC is reported as invariant, Linux ranks the hypervisor's clock below the TSC";
-	if (text_equal(first->id, "tsc") && !report->tsc_is_invariant && !report->hypervisor[0])
+	if (is_tsc(first) && !report->tsc_is_invariant && !report->hypervisor[0])
 		return "; Linux marks the TSC unstable once a core sleeps deeply, because the TSC is not reported as "
 			"invariant";
 	return "";
@@ -134,136 +167,107 @@ put_higher_rated_missing_clocks(struct text *text, const struct report *report, 
 		const struct clock *clock = &report->clocks[i].clock;
 
 		if (clock->state != CLOCK_PRESENT && !clock->paravirtual.falls_back &&
-		    linux_clocksource_name(clock->id) && is_used_by_linux(report, clock) &&
+		    linux_get_clocksource_name(clock->id) && is_used_by_linux(report, clock) &&
 		    get_linux_rating(clock) > get_linux_rating(first))
-			text_printf(text, "; %s, %u, is %s", linux_clocksource_name(clock->id), get_linux_rating(clock),
-				    clock_state_word(clock->state));
+			text_printf(text, "; %s, %u, is %s", linux_get_clocksource_name(clock->id),
+				    get_linux_rating(clock), clock_state_word(clock->state));
 	}
 }
 
+/* Writes why Linux marks the TSC unstable. The texts in quotation marks are its messages. */
 static void
-predict_clock_of_linux(struct report *report)
+put_distrust_of_tsc(struct text *text, const struct linux_versions *versions, const struct linux_choice *choice)
 {
-	const struct clock *first = find_best_rated_clock(report, NULL);
-	const struct clock *next = first ? find_best_rated_clock(report, first) : NULL;
-	struct phrase unstable = recommend_explain_unstable_tsc(report);
-	struct text text;
+	switch (choice->tsc) {
+	case LINUX_TSC_UNSYNCHRONIZED:
+		text_printf(text, "; Linux marks the TSC unstable: the CPU is not Intel's, has several %s, and reports no "
+			    "invariant TSC (\"TSCs unsynchronized\")", versions->counts_packages ? "packages" : "cores");
+		break;
+	case LINUX_TSC_WARPS:
+		text_put(text, "; Linux marks the TSC unstable: its check of two cores finds warps "
+			 "(\"check_tsc_sync_source failed\")");
+		break;
+	case LINUX_TSC_DROPPED:
+		text_printf(text, "; Linux's watchdog, which compares it with %s, marks the TSC unstable",
+			    choice->reference->id);
+		break;
+	default:
+		break;
+	}
+}
 
-	if (!first)
+/* Returns the size of ERROR as "2.0 %" or "120 ppm". */
+static struct phrase
+describe_error(const struct interval_ppb *error)
+{
+	uint64_t ppb = (uint64_t)(error->value < 0 ? -error->value : error->value);
+
+	if (ppb >= 10000000)
+		return phrase("%s %%", number_as_percent(ppb, 1000000000, 1).text);
+	return phrase("%lu ppm", (ppb + PPB_PER_PPM / 2) / PPB_PER_PPM);
+}
+
+/* Writes what Linux does about the faults that were found. */
+static void
+put_response(struct text *text, const struct linux_versions *versions, const struct linux_choice *choice)
+{
+	const struct response *response = &choice->response;
+	bool keeps_tsc = choice->first && is_tsc(choice->first);
+
+	if (response->notices == TAKEN_NOTICES_UNKNOWN)
 		return;
-	report->answer.linux_takes = first->id;
-	text = add_row_of_chosen_clock(report, "Linux", first->id);
-	text_printf(&text, "clocksource %s, rating %u", linux_clocksource_name(first->id), get_linux_rating(first));
-	if (next)
-		text_printf(&text, ", before %s, %u", linux_clocksource_name(next->id), get_linux_rating(next));
+	if (keeps_tsc && choice->watch == LINUX_TRUSTS_TSC && response->notices == TAKEN_NOTICES_NO)
+		text_printf(text, " Linux does not watch this TSC and keeps it, although it breaks the rule %s%s%s%s.",
+			    response->rule, versions->watch_option ? " (" : "",
+			    versions->watch_option ? versions->watch_option : "",
+			    versions->watch_option ? " makes Linux watch it)" : "");
+	else if (response->repairs)
+		text_put(text, " Linux notices that the cores differ, and makes their TSCs equal by TSC_ADJUST.");
+	else if (response->notices == TAKEN_NOTICES_NO)
+		text_printf(text, " It does not notice %s (%s).", response->rule, response->clock);
+	else if (response->notices == TAKEN_NOTICES_PERHAPS)
+		text_printf(text, " It may notice %s (%s), depending on its size and time.", response->rule, response->clock);
+	if (response->blames == TAKEN_BLAMES_WRONG)
+		text_printf(text, " It blames the wrong clock: %s is wrong, and not the TSC.", response->clock);
+	if (response->error.known && response->error.value)
+		text_printf(text, " Its seconds are then %s too %s.", describe_error(&response->error).bytes,
+			    response->error.value > 0 ? "short" : "long");
+}
+
+static void
+put_limits_of_watchdog(struct text *text, const struct report *report, const struct linux_versions *versions,
+		       const struct linux_choice *choice)
+{
+	if (!is_tsc(choice->first))
+		return;
+	if (choice->watch == LINUX_REFERENCE_IS_TOO_SLOW)
+		text_printf(text, " It cannot check the TSC here: a read of %s takes %s (limit %lu us).", choice->reference->id,
+			    number_from_ps(choice->reference_read_ps).text, versions->reference_read_ns_max / 1000);
+	else if (choice->watch == LINUX_WATCHES_TSC && versions->pm_timer_may_drop_tsc && report->hypervisor[0] &&
+		 text_equal(choice->reference->id, "acpi_pm"))
+		text_put(text, " This holds if the watchdog, which compares it with acpi_pm, does not drop it on a busy host.");
+}
+
+void
+linux_explain_choice(const struct report *report, const struct linux_versions *versions, struct text *reason)
+{
+	struct linux_choice choice = linux_choose_clocksource(report, versions);
+
+	text_printf(reason, "clocksource %s, rating %u", linux_get_clocksource_name(choice.first->id),
+		    get_linux_rating(choice.first));
+	if (choice.next)
+		text_printf(reason, ", before %s, %u", linux_get_clocksource_name(choice.next->id),
+			    get_linux_rating(choice.next));
 	/*
 	 * Linux registers this clocksource even without a valid page. read_hv_clock_tsc() in hyperv_timer.c then reads
 	 * the MSR.
 	 */
-	if (first->paravirtual.falls_back)
-		text_put(&text, "; the sequence number of the clock's page is 0, so each read of the clock reads the "
+	if (choice.first->paravirtual.falls_back)
+		text_put(reason, "; the sequence number of the clock's page is 0, so each read of the clock reads the "
 			"MSR");
-	put_higher_rated_missing_clocks(&text, report, first);
-	if (unstable.bytes[0] && report_has_clock(report, "tsc"))
-		text_printf(&text, "; Linux marks the TSC unstable: %s", unstable.bytes);
-	text_printf(&text, "%s.", explain_linux_preference(report, first, next));
-}
-
-/*
- * Finds the clock that Windows takes. Of all hypervisors' interfaces, Windows uses only Hyper-V's; the row names a
- * clock feature that this interface lacks. A TSC that Linux would mark unstable counts as unsuited for Windows, too.
- */
-static void
-predict_clock_of_windows(struct report *report)
-{
-	const struct paravirtual_interface *hyperv = paravirtual_find(&report->paravirtual, PARAVIRTUAL_HYPERV);
-	bool tsc = report_has_clock(report, "tsc") && report->tsc_is_invariant &&
-		   !recommend_explain_unstable_tsc(report).bytes[0];
-	const char *const order[] = { "hv_page", "hv_ref", tsc ? "tsc" : "hpet", "hpet", "acpi_pm" };
-	const char *id = NULL;
-	struct text text;
-
-	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]) && !id; i++)
-		if (report_has_clock(report, order[i]))
-			id = order[i];
-	if (!id)
-		return;
-	text = add_row_of_chosen_clock(report, "Windows", id);
-	if (text_equal(id, "hv_page"))
-		text_put(&text, "Hyper-V's reference time, which is read from a page of the hypervisor.");
-	else if (text_equal(id, "hv_ref"))
-		text_put(&text, "Hyper-V's reference counter, which is read from an MSR: there is no page that may be used.");
-	else if (text_equal(id, "tsc"))
-		text_put(&text, "the TSC is reported as invariant, and nothing was found against it.");
-	else
-		text_printf(&text, "the platform's counter, because the TSC is %s.", report->tsc_is_invariant ? "not reliable here" :
-			    "not reported as invariant");
-	if (hyperv && hyperv->missing)
-		text_printf(&text, " CPUID 40000003h lacks %s.", hyperv->missing);
-}
-
-static bool
-has_tsc_adjust(const struct report *report)
-{
-	return report->core_count && report->cores->facts_known && report->cores->facts.has_tsc_adjust;
-}
-
-/* Returns why PostgreSQL does not read the TSC itself; NULL if it does. */
-static const char *
-explain_why_postgresql_avoids_tsc(const struct report *report, const char *linux_takes)
-{
-	if (!report_has_clock(report, "tsc") || !report->tsc_is_invariant)
-		return "the TSC is not reported as invariant";
-	if (!report_has_clock(report, "tsc_rdtscp"))
-		return "there is no RDTSCP";
-	if (!has_tsc_adjust(report))
-		return linux_takes && text_equal(linux_takes, "tsc") ? NULL :
-		       "CPUID reports no TSC_ADJUST, and Linux's clocksource is not the TSC";
-	return NULL;
-}
-
-/*
- * Finds the clock that PostgreSQL 19 takes with timing_clock_source=auto: see src/common/instr_time.c,
- * tsc_detect_frequency() and tsc_use_by_default(). PostgreSQL reads the TSC if the TSC is invariant, RDTSCP exists, the
- * TSC's rate is found, and CPUID reports TSC_ADJUST or Linux's clocksource is the TSC. Otherwise it reads the system's
- * clock.
- */
-static void
-predict_clock_of_postgresql(struct report *report)
-{
-	const char *linux_takes = report->answer.linux_takes;
-	const char *why_not = explain_why_postgresql_avoids_tsc(report, linux_takes);
-	uint64_t read_ps = recommend_get_read_cost_ps(report, "tsc");
-	const struct report_calibration *loop = recommend_find_calibration_loop(report, "postgresql");
-	struct text text;
-
-	if (why_not && !linux_takes)
-		return;
-	text = add_row_of_chosen_clock(report, "PostgreSQL 19", why_not ? linux_takes : "tsc");
-	if (why_not) {
-		text_printf(&text, "it reads Linux's clocksource, because %s.", why_not);
-		return;
-	}
-	text_printf(&text, "it reads the TSC directly, because the TSC is reported as invariant and %s",
-		    has_tsc_adjust(report) ? "CPUID reports TSC_ADJUST" : "Linux takes the TSC");
-	if (read_ps)
-		text_printf(&text, "; a read costs %s", number_from_ps(read_ps).text);
-	if (loop && loop->worst.known)
-		text_printf(&text, "; if CPUID gives no rate, PostgreSQL measures it by a loop, whose largest error in %lu run%s "
-			    "here was %s", loop->runs - loop->refused, loop->runs - loop->refused == 1 ? "" : "s",
-			    recommend_describe_worst_error(loop).bytes);
-	text_put_char(&text, '.');
-}
-
-/* If the options excluded clocks, the result is unknown, because Linux or Windows might take one of these. */
-void
-recommend_predict_clocksources(struct report *report)
-{
-	report->taken_count = 0;
-	report->answer.linux_takes = NULL;
-	if (report->options.clocks.count)
-		return;
-	predict_clock_of_linux(report);
-	predict_clock_of_windows(report);
-	predict_clock_of_postgresql(report);
+	put_higher_rated_missing_clocks(reason, report, choice.first);
+	put_distrust_of_tsc(reason, versions, &choice);
+	text_printf(reason, "%s.", explain_linux_preference(report, choice.first, choice.next));
+	put_limits_of_watchdog(reason, report, versions, &choice);
+	put_response(reason, versions, &choice);
 }

@@ -3,6 +3,7 @@
 
 #include "base/number.h"
 #include "base/text.h"
+#include "judge/recommend/systems.h"
 #include "rules/rules.h"
 
 /*
@@ -55,13 +56,14 @@ does_clock_rank_before(const struct report *report, const struct report_clock *a
 {
 	enum group group_a = find_group_of_clock(report, a), group_b = find_group_of_clock(report, b);
 	unsigned class_a = a->clock.rating / RATING_CLASS, class_b = b->clock.rating / RATING_CLASS;
+	uint64_t cost_a = recommend_get_kernel_read_cost_ps(report, a->clock.id), cost_b = recommend_get_kernel_read_cost_ps(report, b->clock.id);
 
 	if (group_a != group_b)
 		return group_a < group_b;
 	if (class_a != class_b)
 		return class_a > class_b;
-	if (a->cost.read_ps.known && b->cost.read_ps.known)
-		return a->cost.read_ps.value < b->cost.read_ps.value;
+	if (cost_a && cost_b)
+		return cost_a < cost_b;
 	return a->clock.rating > b->clock.rating;
 }
 
@@ -112,16 +114,22 @@ recommend_get_read_cost_ps(const struct report *report, const char *id)
 	return entry && entry->cost.read_ps.known ? (uint64_t)entry->cost.read_ps.value : 0;
 }
 
+uint64_t
+recommend_get_kernel_read_cost_ps(const struct report *report, const char *id)
+{
+	return recommend_get_read_cost_ps(report, text_equal(id, "hpet") ? systems_get_linux_read_row(report, id) : id);
+}
+
 static void
 add_advice_for_healthy_clock(struct report *report, const struct report_clock *entry)
 {
-	uint64_t read_ps = recommend_get_read_cost_ps(report, entry->clock.id);
+	uint64_t read_ps = recommend_get_kernel_read_cost_ps(report, entry->clock.id);
 	uint64_t tsc_ps = recommend_get_read_cost_ps(report, "tsc");
 	uint64_t times = tsc_ps ? scale_mul_div_nearest(read_ps, 1, tsc_ps) : 0;
 	const char *warning = recommend_find_first_rule_against(report, entry->clock.id, VERDICT_WARN);
 	struct text reason = add_advice_row(&report->advice, entry->clock.id, false);
 
-	if (entry->cost.read_ps.known)
+	if (read_ps || entry->cost.read_ps.known)
 		text_printf(&reason, "%s a read", number_from_ps(read_ps).text);
 	else
 		text_put(&reason, "its cost is not known");

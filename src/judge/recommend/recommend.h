@@ -5,19 +5,22 @@
 #include "report/phrase.h"
 
 /*
- * Fills report->taken: the clocks that Linux, Windows and PostgreSQL would use, and why. Also sets
+ * Fills report->taken: the clocks that systems would use, and why. systems.c has the table of systems. Also sets
  * report->answer.linux_takes. Call it after judge_report().
  */
 void recommend_predict_clocksources(struct report *report);
-
-/* Returns Linux's reasons to mark the TSC of this machine unstable, or "" if it does not. */
-struct phrase recommend_explain_unstable_tsc(const struct report *report);
 
 /* Returns the rule of the first finding with SEVERITY on CLOCK, or NULL. */
 const char *recommend_find_first_rule_against(const struct report *report, const char *clock, enum verdict severity);
 
 /* Returns the cost of a read of the clock ID for a program, in ps; 0 if it is not known. */
 uint64_t recommend_get_read_cost_ps(const struct report *report, const char *id);
+
+/*
+ * Returns the cost of a read of the clock ID as a kernel reads it, in ps; 0 if it is not known. Linux reads an HPET by
+ * one access of 32 bits (row hpet_32), and not by three accesses.
+ */
+uint64_t recommend_get_kernel_read_cost_ps(const struct report *report, const char *id);
 
 /* Fills report->answer. Call it after the other functions here, because it summarises their results. */
 void recommend_write_answer(struct report *report);

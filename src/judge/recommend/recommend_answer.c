@@ -33,7 +33,7 @@ set_best_clock_of_answer(struct report *report)
 		if (row->avoid || !entry || entry->clock.caveat)
 			continue;
 		report->answer.clock = row->clock;
-		report->answer.read_ps = recommend_get_read_cost_ps(report, row->clock);
+		report->answer.read_ps = recommend_get_kernel_read_cost_ps(report, row->clock);
 	}
 }
 
@@ -56,25 +56,93 @@ is_clock_good_for_one_core_only(const struct report *report)
 	return report->cores_listed > 1 && answer->clock && text_equal(answer->clock, "tsc") && !answer->within_known;
 }
 
-/* Returns why Linux takes another clock than the recommended clock, as the end of a sentence. */
-static const char *
-explain_other_choice_of_linux(const struct report *report)
+static bool
+is_linux_row(const struct report_taken *row)
 {
-	const struct report_answer *answer = &report->answer;
-	const struct report_clock *taken = report_find_clock(report, answer->linux_takes);
+	return row->since || row->until;
+}
+
+/* Returns why Linux takes the clock of ROW instead of the recommended clock, as the end of a sentence. */
+static const char *
+explain_other_choice_of_linux(const struct report *report, const struct report_taken *row)
+{
+	const struct report_clock *taken = report_find_clock(report, row->clock);
 
 	if (taken && taken->verdict == VERDICT_FAIL)
 		return ", although it failed";
-	if (!text_equal(answer->clock, "tsc") || !recommend_explain_unstable_tsc(report).bytes[0])
+	if (!report->answer.clock)
+		return "";
+	if (!text_equal(report->answer.clock, "tsc"))
 		return ", by its ratings";
-	return report->linux_distrusts_tsc ? ": CPUID reports no invariant TSC" : ": it marks the TSC unstable";
+	if (row->blamed)
+		return row->blames == TAKEN_BLAMES_WRONG ? ": it marks the TSC unstable, but another clock is wrong" :
+		       ": it marks the TSC unstable";
+	return report->linux_distrusts_tsc ? ": CPUID reports no invariant TSC" : ", by its ratings";
+}
+
+/* Writes the versions of the rows FIRST to LAST; after the first group, the word Linux is left out. */
+static void
+put_linux_versions(struct text *text, const struct report_taken *first, const struct report_taken *last, bool leads)
+{
+	if (leads)
+		text_put(text, phrase_linux_versions(first, last).bytes);
+	else if (!last->until)
+		text_put(text, "newer ones");
+	else
+		text_printf(text, "%s", first->system + sizeof("Linux ") - 1);
+}
+
+/* Writes the clock of ROW and what a read costs Linux. The cost of the recommended clock is already written. */
+static void
+put_clock_with_cost(struct text *text, const struct report *report, const struct report_taken *row)
+{
+	text_put(text, row->clock);
+	if (row->read_ps && !(report->answer.clock && text_equal(row->clock, report->answer.clock)))
+		text_printf(text, " (%s)", number_from_ps(row->read_ps).text);
+}
+
+/*
+ * Writes which clock Linux takes, and why: "Linux takes hpet (152 ns): CPUID reports no invariant TSC." If versions
+ * differ, each has a part of the sentence: "Linux before 6.12 takes hpet (152 ns), newer ones tsc: ..."
+ */
+static void
+put_clocks_of_linux(struct text *text, const struct report *report)
+{
+	const struct report_taken *rows = report->taken, *other = NULL;
+	size_t count = 0;
+	bool agree;
+
+	while (count < report->taken_count && is_linux_row(&rows[count]))
+		count++;
+	if (!count)
+		return;
+	agree = true;
+	for (size_t i = 1; i < count; i++)
+		agree = agree && text_equal(rows[i].clock, rows[0].clock);
+	if (agree && report->answer.clock && text_equal(report->answer.clock, rows[0].clock)) {
+		text_put(text, is_clock_good_for_one_core_only(report) ? " Linux takes it on all cores." :
+			 " Linux takes it, too.");
+		return;
+	}
+	for (size_t first = 0, last; first < count; first = last + 1) {
+		for (last = first; last + 1 < count && text_equal(rows[last + 1].clock, rows[first].clock); last++)
+			;
+		text_put(text, first ? ", " : " ");
+		put_linux_versions(text, &rows[first], &rows[last], !first);
+		text_put(text, first ? " " : " takes ");
+		put_clock_with_cost(text, report, &rows[first]);
+		if (!other && !(report->answer.clock && text_equal(rows[first].clock, report->answer.clock)))
+			other = &rows[first];
+	}
+	if (other)
+		text_put(text, explain_other_choice_of_linux(report, other));
+	text_put_char(text, '.');
 }
 
 static void
 put_recommended_clock(struct text *text, const struct report *report)
 {
 	const struct report_answer *answer = &report->answer;
-	uint64_t linux_ps = answer->linux_takes ? recommend_get_read_cost_ps(report, answer->linux_takes) : 0;
 	bool one_core = is_clock_good_for_one_core_only(report);
 
 	if (!answer->clock) {
@@ -89,18 +157,7 @@ put_recommended_clock(struct text *text, const struct report *report)
 			text_printf(text, "; see the warning %s", warning);
 		text_put_char(text, '.');
 	}
-	if (!answer->linux_takes)
-		return;
-	if (answer->clock && text_equal(answer->clock, answer->linux_takes)) {
-		text_put(text, one_core ? " Linux takes it on all cores." : " Linux takes it, too.");
-		return;
-	}
-	text_printf(text, " Linux takes %s", answer->linux_takes);
-	if (linux_ps)
-		text_printf(text, " (%s)", number_from_ps(linux_ps).text);
-	if (answer->clock)
-		text_put(text, explain_other_choice_of_linux(report));
-	text_put_char(text, '.');
+	put_clocks_of_linux(text, report);
 }
 
 /*

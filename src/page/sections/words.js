@@ -199,9 +199,9 @@ function advice(report) {
 	return section("advice", "Clocks by preference",
 		note("Sorted by Linux's class of rating (each hundred, such as 200 to 299), then by the cost of a read. Clocks to avoid come last."),
 		el("ol", {class: "advice"}, report.advice.map(adviceRow)),
-		(report.taken || []).map((each) => el("p", null, `${each.system} takes `, code(each.clock), `: ${each.reason}`)),
+		systemsTable(report),
 		!(report.taken || []).length && ((report.options || {}).clocks || []).length > 0 &&
-			note("Which clock Linux, Windows or PostgreSQL takes is predicted only without the option clocks=, because each may take a clock that the option excludes."),
+			note("Which clock a system takes is predicted only without the option clocks=, because each may take a clock that the option excludes."),
 		report.tick && el("p", null, "For its tick: ", report.tick.source && [code(report.tick.source), ", "], report.tick.reason));
 }
 

@@ -1,6 +1,8 @@
 /* The device checks, which compare clocks and timers with their data sheets, and the recommended clocks. */
 #include "render/sections/table_sections.h"
 
+#include "base/number.h"
+#include "report/phrase.h"
 #include "rules/rules.h"
 
 #define OUTCOME_COLUMNS 15
@@ -212,6 +214,34 @@ table_put_behaviours(struct text *out, const struct report *report)
 	put_unchecked_rules(out, report, UNCHECKED_NO_REFERENCE, "No independent reference: ");
 }
 
+/* Returns true if A and B are versions of Linux that do the same. */
+static bool
+do_versions_agree(const struct report_taken *a, const struct report_taken *b)
+{
+	return a->until && b->since && text_equal(a->clock, b->clock) && text_equal(a->reason, b->reason);
+}
+
+/* Writes the clock of each system. Neighbouring versions of Linux that do the same share a line. */
+static void
+put_clocks_of_systems(struct text *out, const struct report *report)
+{
+	const struct report_taken *rows = report->taken;
+
+	for (size_t first = 0, last; first < report->taken_count; first = last + 1) {
+		size_t line_start = out->length;
+
+		for (last = first; last + 1 < report->taken_count && do_versions_agree(&rows[last], &rows[last + 1]); last++)
+			;
+		text_printf(out, "    %s", phrase_linux_versions(&rows[first], &rows[last]).bytes);
+		if (!rows[first].safety) /* the row of programs that read the TSC is about safety, and not about a choice */
+			text_printf(out, " takes %s", rows[first].clock);
+		if (rows[first].read_ps)
+			text_printf(out, " (%s)", number_from_ps(rows[first].read_ps).text);
+		text_put(out, ": ");
+		table_put_wrapped(out, line_start, ADVICE_INDENT, rows[first].reason);
+	}
+}
+
 void
 table_put_advice(struct text *out, const struct report *report)
 {
@@ -233,16 +263,10 @@ table_put_advice(struct text *out, const struct report *report)
 		text_printf(out, "%s: ", report->advice.rows[i].clock);
 		table_put_wrapped(out, line_start, ADVICE_INDENT, report->advice.rows[i].reason);
 	}
-	for (size_t i = 0; i < report->taken_count; i++) {
-		const struct report_taken *taken = &report->taken[i];
-		size_t line_start = out->length;
-
-		text_printf(out, "    %s takes %s: ", taken->system, taken->clock);
-		table_put_wrapped(out, line_start, ADVICE_INDENT, taken->reason);
-	}
+	put_clocks_of_systems(out, report);
 	if (!report->taken_count && report->options.clocks.count)
-		table_put_sentence(out, "Which clock Linux, Windows or PostgreSQL takes is predicted only without the option "
-				   "clocks=, because each may take a clock that the option excludes.");
+		table_put_sentence(out, "Which clock a system takes is predicted only without the option clocks=, because "
+				   "each may take a clock that the option excludes.");
 	if (report->tick.reason[0]) {
 		size_t line_start = out->length;
 

@@ -924,6 +924,33 @@ TEST(adjust_within_its_limit_for_unequal_values_still_warns_if_not_0)
 		      9, 9, 9, 0);
 }
 
+/*
+ * The packages of a Xeon were reset at different times: TSC_ADJUST is 0 in package 0 and 45,960,750 in package 1, and the
+ * TSCs agree (deepin-community/kernel issue 265).
+ */
+TEST(adjust_may_differ_between_packages_but_not_within_one)
+{
+	struct report *report = machine_with_adjust(0, 0);
+
+	for (size_t i = 2; i < 4; i++) {
+		report->cores[i].facts.package = 1;
+		report->cores[i].facts.tsc_adjust = 45960750;
+	}
+	assert_clean(report);
+	report->cores[3].facts.tsc_adjust++;
+	judge(report);
+	assert_int_equal(report->finding_count, 1);
+	assert_string_equal(report->findings[0].rule, "tsc-adjust-unequal");
+	assert_pair(&report->findings[0], 6, 4);
+	assert_int_equal(report->findings[0].measured, 1);
+	report->finding_count = 0;
+	report->cores[3].facts.tsc_adjust--;
+	report->cores[0].facts.tsc_adjust = report->cores[1].facts.tsc_adjust = 7;
+	judge(report);
+	assert_only_finding(report, "tsc-adjust", REPORT_NO_CORE, "TSC_ADJUST is 7 ticks in the package of the boot core: the "
+			    "firmware wrote the TSC after reset.");
+}
+
 TEST(adjust_of_cores_that_were_not_read_or_lack_it_does_not_count)
 {
 	for (unsigned i = 0; i < 2; i++) {
