@@ -1,6 +1,8 @@
 """One machine of QEMU, under TCG without firmware of its own, and the faults that are caused in it while it runs."""
+import contextlib
 import os
 import pathlib
+import signal
 import subprocess
 import tempfile
 import time
@@ -20,6 +22,13 @@ def wait_until(condition, bound_s, what):
             raise TimeoutError(f"{what} did not happen in {bound_s} s")
         time.sleep(POLL_S)
     return value
+
+
+def _kill(process):
+    """Kill PROCESS and its children, because faketime starts QEMU as a child."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
 
 
 class Emulator:
@@ -46,11 +55,11 @@ class Emulator:
         names = [self._socket(kind) for kind in ("qmp", "qtest")]
         process = subprocess.Popen(
             [*self._words, *more, "-qmp", f"unix:{names[0]},server=on,wait=off", "-qtest", f"unix:{names[1]},server=on,wait=off"],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
         try:
             wait_until(lambda: process.poll() is not None or all(map(os.path.exists, names)), SOCKET_BOUND_S, "QEMU's start")
         except BaseException:
-            process.kill()
+            _kill(process)
             raise
         return process
 
@@ -61,8 +70,7 @@ class Emulator:
         return self
 
     def __exit__(self, *_):
-        self._process.kill()
-        self._process.wait()
+        _kill(self._process)
         self._folder.cleanup()
 
     def has_said(self, text):
