@@ -28,17 +28,17 @@
  */
 static const struct linux_versions linux_before_6_12 = {
 	.unwatched_packages_max = 2, .known_limit_ppb = PPB_1000_PPM, .refined_limit_ppb = PPB_1000_PPM,
-	.offset_ns_min = 500000,
 };
 
 static const struct linux_versions linux_6_12 = {
 	.counts_packages = true, .unwatched_packages_max = 4, .known_limit_ppb = PPB_1000_PPM,
-	.refined_limit_ppb = PPB_1000_PPM, .offset_ns_min = 500000, .pm_timer_may_drop_tsc = true,
+	.refined_limit_ppb = PPB_1000_PPM, .pm_timer_may_drop_tsc = true,
 };
 
 static const struct linux_versions linux_7_1 = {
 	.counts_packages = true, .unwatched_packages_max = 4, .known_limit_ppb = INT64_C(1000000000) / 256,
-	.refined_limit_ppb = INT64_C(1000000000) / 2048, .reference_read_ns_max = 50000, .pm_timer_may_drop_tsc = true,
+	.refined_limit_ppb = INT64_C(1000000000) / 2048, .compares_cores = true, .reference_read_ns_max = 50000,
+	.pm_timer_may_drop_tsc = true,
 	.watch_option = "tsc=watchdog",
 };
 

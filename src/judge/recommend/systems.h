@@ -21,8 +21,8 @@ struct linux_versions {
 	 * an MSR. REFINED is for a TSC whose rate was measured for a second after the start.
 	 */
 	int64_t known_limit_ppb, refined_limit_ppb;
-	/* the smallest offset between two cores that the watchdog notices. If it is 0, the watchdog notices any warp. */
-	uint64_t offset_ns_min;
+	/* true: the watchdog compares the cores and notices any warp. Otherwise it notices an offset above 500 us. */
+	bool compares_cores;
 	/* A reference is not used if a read takes longer than this. If it is 0, no limit is known. */
 	uint64_t reference_read_ns_max;
 	/* true: in a guest, with the PM timer as reference, these kernels were seen to drop a right TSC on a busy host */
