@@ -250,7 +250,10 @@ report_update_flag(const struct update_watch *w, struct behaviour *row)
 static void
 report_seconds_register(const struct update_watch *w, struct behaviour *row)
 {
-	if (!w->seconds.known && w->seconds.invalid) {
+	if (rtc_do_minutes_stand(w->checking.device)) {
+		check_set_outcome(row, true);
+		behaviour_set_text(row, "The seconds changed from 59 to 0, and the minutes did not change.");
+	} else if (!w->seconds.known && w->seconds.invalid) {
 		check_set_outcome(row, true);
 		behaviour_set_text(row, "The seconds register reads %02xh, which is not a second.", w->last.raw);
 	} else if (w->seconds.wrong && has_seconds_result(w)) {

@@ -1,6 +1,9 @@
 /*
- * The driver of the RTC, an MC146818 or a successor: its seconds, and its periodic flag at 8,192 Hz. Registers are
- * named as in Motorola's MC146818 data sheet.
+ * The driver of the RTC, an MC146818 or a successor: its time, and its periodic flag at 8,192 Hz. Registers are named
+ * as in Motorola's MC146818 data sheet.
+ *
+ * A sample reads the seconds only, because a read of the whole date takes six times as long. The date is read between
+ * the batches of samples. A guest that is stopped for whole minutes finds its seconds unchanged.
  *
  * A write to port 70h selects a register by its index. Bit 7 of this port masks NMIs, and on most chip sets the port
  * reads FFh. Intel's chip sets have the same registers at ports 74h and 75h. There the index can be read, and NMIs
@@ -29,6 +32,9 @@
  * us in others, and the update takes 1,984 us. A poll reads two registers, which takes at least 223 ns.
  */
 #define RTC_UPDATE_POLLS_MAX 12000u
+#define RTC_SHORT_BATCH    16u
+#define RTC_DATE_BITS      64u
+#define RTC_DATE_READS_MAX 4 /* maximum number of readings of the date until two successive ones are equal */
 
 unsigned
 rtc_decode_seconds(uint8_t seconds, uint8_t b)
@@ -69,9 +75,22 @@ rtc_read_seconds(const struct device *device, unsigned *seconds)
 	return !updating || (device->saved[RTC_IN_GUEST] && rtc_is_expected_second(device, *seconds));
 }
 
+/* Stores SECONDS as the last known second. If it is lower than before, the next minute is assumed to have started. */
+static void
+rtc_store_second(struct device *device, unsigned seconds)
+{
+	if (seconds == device->saved[RTC_SECOND])
+		return;
+	if (device->saved[RTC_MINUTE] && seconds < device->saved[RTC_SECOND])
+		device->saved[RTC_MINUTE] += RTC_SECONDS_MAX + 1;
+	device->saved[RTC_ROLLED_OVER] = device->saved[RTC_SECOND] == RTC_SECONDS_MAX && seconds == 0;
+	device->saved[RTC_SECOND] = seconds;
+	device->saved[RTC_DATE_IS_DUE] = device->saved[RTC_DATE_IS_USED];
+}
+
 /*
- * Returns the seconds. During an update it returns the last second, and does not wait. The reading thus changes at the
- * end of the update, whose time the crystal determines, and not at an arbitrary time in the update.
+ * Returns the time in seconds. During an update it returns the last second, and does not wait. The reading thus changes
+ * at the end of the update, whose time the crystal determines, and not at an arbitrary time in the update.
  */
 static uint64_t
 rtc_read(void *context)
@@ -80,8 +99,8 @@ rtc_read(void *context)
 	unsigned seconds;
 
 	if (rtc_read_seconds(device, &seconds) && seconds <= RTC_SECONDS_MAX)
-		device->saved[RTC_SECOND] = seconds;
-	return device->saved[RTC_SECOND];
+		rtc_store_second(device, seconds);
+	return device->saved[RTC_MINUTE] + device->saved[RTC_SECOND];
 }
 
 /*
@@ -99,7 +118,53 @@ rtc_update_last_second(struct device *device)
 		counts = rtc_read_seconds(device, &seconds);
 	while (!counts && !rtc_is_expected_second(device, seconds) && ++polls < RTC_UPDATE_POLLS_MAX);
 	if (seconds <= RTC_SECONDS_MAX && (counts || !rtc_is_expected_second(device, seconds)))
-		device->saved[RTC_SECOND] = seconds;
+		rtc_store_second(device, seconds);
+}
+
+/*
+ * Reads the date until two successive readings are equal, so that none was taken from two dates. Returns false if the
+ * date may be undefined because UIP is set, or if it may not belong to the last known second. In a guest UIP is
+ * ignored: see rtc_read_seconds().
+ */
+static bool
+rtc_read_date(const struct device *device, uint64_t *date)
+{
+	uint64_t before;
+	unsigned seconds, reads = 0;
+
+	if (!device->saved[RTC_IN_GUEST] && rtc_read_register(device, REGISTER_A) & A_UIP)
+		return false;
+	*date = rtc_read_date_registers(device);
+	do {
+		before = *date;
+		*date = rtc_read_date_registers(device);
+	} while (*date != before && ++reads < RTC_DATE_READS_MAX);
+	return *date == before && rtc_read_seconds(device, &seconds) && seconds == device->saved[RTC_SECOND];
+}
+
+/*
+ * Stores the start of the current minute according to the date. Returns the seconds by which this differs from the
+ * minute that was assumed. Does nothing if neither the seconds nor the date have changed since the last call.
+ *
+ * If the seconds rolled over from 59 to 0 and the date did not change, the RTC does not count minutes. Its date is no
+ * longer used then.
+ */
+static int64_t
+rtc_update_date(struct device *device)
+{
+	uint64_t *saved = device->saved, date, before = saved[RTC_MINUTE];
+
+	if (!saved[RTC_DATE_IS_USED] ||
+	    (!saved[RTC_DATE_IS_DUE] && rtc_read_date_registers(device) == saved[RTC_DATE]) || !rtc_read_date(device, &date))
+		return 0;
+	saved[RTC_DATE_IS_DUE] = false;
+	saved[RTC_DATE_IS_USED] = !saved[RTC_ROLLED_OVER] || date != saved[RTC_DATE];
+	saved[RTC_ROLLED_OVER] = false;
+	if (!saved[RTC_DATE_IS_USED] || !rtc_decode_date(date, (uint8_t)saved[SAVED_B]))
+		return 0;
+	saved[RTC_DATE] = date;
+	saved[RTC_MINUTE] = rtc_decode_date(date, (uint8_t)saved[SAVED_B]);
+	return (int64_t)(saved[RTC_MINUTE] - before);
 }
 
 static uint64_t
@@ -114,11 +179,29 @@ rtc_pf_read(void *context)
 DRIVER_SAMPLE(rtc_chain, rtc_read)
 DRIVER_SAMPLE(rtc_pf_chain, rtc_pf_read)
 
+/*
+ * Takes samples of the seconds. If a second changed in the batch, the guest may have been stopped for whole minutes at
+ * this time. Therefore the date is read, and corrects the samples since this change. Before a short batch the date is
+ * read, too. Long batches wait for an edge, and other clocks that wrap early are read between them.
+ */
 static void
-rtc_sample(void *device, struct sample *samples, size_t count)
+rtc_sample(void *context, struct sample *samples, size_t count)
 {
+	struct device *device = context;
+	size_t first = count - 1; /* first sample since the latest change */
+	int64_t by;
+
 	rtc_update_last_second(device);
+	if (count <= RTC_SHORT_BATCH || device->saved[RTC_DATE_IS_DUE])
+		rtc_update_date(device);
 	rtc_chain_sample(device, samples, count);
+	if (!device->saved[RTC_DATE_IS_DUE])
+		return;
+	by = rtc_update_date(device);
+	while (first && samples[first].ticks == samples[first - 1].ticks)
+		first--;
+	for (size_t i = first; i < count; i++)
+		samples[i].ticks += (uint64_t)by;
 }
 
 /*
@@ -203,6 +286,19 @@ rtc_update_flag_stays_set(const struct device *device)
 	return updating;
 }
 
+/* Extends the seconds by the date, so that they do not wrap. An invalid date is not used. */
+static void
+rtc_open_date(struct device *device, struct clock *clock)
+{
+	device->saved[RTC_DATE] = rtc_read_date_registers(device);
+	device->saved[RTC_MINUTE] = rtc_decode_date(device->saved[RTC_DATE], (uint8_t)device->saved[SAVED_B]);
+	device->saved[RTC_DATE_IS_USED] = device->saved[RTC_DATE_IS_DUE] = device->saved[RTC_MINUTE] != 0;
+	if (!device->saved[RTC_MINUTE])
+		return;
+	clock->width_bits = RTC_DATE_BITS;
+	clock->wrap_ticks = UINT64_MAX;
+}
+
 static void
 rtc_open_seconds_clock(struct device *device, struct clock *clock)
 {
@@ -226,6 +322,7 @@ rtc_open_seconds_clock(struct device *device, struct clock *clock)
 	else
 		clock->state = CLOCK_PRESENT;
 	device->saved[RTC_SECOND] = rtc_decode_seconds(seconds, (uint8_t)device->saved[SAVED_B]);
+	rtc_open_date(device, clock);
 	if (!(rtc_read_register(device, REGISTER_D) & D_VRT))
 		probe_append_note(clock, "The RTC's battery failed (VRT is 0).");
 }

@@ -12,6 +12,11 @@
 #define RTC_UNREADABLE     0xffu
 
 #define REGISTER_SECONDS   0x00u
+#define REGISTER_MINUTES   0x02u
+#define REGISTER_HOURS     0x04u
+#define REGISTER_DAY       0x07u /* day of the month */
+#define REGISTER_MONTH     0x08u
+#define REGISTER_YEAR      0x09u
 #define REGISTER_A         0x0au
 #define REGISTER_B         0x0bu
 #define REGISTER_C         0x0cu
@@ -29,13 +34,23 @@
 #define B_SET              0x80u /* set while software sets the time; the RTC does not count during this time */
 #define B_PIE              0x40u
 #define B_BINARY           0x04u /* "DM" in the data sheet: the registers contain binary numbers, not BCD */
+#define B_24_HOURS         0x02u /* the hours are from 0 to 23, not 1 to 12 with a bit for the afternoon */
 #define C_PF               0x40u
 #define D_VRT              0x80u /* "valid RAM and time": the battery has not failed */
 #define RTC_SECONDS_MAX    59u
 
 enum { RTC, RTC_PF, RTC_COUNT }; /* indices of the driver's clocks, and their number */
 /* Indices into device.saved: registers before the run, and then the driver's own state. */
-enum { SAVED_INDEX, SAVED_A, SAVED_B, SAVED_PIC, RTC_NMI, RTC_SECOND, RTC_NEEDS_PIE, RTC_IN_GUEST };
+enum {
+	SAVED_INDEX, SAVED_A, SAVED_B, SAVED_PIC, RTC_NMI, RTC_SECOND, RTC_NEEDS_PIE, RTC_IN_GUEST,
+	RTC_MINUTE,       /* start of the current minute in seconds since 2000; 0 if the date is not used */
+	RTC_DATE,         /* registers from the minute to the year as they were last read, a byte for each */
+	RTC_DATE_IS_USED,
+	RTC_DATE_IS_DUE,  /* 1 if the seconds have changed since the date was read */
+	RTC_ROLLED_OVER,  /* 1 if the latest change of the seconds was from 59 to 0 */
+	RTC_SAVED_COUNT,
+};
+_Static_assert(RTC_SAVED_COUNT <= DRIVER_SAVED_MAX, "the RTC's state does not fit into struct device");
 
 /*
  * Finds the RTC's ports, and saves the index register in DEVICE. Afterwards rtc_read_register() works. The caller masks
@@ -62,6 +77,22 @@ rtc_write_register(const struct device *device, uint8_t number, uint8_t value)
  * selects. Returns a number above 59 if SECONDS is invalid.
  */
 unsigned rtc_decode_seconds(uint8_t seconds, uint8_t b);
+
+/* Reads the registers from the minute to the year once, and returns them as a byte for each. */
+uint64_t rtc_read_date_registers(const struct device *device);
+
+/*
+ * Decodes DATE, registers as read by rtc_read_date_registers(), in the format that B, the value of register B, selects.
+ * Returns the start of that minute in seconds since the start of the year 2000, or 0 if it is no valid date.
+ */
+uint64_t rtc_decode_date(uint64_t date, uint8_t b);
+
+/* Returns true if the seconds rolled over, and the minutes did not change. */
+static inline bool
+rtc_do_minutes_stand(const struct device *device)
+{
+	return device->saved[RTC_MINUTE] && !device->saved[RTC_DATE_IS_USED];
+}
 
 /* Called before and after the periodic flag is polled, while interrupts are masked. */
 void rtc_pf_start(struct device *device);

@@ -15,7 +15,7 @@
 #include "clock/clock.h"
 
 #define DRIVER_CLOCKS_MAX 4 /* maximum number of read methods of one device */
-#define DRIVER_SAVED_MAX  8
+#define DRIVER_SAVED_MAX  13
 
 struct platform; /* properties of the machine that drivers need; its members are defined elsewhere */
 

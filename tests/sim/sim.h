@@ -170,6 +170,9 @@ struct sim_rtc {
 	/* the index register, which includes the NMI bit; registers A (without UIP), B and D */
 	uint8_t index, a, b, d;
 	uint64_t seconds;         /* time of day in seconds at world time 0, when a second starts */
+	uint64_t midnight;        /* start of the day at world time 0, in seconds since 1970 */
+	bool date_invalid;        /* true if the registers from the minutes to the year read FFh */
+	bool minutes_stuck;       /* true if these registers always show the time 0:00 at world time 0 */
 	bool index_readable;      /* true if a read of port 70h returns the index; otherwise it returns FFh */
 	/*
 	 * True if Intel's ports 74h and 75h exist. A read of port 74h returns the index with bit 7 cleared. A write to

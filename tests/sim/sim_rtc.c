@@ -1,10 +1,17 @@
 /*
- * The MC146818 of the simulated machine with a 32,768 Hz crystal: seconds, the flag UIP (update in progress), the
+ * The MC146818 of the simulated machine with a 32,768 Hz crystal: its date and time, the flag UIP (update in progress), the
  * periodic flag and the update-ended flag. A new second is readable when the update cycle ends and UIP falls.
  */
+#include <time.h>
+
 #include "sim_internal.h"
 
 #define REGISTER_SECONDS 0x00u
+#define REGISTER_MINUTES 0x02u
+#define REGISTER_HOURS   0x04u
+#define REGISTER_DAY     0x07u
+#define REGISTER_MONTH   0x08u
+#define REGISTER_YEAR    0x09u
 #define REGISTER_A 0x0au
 #define REGISTER_B 0x0bu
 #define REGISTER_C 0x0cu
@@ -16,6 +23,8 @@
 #define B_SET        0x80u
 #define B_PIE        0x40u
 #define B_BINARY     0x04u
+#define B_24_HOURS   0x02u
+#define HOUR_PM      0x80u
 #define C_IRQF       0x80u
 #define C_PF         0x40u
 #define C_UF         0x10u
@@ -24,6 +33,7 @@
 /* number of the last alarm register; registers 1, 3 and 5 hold the alarm's second, minute and hour */
 #define ALARM_LAST   0x05u
 #define CRYSTAL_HZ   32768u
+#define MIDNIGHT     UINT64_C(1795651200) /* 2026-11-26 */
 #define UPDATE_PS    (1984 * SIM_PS_PER_US)
 /* duration of UIP, including 244 us of warning before the update */
 #define UIP_PS       (244 * SIM_PS_PER_US + UPDATE_PS)
@@ -33,7 +43,7 @@ sim_rtc_reset(void)
 {
 	sim.rtc = (struct sim_rtc){
 		.a = 0x26, .b = 0x02, .d = 0x80, /* registers after a reset: rate 1,024 Hz, 24-hour mode, BCD, good battery */
-		.halted_at_ps = SIM_NEVER, .index = 0x0d, .uip_early_ps = UIP_PS, .second_step = 1,
+		.midnight = MIDNIGHT, .halted_at_ps = SIM_NEVER, .index = 0x0d, .uip_early_ps = UIP_PS, .second_step = 1,
 	};
 }
 
@@ -174,17 +184,69 @@ read_flags(void)
 	return flags;
 }
 
+/* Returns the time of day in seconds that the registers show. */
+static uint64_t
+get_shown_time(void)
+{
+	uint64_t early_ps = draw_for_second(sim_rtc_get_time_ps() / SIM_PS_PER_S + 1, sim.rtc.early_max_ps);
+
+	return sim.rtc.seconds + get_second_at(get_updated_time_ps() + early_ps);
+}
+
+static bool
+is_update_garbage(void)
+{
+	return sim.rtc.update_garbage && sim_rtc_get_time_ps() % SIM_PS_PER_S >= SIM_PS_PER_S - UPDATE_PS;
+}
+
+static uint8_t
+encode_number(uint64_t number)
+{
+	return (uint8_t)(sim.rtc.b & B_BINARY ? number : number / 10 << 4 | number % 10);
+}
+
 static uint8_t
 read_seconds(void)
 {
-	uint64_t early_ps = draw_for_second(sim_rtc_get_time_ps() / SIM_PS_PER_S + 1, sim.rtc.early_max_ps);
-	uint64_t seconds = (sim.rtc.seconds + get_second_at(get_updated_time_ps() + early_ps)) % 60;
-
 	if (sim.rtc.seconds_invalid)
 		return 0x7f;
-	if (sim.rtc.update_garbage && sim_rtc_get_time_ps() % SIM_PS_PER_S >= SIM_PS_PER_S - UPDATE_PS)
+	if (is_update_garbage())
 		return 0x45;
-	return (uint8_t)(sim.rtc.b & B_BINARY ? seconds : seconds / 10 << 4 | seconds % 10);
+	return encode_number(get_shown_time() % 60);
+}
+
+static uint8_t
+encode_hour(uint64_t hour)
+{
+	if (sim.rtc.b & B_24_HOURS)
+		return encode_number(hour);
+	return (uint8_t)(encode_number(hour % 12 ? hour % 12 : 12) | (hour >= 12 ? HOUR_PM : 0));
+}
+
+/* Returns a register of the date: minutes, hours, day, month or year. */
+static uint8_t
+read_date(uint8_t index)
+{
+	time_t time = (time_t)(sim.rtc.midnight + get_shown_time());
+	struct tm date;
+
+	if (sim.rtc.date_invalid || is_update_garbage())
+		return 0xff;
+	if (sim.rtc.minutes_stuck)
+		time = (time_t)sim.rtc.midnight;
+	gmtime_r(&time, &date);
+	switch (index) {
+	case REGISTER_MINUTES:
+		return encode_number((uint64_t)date.tm_min);
+	case REGISTER_HOURS:
+		return encode_hour((uint64_t)date.tm_hour);
+	case REGISTER_DAY:
+		return encode_number((uint64_t)date.tm_mday);
+	case REGISTER_MONTH:
+		return encode_number((uint64_t)date.tm_mon + 1);
+	default:
+		return encode_number((uint64_t)date.tm_year % 100);
+	}
 }
 
 uint8_t
@@ -202,6 +264,12 @@ sim_rtc_in(uint16_t port)
 	switch (sim.rtc.index & 0x7fu) {
 	case REGISTER_SECONDS:
 		return read_seconds();
+	case REGISTER_MINUTES:
+	case REGISTER_HOURS:
+	case REGISTER_DAY:
+	case REGISTER_MONTH:
+	case REGISTER_YEAR:
+		return read_date(sim.rtc.index & 0x7fu);
 	case 1:
 	case 3:
 	case ALARM_LAST:

@@ -6,7 +6,16 @@
 
 enum { RTC, RTC_PF };
 
-TEST_FIXTURE(reset, NULL);
+/* Most tests are about the seconds. Without a date, no access to other registers takes time between the samples. */
+static int
+begin_without_date(void **state)
+{
+	reset(state);
+	sim.rtc.date_invalid = true;
+	return 0;
+}
+
+TEST_FIXTURE(begin_without_date, NULL);
 
 TEST(a_reading_of_uip_and_the_seconds_takes_2_us)
 {
@@ -65,7 +74,7 @@ TEST(on_bare_metal_a_new_second_is_visible_when_uip_falls)
 	for (int late = 0; late < 2; late++) {
 		uint64_t late_ps = late ? 150 * SIM_PS_PER_US : 0;
 
-		reset(state);
+		begin_without_date(state);
 		sim.rtc.uip_late_ps = late_ps;
 		sim.rtc.seconds = 59;
 		open_driver(&rtc_driver);
@@ -147,7 +156,7 @@ TEST(an_rtc_with_uip_stuck_at_1_is_broken_and_the_wait_ends)
 TEST(in_a_guest_an_update_that_ends_500_ms_late_is_waited_for)
 {
 	for (int in_guest = 0; in_guest < 2; in_guest++) {
-		reset(state);
+		begin_without_date(state);
 		memcpy(platform.cpu.hypervisor, "TCGTCGTCGTCG", in_guest ? sizeof("TCGTCGTCGTCG") : 0);
 		sim.rtc.uip_late_ps = 500 * SIM_PS_PER_MS;
 		sim_advance_ps(SIM_PS_PER_S + SIM_PS_PER_MS - sim.now_ps);
@@ -163,7 +172,7 @@ TEST(in_a_guest_an_update_that_ends_500_ms_late_is_waited_for)
 TEST(uip_is_not_stuck_if_the_core_is_preempted_in_an_update)
 {
 	for (uint64_t seed = 1; seed <= 200; seed++) {
-		reset(state);
+		begin_without_date(state);
 		sim_advance_ps(SIM_PS_PER_S - 2200 * SIM_PS_PER_US - sim.now_ps);
 		sim.preempt_every = 300;
 		sim.preempt_ps = 30 * SIM_PS_PER_MS;
@@ -194,12 +203,12 @@ TEST(an_rtc_that_is_absent_or_held_in_reset_has_the_reason)
 	assert_state(RTC, CLOCK_ABSENT, "All registers read FFh: there is no RTC at port 70h.");
 	assert_state(RTC_PF, CLOCK_ABSENT,
 		     "All registers read FFh: there is no RTC at port 70h.");
-	reset(state);
+	begin_without_date(state);
 	sim.rtc.a = 0x66;
 	open_driver(&rtc_driver);
 	assert_state(RTC, CLOCK_STUCK, "The RTC's divider is held in reset (register A reads 66h).");
 	assert_int_equal(sim.rtc.a_writes + sim.rtc.b_writes, 0);
-	reset(state);
+	begin_without_date(state);
 	platform.acpi.fadt.cmos_rtc_absent = true;
 	open_driver(&rtc_driver);
 	assert_state(RTC, CLOCK_ABSENT, "The FADT lists no RTC (CMOS RTC not present).");
@@ -328,7 +337,7 @@ TEST(index_and_nmi_bit_are_restored_if_port_70h_can_be_read)
 	static const uint8_t found[] = { 0x0f, 0x8f, 0x00, 0x80, 0x0c };
 
 	for (size_t i = 0; i < sizeof(found); i++) {
-		reset(state);
+		begin_without_date(state);
 		sim.rtc.index_readable = true;
 		sim.rtc.index = found[i];
 		open_driver(&rtc_driver);
@@ -359,7 +368,7 @@ TEST(index_and_nmi_bit_are_restored_through_intels_other_ports)
 	for (size_t i = 0; i < 2; i++) {
 		struct sample sample;
 
-		reset(state);
+		begin_without_date(state);
 		sim.rtc.has_alias = true;
 		sim.rtc.index = found[i];
 		sim.rtc.seconds = 45;
@@ -409,4 +418,110 @@ TEST(other_devices_at_ports_74h_and_75h_are_no_rtc)
 	assert_int_equal(sim.rtc.index, 0x8d);
 	assert_int_equal(latches[0], 0x11);
 	assert_true(latch_writes > 0);
+}
+
+/* Opens the RTC with a date, 120 s before NEXT, a time in seconds since 1970. Register B is B. */
+static void
+open_before(void **state, uint64_t next, uint8_t b)
+{
+	reset(state);
+	sim.rtc.b = b;
+	sim.rtc.midnight = next - 120;
+	open_driver(&rtc_driver);
+	assert_true(clocks[RTC].wrap_ticks == UINT64_MAX);
+}
+
+static uint64_t
+time_at(uint64_t at_ps)
+{
+	struct sample samples[2];
+
+	take(&clocks[RTC], at_ps, samples, 2);
+	return samples[1].ticks;
+}
+
+/* dates at which several registers change, in seconds since 1970 */
+#define MIDNIGHT   UINT64_C(1795651200) /* 2026-11-26 */
+#define NOON       (MIDNIGHT + 43200)
+#define AFTER_NOON (NOON + 3600)
+#define MARCH      UINT64_C(1835481600) /* 2028-03-01, after a leap day */
+#define NEW_YEAR   UINT64_C(1798761600) /* 2027-01-01 */
+
+TEST(the_time_does_not_wrap_after_a_minute_in_any_format)
+{
+	static const uint64_t next[] = { MIDNIGHT, NOON, AFTER_NOON, MARCH, NEW_YEAR };
+	static const uint8_t formats[] = { 0x00, 0x02, 0x04, 0x06 }; /* BCD or binary, 12 or 24 hours */
+
+	for (size_t i = 0; i < sizeof(next) / sizeof(*next); i++) {
+		for (size_t f = 0; f < sizeof(formats); f++) {
+			uint64_t first;
+
+			open_before(state, next[i], formats[f]);
+			first = time_at(118 * SIM_PS_PER_S + SIM_PS_PER_MS);
+			assert_int_equal(first, next[i] - 2 - UINT64_C(946684800)); /* since 2000 */
+			assert_int_equal(time_at(119 * SIM_PS_PER_S + SIM_PS_PER_MS), first + 1);
+			assert_int_equal(time_at(120 * SIM_PS_PER_S + SIM_PS_PER_MS), first + 2);
+		}
+	}
+}
+
+TEST(a_stop_of_whole_minutes_or_hours_is_seen)
+{
+	static const uint64_t stops_s[] = { 59, 60, 61, 120, 3600, 86400, 31 * 86400 };
+
+	for (size_t i = 0; i < sizeof(stops_s) / sizeof(*stops_s); i++) {
+		uint64_t first;
+
+		open_before(state, MIDNIGHT, 0x02);
+		first = time_at(10 * SIM_PS_PER_S + SIM_PS_PER_MS);
+		sim.rtc.ahead_ps += stops_s[i] * SIM_PS_PER_S;
+		assert_int_equal(time_at(10 * SIM_PS_PER_S + 2 * SIM_PS_PER_MS), first + stops_s[i]);
+	}
+}
+
+/* During an update the date is not read. The stop is seen at the edge that ends the update. */
+TEST(an_edge_after_a_stop_of_a_minute_has_the_full_time)
+{
+	static struct sample samples[100];
+	uint64_t first;
+
+	open_before(state, MIDNIGHT, 0x02);
+	first = time_at(10 * SIM_PS_PER_S + SIM_PS_PER_MS);
+	sim.rtc.ahead_ps += 60 * SIM_PS_PER_S;
+	/* a sample takes about 2 us, so the edge is in the middle of the batch */
+	take(&clocks[RTC], 11 * SIM_PS_PER_S - 100 * SIM_PS_PER_US, samples, 100);
+	assert_int_equal(samples[0].ticks, first);
+	assert_int_equal(samples[99].ticks, first + 61);
+}
+
+TEST(the_time_goes_back_when_the_rtc_is_set_back)
+{
+	uint64_t first;
+
+	open_before(state, MIDNIGHT, 0x02);
+	first = time_at(50 * SIM_PS_PER_S + SIM_PS_PER_MS);
+	sim.rtc.ahead_ps -= 3 * SIM_PS_PER_S;
+	assert_int_equal(time_at(50 * SIM_PS_PER_S + 2 * SIM_PS_PER_MS), first - 3);
+	sim.rtc.midnight -= 3600;
+	assert_int_equal(time_at(50 * SIM_PS_PER_S + 3 * SIM_PS_PER_MS), first - 3603);
+}
+
+TEST(minutes_that_do_not_count_are_not_used)
+{
+	uint64_t first;
+
+	reset(state);
+	sim.rtc.minutes_stuck = true;
+	sim.rtc.seconds = 50;
+	open_driver(&rtc_driver);
+	first = time_at(9 * SIM_PS_PER_S + SIM_PS_PER_MS);
+	assert_int_equal(time_at(10 * SIM_PS_PER_S + SIM_PS_PER_MS), first + 1);
+	assert_int_equal(time_at(11 * SIM_PS_PER_S + SIM_PS_PER_MS), first + 2);
+	assert_int_equal(time_at(70 * SIM_PS_PER_S + SIM_PS_PER_MS), first + 61);
+}
+
+TEST(an_invalid_date_is_not_used)
+{
+	open_driver(&rtc_driver);
+	assert_int_equal(clocks[RTC].wrap_ticks, 59);
 }

@@ -1072,12 +1072,13 @@ TEST(a_counter_that_is_lower_at_the_end_than_in_the_window_stepped_back)
 {
 	for (int clock = HPET; clock <= RTC; clock += RTC - HPET) {
 		begin_healthy();
+		sim.rtc.ahead_ps = 10 * SIM_PS_PER_S;
 		measure_window();
 		for (size_t i = 0; i < bench->report.clock_count; i++)
 			bench->survey.steps.clocks[i].implied.value = 0;
 		sim_advance_ps(2 * SIM_PS_PER_S);
 		if (clock == HPET)
-			sim.hpet.counter.origin_ticks -= 3 * (UINT64_C(1000000000000000) / SIM_HPET_PERIOD_FS);
+			sim.hpet.counter.origin_ticks -= 4 * (UINT64_C(1000000000000000) / SIM_HPET_PERIOD_FS);
 		else
 			sim.rtc.ahead_ps -= 4 * SIM_PS_PER_S;
 		survey_measure_rates_at_end_of_run(&bench->survey);
