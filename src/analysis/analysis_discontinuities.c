@@ -28,6 +28,13 @@
  */
 #define MOVED_NS_MAX   INT64_C(100000000)
 
+/*
+ * Largest error of an RTC's rate, if its measured rate is less exact. NTP corrects no clock with a larger error. The
+ * rate's error counts for all of the time that an RTC showed while the machine was stopped.
+ */
+#define EDGE_RATE_PPM  INT64_C(500)
+#define PPM            INT64_C(1000000)
+
 static int64_t
 clamp_difference(int64_t size)
 {
@@ -70,11 +77,32 @@ max_edge_lateness_ns(const struct analysis_step *step, int64_t late_ns)
 }
 
 /*
+ * Returns the error in ticks of the time that CLOCK showed, due to the error of its rate. TSC_TICKS passed on the TSC,
+ * and the clock showed up to SHOWN_TICKS of the TSC. The error grows with the longer of these times, because a clock that
+ * wrapped shows too little time. ALONE is true for an RTC that alone went on: its rate is taken as right within
+ * EDGE_RATE_PPM.
+ */
+static int64_t
+error_by_rate_ticks(const struct record_rate *rate, int64_t tsc_ticks, int64_t shown_ticks, bool alone)
+{
+	uint64_t size = tsc_ticks < 0 ? 0 - (uint64_t)tsc_ticks : (uint64_t)tsc_ticks;
+	uint64_t shown = shown_ticks < 0 ? 0 : (uint64_t)shown_ticks, longer = shown > size ? shown : size;
+	int64_t error = clamp_difference((int64_t)scale_mul_div_up(longer, rate->high - rate->low, rate->low));
+	int64_t least;
+
+	if (!alone)
+		return error;
+	least = clamp_difference((int64_t)scale_mul_div_up(size, rate->high - rate->low, rate->low) +
+				 (int64_t)scale_mul_div_up(longer, EDGE_RATE_PPM, PPM));
+	return least < error ? least : error;
+}
+
+/*
  * Returns the bounds of the time in ns that CLOCK gained on the TSC in the step, modulo the clock's range. An edge may
- * be up to LATE_NS late.
+ * be up to LATE_NS late. ALONE: see error_by_rate_ticks().
  */
 static struct offset
-clock_gain_on_tsc_ns(const struct analysis_step *step, const struct record_compared *clock, int64_t late_ns)
+clock_gain_on_tsc_ns(const struct analysis_step *step, const struct record_compared *clock, int64_t late_ns, bool alone)
 {
 	const struct clock *of = get_compared_clock(step, clock);
 	const struct record_rate rate = clock->implied;
@@ -88,16 +116,8 @@ clock_gain_on_tsc_ns(const struct analysis_step *step, const struct record_compa
 	int64_t more = of->edges_only ? !clock->now_at_edge : slack;
 	struct offset offset = { to_tsc_ticks(step, clock, ticks - less, SCALE_DOWN),
 				 to_tsc_ticks(step, clock, ticks + more, SCALE_UP) };
-	int64_t by_rate;
-	uint64_t size;
+	int64_t by_rate = error_by_rate_ticks(&rate, most, offset.high, alone);
 
-	/*
-	 * The rate's error grows with the elapsed time: the longer of the times that the TSC and the clock show,
-	 * because a clock that wrapped shows too little time.
-	 */
-	size = most < 0 ? 0 - (uint64_t)most : (uint64_t)most;
-	size = offset.high > 0 && (uint64_t)offset.high > size ? (uint64_t)offset.high : size;
-	by_rate = clamp_difference((int64_t)scale_mul_div_up(size, rate.high - rate.low, rate.low));
 	late_ns = of->edges_only ? max_edge_lateness_ns(step, late_ns) : 0;
 	return (struct offset){
 		clamp_difference(scale_ticks_to_ns_down(&step->scale,
@@ -108,8 +128,8 @@ clock_gain_on_tsc_ns(const struct analysis_step *step, const struct record_compa
 }
 
 /*
- * OFFSET contains the time that an edge clock gained against the TSC. The clock may have wrapped unnoticed. Subtracts
- * whole wraps, so that the upper bound is between EDGE_BACK_NS and EDGE_BACK_NS + WRAP_NS.
+ * OFFSET contains the time that an edge clock gained on the TSC. The clock may have wrapped unnoticed. Subtracts whole
+ * wraps, so that the upper bound is between EDGE_BACK_NS and EDGE_BACK_NS + WRAP_NS.
  */
 static struct offset
 reduce_gain_by_whole_wraps(struct offset offset, int64_t wrap_ns)
@@ -154,7 +174,7 @@ clock_gain_in_step(const struct analysis_step *step, const struct record_compare
 	int64_t wrap = time_between_wraps_ns(step, clock);
 	/* a clock that was first read within the step does not cover the whole step */
 	struct discontinuity_clock in = { clock->then.begin <= step->is.begin_tsc,
-					  clock_gain_on_tsc_ns(step, clock, late_ns), (uint64_t)wrap };
+					  clock_gain_on_tsc_ns(step, clock, late_ns, false), (uint64_t)wrap, false };
 
 	if (!get_compared_clock(step, clock)->edges_only) {
 		in.known &= !may_clock_have_wrapped(step, clock, wrap);
@@ -168,7 +188,7 @@ clock_gain_in_step(const struct analysis_step *step, const struct record_compare
 	/* A gain that is only known to a whole wrap or more, as after a long time without readings, proves nothing. */
 	in.known &= !wrap || in.elapsed.high - in.elapsed.low < wrap;
 	in.elapsed = reduce_gain_by_whole_wraps(in.elapsed, wrap);
-	in.wrap_ns = 0;
+	in.uncounted = wrap != 0;
 	return in;
 }
 
@@ -180,7 +200,7 @@ analysis_group_clocks_by_gain(const struct analysis_step *step, int64_t edge_lat
 	for (size_t i = 0; i < step->count; i++)
 		clocks[step->clocks[i].clock] = clock_gain_in_step(step, &step->clocks[i], edge_late_ns);
 	clocks[ANALYSIS_TSC] =
-		(struct discontinuity_clock){ true, { may_emulator_have_moved_tsc(step) ? -MOVED_NS_MAX : 0, 0 }, 0 };
+		(struct discontinuity_clock){ true, { may_emulator_have_moved_tsc(step) ? -MOVED_NS_MAX : 0, 0 }, 0, false };
 	return discontinuity_find_groups(clocks, ANALYSIS_TSC + 1, floor_ns < FAR ? floor_ns : FAR);
 }
 
@@ -191,7 +211,7 @@ analysis_max_unreported_gain_ns(const struct analysis_step *step, const struct r
 
 	if (!get_compared_clock(step, clock)->edges_only || !step->report->hypervisor[0])
 		return 0;
-	by = reduce_gain_by_whole_wraps(clock_gain_on_tsc_ns(step, clock, ANALYSIS_EDGE_LATEST_NS),
+	by = reduce_gain_by_whole_wraps(clock_gain_on_tsc_ns(step, clock, ANALYSIS_EDGE_LATEST_NS, false),
 					time_between_wraps_ns(step, clock));
 	return by.high > 0 ? (uint64_t)by.high : 0;
 }
@@ -286,6 +306,32 @@ max_unreported_gain_of_clocks_ns(const struct analysis_step *step, uint32_t cloc
 	return hidden;
 }
 
+/* Returns the time that the RTC gained on the TSC, if CLOCKS contains only one clock and this is an RTC. */
+static struct offset
+gain_of_lone_edge_clock(const struct analysis_step *step, uint32_t clocks)
+{
+	for (size_t i = 0; i < step->count; i++)
+		if (clocks == set_of(step->clocks[i].clock) && analysis_are_edge_clocks(step->report, clocks))
+			return reduce_gain_by_whole_wraps(clock_gain_on_tsc_ns(step, &step->clocks[i], ANALYSIS_EDGE_LATEST_NS, true),
+							  time_between_wraps_ns(step, &step->clocks[i]));
+	return OFFSET_UNKNOWN;
+}
+
+/*
+ * Returns true if the clocks still diverged at the latest readings of the step. The step then ends with these readings,
+ * and otherwise before them, when the clocks were first seen to disagree.
+ */
+static bool
+did_clocks_diverge_until_end(const struct analysis_step *step)
+{
+	uint64_t latest = 0;
+
+	for (size_t i = 0; i < step->count; i++)
+		if (step->clocks[i].now.end > latest)
+			latest = step->clocks[i].now.end;
+	return step->is.seen_tsc == latest;
+}
+
 static void
 add_discontinuity(struct report *report, const struct analysis_step *step)
 {
@@ -293,23 +339,26 @@ add_discontinuity(struct report *report, const struct analysis_step *step)
 	struct report_discontinuity *row = &report->discontinuities[report->discontinuity_count];
 	uint64_t begin = last_agreement_tsc(step, analysis_find_clocks_outside_tsc_group(&found));
 	int64_t step_ticks = clamp_difference((int64_t)(step->is.seen_tsc - begin));
-	int64_t step_ns = clamp_difference(scale_ticks_to_ns_down(&step->scale, step_ticks));
+	struct offset step_ns = { clamp_difference(scale_ticks_to_ns_down(&step->scale, step_ticks)),
+				  clamp_difference(scale_ticks_to_ns_up(&step->scale, step_ticks)) };
 
 	if (found.count < 2 || report->discontinuity_count == REPORT_DISCONTINUITIES_MAX)
 		return;
 	report->discontinuity_count++;
-	*row = (struct report_discontinuity){ .from_tsc = begin, .at_tsc = step->is.seen_tsc, .group_count = found.count };
+	*row = (struct report_discontinuity){ .from_tsc = begin, .at_tsc = step->is.seen_tsc, .group_count = found.count,
+					  .gradual = did_clocks_diverge_until_end(step) };
 	for (size_t i = 0; i < found.count; i++) {
-		const struct offset *elapsed = &found.groups[i].elapsed;
+		struct offset alone = gain_of_lone_edge_clock(step, found.groups[i].clocks);
+		const struct offset *elapsed = offset_is_known(alone) ? &alone : &found.groups[i].elapsed;
 
 		row->groups[i] = make_report_group(report, found.groups[i].clocks);
 		if (have_clocks_shown_only_one_edge(step, found.groups[i].clocks))
 			row->from_tsc = 0;
 		else if (offset_is_known(*elapsed))
 			row->groups[i].elapsed = (struct interval_ns){
-				true, step_ns + elapsed->low + (elapsed->high - elapsed->low) / 2,
-				step_ns + elapsed->low,
-				step_ns + elapsed->high + max_unreported_gain_of_clocks_ns(step, found.groups[i].clocks),
+				true, step_ns.low + elapsed->low + (elapsed->high - elapsed->low) / 2,
+				step_ns.low + elapsed->low,
+				step_ns.high + elapsed->high + max_unreported_gain_of_clocks_ns(step, found.groups[i].clocks),
 			};
 	}
 }

@@ -106,15 +106,30 @@ elapsed_interval_width_ns(const struct panel *panel, size_t clock)
 	return (uint64_t)(panel->clocks[clock].elapsed.high - panel->clocks[clock].elapsed.low);
 }
 
-/* Returns the narrowest interval of the step's duration, among the clocks of SET that do not wrap. */
+/*
+ * Returns true if the interval of CLOCK is a better one for the step's duration than that of BEST: if it has no
+ * uncounted wraps, or else if it is narrower.
+ */
+static bool
+is_better_elapsed_interval(const struct panel *panel, size_t clock, size_t best)
+{
+	if (best == panel->count || panel->clocks[clock].uncounted != panel->clocks[best].uncounted)
+		return best == panel->count || panel->clocks[best].uncounted;
+	return elapsed_interval_width_ns(panel, clock) < elapsed_interval_width_ns(panel, best);
+}
+
+/*
+ * Returns the narrowest interval of the step's duration, among the clocks of SET that do not wrap. If there are none,
+ * returns that of an uncounted clock, without its whole wraps.
+ */
 static struct offset
 find_narrowest_elapsed_interval(const struct panel *panel, uint32_t set)
 {
 	size_t best = panel->count;
 
 	for (size_t i = 0; i < panel->count; i++)
-		if (set_has(set, i) && !panel->clocks[i].wrap_ns &&
-		    (best == panel->count || elapsed_interval_width_ns(panel, i) < elapsed_interval_width_ns(panel, best)))
+		if (set_has(set, i) && (!panel->clocks[i].wrap_ns || panel->clocks[i].uncounted) &&
+		    is_better_elapsed_interval(panel, i, best))
 			best = i;
 	return best == panel->count ? OFFSET_UNKNOWN : panel->clocks[best].elapsed;
 }
@@ -212,7 +227,7 @@ make_panel_of_clocks(const struct discontinuity_clock *clocks, size_t count, uin
 		int64_t by = wrap_time_to_reach_ns(clock, middle_of_interval(&clock->elapsed),
 						   near_ns - (int64_t)(clock->wrap_ns / 2));
 
-		if (clock->wrap_ns < WRAP_NS_MIN)
+		if (clock->wrap_ns < WRAP_NS_MIN || clock->uncounted)
 			continue;
 		/* if the interval is wider than the wrap, every duration is possible, so this clock proves nothing */
 		clock->known &= elapsed_interval_width_ns(&panel, i) < clock->wrap_ns;

@@ -25,6 +25,8 @@ struct discontinuity_clock {
 	struct offset elapsed;
 	/* the duration is known only modulo this time, because the clock wraps; 0 if the clock does not wrap */
 	uint64_t wrap_ns;
+	/* true if nothing shows how often the clock wrapped, although it wraps rarely */
+	bool uncounted;
 };
 
 struct discontinuity_group {

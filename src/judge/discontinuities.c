@@ -11,13 +11,11 @@
 #include "report/clock_sources.h"
 #include "report/phrase.h"
 
-#define NS_PER_MS   INT64_C(1000000)
-#define NS_DECIMALS 9
-#define US_DECIMALS 6
-/* the duration of a stop of the machine is printed as a range if its error is larger than this */
-#define VAGUE_NS    (200 * NS_PER_MS)
-/* a stop longer than this, in ms, is printed with one decimal of seconds, a shorter stop with two */
-#define TENTHS_MS   1000
+#define NS_PER_MS INT64_C(1000000)
+#define PPM       1000000
+#define PPM_MAX   UINT64_C(1000000000000) /* a larger change is not printed */
+#define NS_PER_S  UINT64_C(1000000000)
+#define NS_PER_MINUTE (60 * NS_PER_S)
 
 static struct phrase
 list_clocks_of_group(const struct report *report, const struct report_group *group)
@@ -29,18 +27,56 @@ list_clocks_of_group(const struct report *report, const struct report_group *gro
 	return phrase;
 }
 
-/* Returns NS in seconds, rounded to DECIMALS decimals. */
-static struct phrase
-format_seconds(int64_t ns, unsigned decimals)
+/* Returns by how much GROUP advanced more than OTHER. Both must be known. */
+static struct interval_ns
+gain_of_group(const struct report_group *group, const struct report_group *other)
 {
-	uint64_t size_ns = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
-	struct phrase phrase = { "" };
-	struct text text;
+	return (struct interval_ns){ true, group->elapsed.value - other->elapsed.value,
+				     group->elapsed.low - other->elapsed.high, group->elapsed.high - other->elapsed.low };
+}
 
-	text_init(&text, phrase.bytes, sizeof(phrase.bytes));
-	text_put(&text, ns < 0 ? "-" : "");
-	text_put_decimal(&text, size_ns, NS_DECIMALS, decimals);
-	return phrase;
+/* Returns true if the RTC does not count seconds or minutes correctly. */
+static bool
+has_rtc_failed(const struct report *report)
+{
+	for (size_t i = 0; i < report->behaviours.count; i++)
+		if (text_equal(report->behaviours.rows[i].rule, "rtc-seconds") &&
+		    rules_has_check_failed(report, &report->behaviours.rows[i]))
+			return true;
+	return false;
+}
+
+/* Returns the time after which the readings of CLOCK repeat, or 0 if they do not. */
+static uint64_t
+time_between_wraps_ns(const struct report *report, const struct clock *clock)
+{
+	if (clock->edges_only && has_rtc_failed(report))
+		return NS_PER_MINUTE;
+	if (clock->wrap_ticks == UINT64_MAX || !clock->claimed.num)
+		return 0;
+	return scale_mul_div_wide((unsigned __int128)clock->wrap_ticks + 1, clock->claimed.den * NS_PER_S, clock->claimed.num,
+				  SCALE_NEAREST);
+}
+
+/*
+ * Returns ", or whole multiples of 60 s more" if all clocks of GROUP wrap, otherwise "". The time by such clocks is
+ * only known without whole wraps.
+ */
+static struct phrase
+describe_unknown_wraps(const struct report *report, const struct report_group *group)
+{
+	uint64_t shortest_ns = UINT64_MAX;
+
+	for (size_t i = 0; i < group->clock_count; i++) {
+		uint64_t ns = group->members[i] < report->clock_count ?
+			time_between_wraps_ns(report, &report->clocks[group->members[i]].clock) : 0;
+
+		if (!ns)
+			return (struct phrase){ "" };
+		shortest_ns = ns < shortest_ns ? ns : shortest_ns;
+	}
+	return phrase(", or whole multiples of %s more", phrase_duration((int64_t)shortest_ns, (int64_t)shortest_ns,
+									 (int64_t)shortest_ns).bytes);
 }
 
 /* Returns the group of ROW that is not GROUP. ROW must have two groups. */
@@ -55,19 +91,27 @@ static void
 note_machine_stop(struct report *report, const struct report_discontinuity *row, const struct report_group *rtc)
 {
 	const struct report_group *other = get_other_group(row, rtc);
-	int64_t low = rtc->elapsed.low - other->elapsed.high, high = rtc->elapsed.high - other->elapsed.low;
-	int64_t middle = rtc->elapsed.value - other->elapsed.value;
-	unsigned decimals = middle >= TENTHS_MS * NS_PER_MS ? 1 : 2;
-	struct phrase at = phrase_tsc_time(report, row->at_tsc), lasted = format_seconds(middle, decimals);
+	struct interval_ns by = gain_of_group(rtc, other);
+	struct phrase at = phrase_tsc_time(report, row->at_tsc);
 	const char *id = report_clock_id(report, rtc->members[0]);
 
-	if (high - low > VAGUE_NS)
-		lasted = phrase("%s to %s", format_seconds(low, decimals).bytes, format_seconds(high, decimals).bytes);
 	if (rtc->elapsed.known)
-		report_add_note(report, "The machine was stopped for %s s at %s (shown by the %s).", lasted.bytes, at.bytes, id);
+		report_add_note(report, "The machine was stopped for %s%s at %s (shown by the %s, unless it was set then).",
+				phrase_duration(by.value, by.low, by.high).bytes, describe_unknown_wraps(report, rtc).bytes,
+				at.bytes, id);
 	else
 		report_add_note(report, "The machine was stopped before %s (shown by the %s); for how long is not known.", at.bytes,
 				id);
+}
+
+/* Returns GAIN_NS as ppm of ELAPSED_NS, which is positive. */
+static int64_t
+to_ppm(int64_t gain_ns, int64_t elapsed_ns)
+{
+	uint64_t ppm = scale_mul_div(gain_ns < 0 ? 0 - (uint64_t)gain_ns : (uint64_t)gain_ns, PPM, (uint64_t)elapsed_ns);
+
+	ppm = ppm > PPM_MAX ? PPM_MAX : ppm;
+	return gain_ns < 0 ? -(int64_t)ppm : (int64_t)ppm;
 }
 
 /*
@@ -81,25 +125,39 @@ add_jump_finding(struct report *report, const struct report_discontinuity *row, 
 	const char *id = report_clock_id(report, alone->members[0]);
 	struct report_clock *entry = report_find_clock(report, id); /* NULL for a TSC that is not in the report */
 	bool known = alone->elapsed.known && other->elapsed.known;
-	int64_t ns = alone->elapsed.value - other->elapsed.value;
-	bool back = known && ns < 0;
-	const char *rule = back ? "clock-backward" : "clock-jumped";
+	struct interval_ns gain = gain_of_group(alone, other);
+	bool back = known && gain.value < 0;
+	bool slow = known && row->gradual && other->elapsed.value > 0 && (!back || alone->elapsed.low > 0);
+	const char *rule = slow ? "rate-changed" : back ? "clock-backward" : "clock-jumped";
 	uint64_t jumps = judge_count_jumps_of_clock(report, id);
 	uint64_t leaps = back || !entry ? 0 : entry->monotonic.leaps;
 	struct phrase by = { "" }, more = { "" };
 	struct finding *finding;
 
-	if (jumps <= rules_get_limit_by_id(report, rule) || rules_find_finding(report, rule, id))
+	if ((!slow && jumps <= rules_get_limit_by_id(report, rule)) || rules_find_finding(report, rule, id))
 		return;
 	if (entry && !entry->failed_tsc)
 		entry->failed_tsc = row->at_tsc;
 	if (known)
-		by = phrase("%s%s s", back ? " back by " : " ahead by ", format_seconds(back ? -ns : ns, US_DECIMALS).bytes);
+		by = phrase("%s%s%s", back ? " back by " : " ahead by ",
+			    (back ? phrase_duration(-gain.value, -gain.high, -gain.low) :
+				    phrase_duration(gain.value, gain.low, gain.high)).bytes,
+			    describe_unknown_wraps(report, alone).bytes);
 	if (leaps > jumps)
 		more = phrase(" In all, the TSC jumped ahead %lu times.", leaps);
-	finding = rules_add_finding(report, rule, id, REPORT_NO_CORE, "%s jumped%s at %s; %s agreed with each other.%s", id,
-				    by.bytes, phrase_tsc_time(report, row->at_tsc).bytes, list_clocks_of_group(report, other).bytes, more.bytes);
-	rules_set_count(finding, leaps > jumps ? leaps : jumps);
+	if (slow) {
+		finding = rules_add_finding(report, rule, id, REPORT_NO_CORE, "%s had another rate for a time, and %s%s between %s and "
+					    "%s; %s agreed with each other.", id, back ? "fell" : "got", by.bytes,
+					    phrase_tsc_time(report, row->from_tsc).bytes, phrase_tsc_time(report, row->at_tsc).bytes,
+					    list_clocks_of_group(report, other).bytes);
+		rules_set_figure(finding, to_ppm(gain.value, other->elapsed.value), to_ppm(gain.low, other->elapsed.value),
+				 to_ppm(gain.high, other->elapsed.value));
+	} else {
+		finding = rules_add_finding(report, rule, id, REPORT_NO_CORE, "%s jumped%s at %s; %s agreed with each other.%s", id,
+					    by.bytes, phrase_tsc_time(report, row->at_tsc).bytes,
+					    list_clocks_of_group(report, other).bytes, more.bytes);
+		rules_set_count(finding, leaps > jumps ? leaps : jumps);
+	}
 	if (finding)
 		/* other clocks prove that the counter jumped, so the finding is on all its read methods */
 		finding->one_way = false;
@@ -109,19 +167,23 @@ add_jump_finding(struct report *report, const struct report_discontinuity *row, 
 static void
 add_divergence_finding(struct report *report, const struct report_discontinuity *row)
 {
+	bool tsc_moved = row->class == DISCONTINUITY_TSC_MOVED;
 	struct phrase groups = { "" };
 
 	for (size_t i = 0; i < row->group_count; i++) {
 		const struct report_group *group = &row->groups[i];
+		const struct interval_ns *elapsed = &group->elapsed;
 		struct phrase time = phrase("an unknown time");
 
-		if (group->elapsed.known)
-			time = phrase("%s s", format_seconds(group->elapsed.value, US_DECIMALS).bytes);
+		if (elapsed->known)
+			time = phrase("%s%s", phrase_duration(elapsed->value, elapsed->low, elapsed->high).bytes,
+				      describe_unknown_wraps(report, group).bytes);
 		phrase_add(&groups, "%s%s advanced by %s", phrase_list_separator(i, row->group_count),
 			   list_clocks_of_group(report, group).bytes, time.bytes);
 	}
-	rules_add_finding(report, "clocks-parted", NULL, REPORT_NO_CORE, "At %s the clocks diverged: %s.",
-			  phrase_tsc_time(report, row->at_tsc).bytes, groups.bytes);
+	rules_add_finding(report, "clocks-parted", tsc_moved ? "tsc" : NULL, REPORT_NO_CORE, "At %s the clocks diverged: %s.%s",
+			  phrase_tsc_time(report, row->at_tsc).bytes, groups.bytes,
+			  tsc_moved ? " The TSC moved, or all others were stopped." : "");
 }
 
 /*
@@ -221,7 +283,8 @@ is_any_clock_in_neither_group(const struct report *report, const struct report_d
 
 /*
  * Returns true if a hypervisor may have stopped its own clock while it paused the guest, as Xen does with its Hyper-V
- * clock. That clock is then behind the others, as after a step back, but its readings never decreased.
+ * clock, or restored it from a snapshot. That clock is then behind the others, as after a step back, but its readings
+ * never decreased.
  */
 static bool
 may_machine_have_been_paused(const struct report *report, const struct report_group *group,
@@ -229,13 +292,13 @@ may_machine_have_been_paused(const struct report *report, const struct report_gr
 {
 	const struct report_clock *entry = &report->clocks[group->members[0]];
 
-	return entry->clock.by_tsc && !entry->monotonic.backward && is_group_ahead_of_other(other, group) &&
-	       group->elapsed.low > 0;
+	return !entry->monotonic.backward && is_group_ahead_of_other(other, group) &&
+	       (entry->clock.by_tsc ? group->elapsed.low > 0 : report->hypervisor[0] && group->elapsed.high > 0);
 }
 
 /*
- * Returns the group of ROW that differs from all other clocks: the only clock that jumped, or the RTC, which goes on
- * while a hypervisor stops the machine. Sets the class of ROW. Returns NULL if there is no such group.
+ * Returns the group of ROW that differs from all other clocks: the only clock that jumped, the RTC, which goes on while
+ * a hypervisor stops the machine, or the TSC of a guest. Sets the class of ROW. Returns NULL if there is no such group.
  */
 static const struct report_group *
 find_lone_group(const struct report *report, struct report_discontinuity *row)
@@ -255,6 +318,10 @@ find_lone_group(const struct report *report, struct report_discontinuity *row)
 		if (is_jump_of_single_clock_proven(report, group->clocks, other->clocks) &&
 		    !may_machine_have_been_paused(report, group, other)) {
 			row->class = DISCONTINUITY_JUMPED;
+			return group;
+		}
+		if (group->clocks == judge_get_clock_bit(report, "tsc") && set_size(other->clocks) > 1) {
+			row->class = DISCONTINUITY_TSC_MOVED;
 			return group;
 		}
 	}

@@ -6,15 +6,21 @@
 
 #include "base/text.h"
 
-/* Returns how often the machine was stopped, restored or moved. Jumps of a single clock are not counted. */
 static size_t
-count_disruptions(const struct report *report)
+count_discontinuities(const struct report *report, enum discontinuity_class class)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < report->discontinuity_count; i++)
-		count += report->discontinuities[i].class != DISCONTINUITY_JUMPED;
+		count += report->discontinuities[i].class == class;
 	return count;
+}
+
+/* Returns how often the machine was stopped, restored or moved. Moves of a single clock are not counted. */
+static size_t
+count_disruptions(const struct report *report)
+{
+	return count_discontinuities(report, DISCONTINUITY_STOPPED) + count_discontinuities(report, DISCONTINUITY_PARTED);
 }
 
 /* Returns the first signal that changed during the run, or NULL. */
@@ -48,7 +54,10 @@ judge_announcements_of_disruptions(struct report *report)
 	const struct signals *signals = &report->signals;
 	const struct signal *changed = find_first_changed_disruption_signal(signals);
 	const struct signal *best = find_usable_disruption_signal(signals);
-	size_t disruptions = count_disruptions(report);
+	size_t moves = count_discontinuities(report, DISCONTINUITY_TSC_MOVED);
+	/* an announcement proves that the guest was stopped or moved when its TSC alone diverged */
+	size_t disruptions = count_disruptions(report) + (changed ? moves : 0);
+	bool tsc_moved = !disruptions && moves;
 	const char *plural = disruptions == 1 ? "" : "s";
 	struct behaviour *row;
 
@@ -59,6 +68,11 @@ judge_announcements_of_disruptions(struct report *report)
 		return;
 	if (judge_has_tsc_stepped(report)) {
 		behaviour_mark_unchecked(row, UNCHECKED_OTHER, "The TSC stepped back, so the clocks show no disruptions.");
+		return;
+	}
+	if (tsc_moved && best) {
+		behaviour_mark_unchecked(row, UNCHECKED_OTHER, "The TSC alone diverged from the clocks, which does not prove a stop of the "
+					 "guest; %s announced none.", best->name);
 		return;
 	}
 	row->checked = best != NULL;

@@ -16,6 +16,7 @@
 #define STEAL_APART_MILLIPERCENT UINT64_C(1000)
 #define STEAL_APART_NS           UINT64_C(10000000)
 #define P999              99900            /* 99.9 % in units of 1/1000 % */
+#define LONG_READ_NS      UINT64_C(10000000) /* a read of a clock that takes this long was interrupted */
 /*
  * A note names the part of a soak in which most gaps occurred: the shortest part with 9 of 10 gaps, if cores were
  * observed for at most half of the time in this part. A soak with fewer gaps than GAPS_MIN gets no note.
@@ -25,6 +26,76 @@
 #define PART_GAPS_DEN 10
 #define PART_SHARE    2
 #define NS_PER_MS     UINT64_C(1000000)
+
+/*
+ * Returns the clock with the longest read on the boot core if that read took at least LONG_READ_NS, otherwise NULL. A
+ * clock is left out if clocks diverged in its measurement, and an RTC, because its reads wait for the end of its update.
+ * Returns NULL if the TSC jumped, because it times the reads.
+ */
+static const struct report_clock *
+find_interrupted_read(const struct report *report)
+{
+	const struct report_clock *longest = NULL;
+
+	if (judge_has_tsc_stepped_or_jumped(report) || judge_has_tsc_diverged(report))
+		return NULL;
+	for (size_t i = 0; i < report->clock_count; i++) {
+		const struct report_clock *entry = &report->clocks[i];
+
+		if (entry->clock.state != CLOCK_PRESENT || entry->clock.edges_only || entry->latency_discontinuities ||
+		    !entry->latency || !entry->latency->count || entry->latency->max_ns < LONG_READ_NS)
+			continue;
+		if (!longest || entry->latency->max_ns > longest->latency->max_ns)
+			longest = entry;
+	}
+	return longest;
+}
+
+static bool
+has_core_stepped(const struct report *report, uint32_t apic_id)
+{
+	for (size_t i = 0; i < report->core_count; i++)
+		if (report->cores[i].apic_id == apic_id)
+			return report->cores[i].stepped;
+	return false;
+}
+
+/* Returns the size of the TSC's jump that explains GAP, or 0 if no jump explains it. */
+static uint64_t
+jump_that_explains_gap_ns(const struct report *report, const struct report_gap *gap)
+{
+	uint32_t tsc = judge_get_clock_bit(report, "tsc");
+
+	for (size_t i = 0; i < report->discontinuity_count; i++) {
+		const struct report_discontinuity *row = &report->discontinuities[i];
+		const struct report_group *alone = &row->groups[row->groups[0].clocks != tsc], *other = &row->groups[alone == row->groups];
+		int64_t low_ns = alone->elapsed.low - other->elapsed.high;
+
+		if (row->alone == tsc && row->group_count == 2 && alone->elapsed.known && other->elapsed.known && low_ns > 0 &&
+		    gap->ns >= (uint64_t)low_ns && gap->at_ms + 1 >= row->from_ms && gap->at_ms <= row->at_ms + 1)
+			return (uint64_t)low_ns;
+	}
+	for (size_t i = 0; i < report->finding_count; i++) {
+		const struct finding *finding = &report->findings[i];
+
+		if (text_equal(finding->rule, "tsc-offset") && finding->core == gap->core && has_core_stepped(report, gap->core) &&
+		    finding->low > 0 && gap->ns >= (uint64_t)finding->low)
+			return (uint64_t)finding->low;
+	}
+	return 0;
+}
+
+/* Returns the time in gaps that the TSC's jumps explain. This time was not stolen. */
+static uint64_t
+time_of_jumps_in_gaps_ns(const struct report *report)
+{
+	const struct report_interference *all = &report->interference;
+	uint64_t ns = 0;
+
+	for (size_t i = 0; i < all->event_count; i++)
+		ns += jump_that_explains_gap_ns(report, &all->events[i]);
+	return ns < all->total_ns ? ns : all->total_ns;
+}
 
 /*
  * Returns true if stolen time lengthened the boot core's p99.9. An RTC is left out, because its reads wait for the end
@@ -40,15 +111,22 @@ is_p999_due_to_stolen_time(const struct report *report, const struct report_cloc
 	       latency_is_percentile_interrupted(entry->latency, P999, report->options.gap_ns);
 }
 
+/* JUMPS_NS is the time in gaps that the TSC's jumps explain. READ is the clock with an interrupted read, or NULL. */
 static struct phrase
-describe_stolen_time(const struct report *report)
+describe_stolen_time(const struct report *report, uint64_t jumps_ns, const struct report_clock *read)
 {
 	const struct report_interference *all = &report->interference;
 
 	if (!all->measured)
 		return phrase("Stolen time was not observed");
-	if (!all->gaps)
+	if ((!all->gaps || all->total_ns == jumps_ns) && read)
+		return phrase("No stolen time was observed when the cores were watched, but a read of %s took %s",
+			      read->clock.id, number_from_ns(read->latency->max_ns).text);
+	if (!all->gaps || all->total_ns == jumps_ns)
 		return phrase("No stolen time was observed");
+	if (jumps_ns)
+		return phrase("%s %% of the observed time was stolen",
+			      number_as_percent(all->total_ns - jumps_ns, all->observed_ns - jumps_ns, 1).text);
 	return phrase("%s of the observed time was stolen", phrase_stolen_share(report).bytes);
 }
 
@@ -62,7 +140,11 @@ judge_timing_quality(struct report *report)
 	const struct report_interference *all = &report->interference;
 	struct report_quality *quality = &report->quality;
 	struct phrase hit = { "" };
-	uint64_t stolen = all->measured ? scale_mul_div_nearest(all->total_ns, MILLIPERCENT, all->observed_ns) : 0;
+	const struct report_clock *read = find_interrupted_read(report);
+	uint64_t jumps_ns = all->measured ? time_of_jumps_in_gaps_ns(report) : 0;
+	uint64_t stolen = all->observed_ns > jumps_ns ?
+		scale_mul_div_nearest(all->total_ns - jumps_ns, MILLIPERCENT, all->observed_ns - jumps_ns) : 0;
+	bool unseen = read && !all->gaps; /* time was stolen, but not when the cores were watched */
 	size_t hits = 0;
 
 	for (size_t i = 0; i < report->clock_count; i++)
@@ -73,10 +155,13 @@ judge_timing_quality(struct report *report)
 	quality->stolen_known = all->measured;
 	quality->stolen_millipercent = stolen;
 	quality->tails_known = all->measured || hits;
-	quality->reliable_tails = all->measured && !hits && stolen < STOLEN_MAX_MILLIPERCENT;
-	text_format(quality->text, sizeof(quality->text), "%s: %s%s.", describe_stolen_time(report).bytes,
+	quality->reliable_tails = all->measured && !hits && !unseen && stolen < STOLEN_MAX_MILLIPERCENT;
+	text_format(quality->text, sizeof(quality->text), "%s: %s%s.", describe_stolen_time(report, jumps_ns, read).bytes,
 		    !quality->tails_known ? "latency tails may be unreliable" :
 		    quality->reliable_tails ? "tails reliable up to p99.9" : "latency tails are unreliable", hit.bytes);
+	if (jumps_ns)
+		report_add_note(report, "%s of the time in gaps are jumps of the TSC, and not stolen time.",
+				number_from_ns(jumps_ns).text);
 }
 
 /*

@@ -317,6 +317,41 @@ widen_rate_intervals_to_latest_rates(struct survey *survey, const struct record_
 }
 
 /*
+ * Returns true if the clocks still diverged after they were read as FIRST, before the TSC was SEEN. One of them then has
+ * another rate, and the disagreement ended later. Edge clocks are left out, because their readings as FIRST are not
+ * edges.
+ */
+static bool
+have_clocks_diverged_since(const struct survey *survey, const struct survey_steps *first, uint64_t seen)
+{
+	struct analysis_step step = get_current_step(survey);
+	size_t count = 0;
+
+	step.is.begin_tsc = seen;
+	for (size_t k = 0; k < step.count; k++) {
+		struct record_compared clock = step.clocks[k];
+
+		clock.then = first->clocks[clock.clock].now;
+		if (!is_edge_clock(survey, clock.clock) && clock.then.end)
+			step.clocks[count++] = clock;
+	}
+	step.count = count;
+	return analysis_group_clocks_by_gain(&step, ANALYSIS_EDGE_LATEST_NS, FLOOR_NS).count > 1;
+}
+
+/* Returns the TSC after the latest reading of all clocks. */
+static uint64_t
+latest_reading_tsc(const struct survey *survey)
+{
+	uint64_t tsc = 0;
+
+	for (size_t i = 0; i < survey->report->clock_count; i++)
+		if (is_clock_compared(survey, i) && survey->steps.clocks[i].now.end > tsc)
+			tsc = survey->steps.clocks[i].now.end;
+	return tsc;
+}
+
+/*
  * Examines a step in which the clocks disagreed. The clocks are read again, because the cause may still continue. A
  * change of rate would explain the disagreement, so each clock's rate after the step is also accepted as its rate in
  * the step.
@@ -326,7 +361,7 @@ examine_clock_disagreement(struct survey *survey, int64_t edge_late_ns)
 {
 	uint64_t seen = survey->hooks.tsc_ordered(), until;
 	bool edges = survey->record.entries_of[RECORD_STEP] < REPORT_DISCONTINUITIES_MAX;
-	struct survey_steps at_end;
+	struct survey_steps first = survey->steps, at_end;
 	struct discontinuity found;
 	uint32_t off_tsc;
 
@@ -351,6 +386,8 @@ examine_clock_disagreement(struct survey *survey, int64_t edge_late_ns)
 		survey->steps.clocks[i] = at_end.clocks[i];
 	}
 	found = find_groups_of_agreeing_clocks(survey, ANALYSIS_EDGE_LATEST_NS, FLOOR_NS);
+	if (found.count > 1 && have_clocks_diverged_since(survey, &first, seen))
+		seen = latest_reading_tsc(survey); /* as record.h says */
 	if (found.count > 1)
 		record_clock_disagreement(survey, FLOOR_NS, seen);
 	/*

@@ -5,6 +5,12 @@
 #include "base/text.h"
 
 #define NS_PER_MS 1000000
+#define NS_DIGITS 9 /* a nanosecond is the ninth decimal of a second */
+#define DIGITS_OF_UNIT 3
+#define ROUNDED_RANGE_NS NS_PER_MS /* bounds of at least this many ns are rounded */
+#define TWO_DIGITS 100
+#define SIX_DIGITS 1000000 /* a duration whose error is not known is printed with six digits */
+#define RANGE_PARTS 100 /* a range is rounded outwards by at most this part of its width at each end */
 #define ROUNDED_BOUND_NS 100000 /* a bound of at least this many ns is rounded up to three digits */
 #define TENTHS_FROM 100u /* a share is printed with one decimal from 1/TENTHS_FROM on, below with three */
 #define LONG_MS   100 /* a time interval of at least this many ms is printed with both ends */
@@ -72,6 +78,74 @@ phrase_in_count_of(const char *noun, uint64_t count, uint64_t all)
 	if (count == all)
 		return phrase(" in each of %lu %ss", all, noun);
 	return phrase(" in %lu of %lu %ss", count, all, noun);
+}
+
+/* Returns the number of digits that a duration of NS has after the point of its unit: 9 for s, 6 for ms, 3 for us. */
+static unsigned
+digits_in_unit(uint64_t ns)
+{
+	unsigned digits = NS_DIGITS;
+
+	for (uint64_t unit = UINT64_C(1000000000); digits && ns < unit; unit /= 1000)
+		digits -= DIGITS_OF_UNIT;
+	return digits;
+}
+
+/* Adds NS in the unit that has DIGITS digits after its point. PLACE is a power of ten; smaller digits are left out. */
+static void
+add_rounded_duration(struct phrase *phrase, uint64_t ns, unsigned digits, uint64_t place)
+{
+	size_t length = text_length(phrase->bytes);
+	unsigned shown = digits;
+	struct text text;
+
+	for (; shown && place >= 10; place /= 10)
+		shown--;
+	text_init(&text, phrase->bytes + length, sizeof(phrase->bytes) - length);
+	text_put_decimal(&text, ns, digits, shown);
+}
+
+static const char *
+unit_with_digits(unsigned digits)
+{
+	return digits == NS_DIGITS ? "s" : digits == 2 * DIGITS_OF_UNIT ? "ms" : digits ? "us" : "ns";
+}
+
+struct phrase
+phrase_duration(int64_t value_ns, int64_t low_ns, int64_t high_ns)
+{
+	uint64_t below = (uint64_t)value_ns - (uint64_t)low_ns, above = (uint64_t)high_ns - (uint64_t)value_ns;
+	struct number_within within = number_round_to_error(value_ns, below > above ? below : above);
+	uint64_t size = within.value < 0 ? 0 - (uint64_t)within.value : (uint64_t)within.value, place = 1;
+	unsigned digits = digits_in_unit(size);
+	struct phrase phrase = { "" };
+
+	while (within.error / place >= TWO_DIGITS || (!within.error && size && (size / place >= SIX_DIGITS || size % (10 * place) == 0)))
+		place *= 10;
+	phrase_add(&phrase, "%s", within.value < 0 ? "-" : "");
+	add_rounded_duration(&phrase, size, digits, place);
+	phrase_add(&phrase, " %s", unit_with_digits(digits));
+	if (within.error)
+		phrase_add(&phrase, " +-%s", number_from_ns(within.error).text);
+	return phrase;
+}
+
+struct phrase
+phrase_duration_range(uint64_t low_ns, uint64_t high_ns)
+{
+	unsigned digits = digits_in_unit(high_ns);
+	uint64_t place = 1;
+	struct phrase phrase = { "" };
+
+	if (low_ns < ROUNDED_RANGE_NS)
+		return (phrase_add(&phrase, "%lu to %lu ns", low_ns, high_ns), phrase);
+	while ((high_ns - low_ns) / RANGE_PARTS / place)
+		place *= 10;
+	add_rounded_duration(&phrase, number_round(low_ns, place, false), digits, place);
+	phrase_add(&phrase, " to ");
+	add_rounded_duration(&phrase, number_round(high_ns, place, true), digits, place);
+	phrase_add(&phrase, " %s", unit_with_digits(digits));
+	return phrase;
 }
 
 static struct phrase

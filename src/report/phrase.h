@@ -26,6 +26,17 @@ struct phrase phrase_bound_ns(uint64_t ns);
 /* Returns the stolen share of the observed time, as "25.6 %" or "0.198 %". Call it only if stolen time was observed. */
 struct phrase phrase_stolen_share(const struct report *report);
 
+/*
+ * Returns a duration with the digits that its error allows, and the error: "299.53 ms +-350 us", "-3.00 s +-12.0ms".
+ */
+struct phrase phrase_duration(int64_t value_ns, int64_t low_ns, int64_t high_ns);
+
+/*
+ * Returns a duration that may be anything from LOW_NS to HIGH_NS: "120 to 180 ns". From 1 ms on, the bounds are rounded
+ * outwards to the digits that their distance allows: "3.1839097 to 3.1839123 s".
+ */
+struct phrase phrase_duration_range(uint64_t low_ns, uint64_t high_ns);
+
 /* Returns the separator before item I in a list of COUNT items: "", ", " or " and ". */
 const char *phrase_list_separator(size_t i, size_t count);
 

@@ -231,11 +231,12 @@ report_get_core_drift(const struct report *report, const struct report_core *cor
 struct core_faults
 report_count_core_faults(const struct report *report)
 {
-	struct core_faults faults = { 0, 0, 0 };
+	struct core_faults faults = { 0, 0, 0, 0 };
 
 	for (size_t i = 0; i < report->core_count; i++) {
 		faults.off_majority += report->cores[i].off_majority;
 		faults.drifting += report->cores[i].drifts;
+		faults.stepped += report->cores[i].stepped;
 		faults.stepping_back += report->cores[i].steps_back;
 	}
 	return faults;

@@ -212,6 +212,7 @@ struct report_core {
 	bool off_majority;        /* true if this core's TSC differs from the TSCs of most other cores */
 	bool steps_back;          /* true if successive readings on this core prove that its TSC steps back */
 	bool drifts;              /* true if this core's TSC drifts relative to the TSCs of most other cores */
+	bool stepped;             /* true if the core counts as drifting because its TSC stepped once */
 	/*
 	 * Lowest and highest possible drift of this core's TSC in ppb, if it drifts. The drift is relative to the core of
 	 * the majority against which the proven drift is largest.
@@ -343,13 +344,19 @@ struct report_interference { /* stolen time on all cores together */
 	struct report_gap events[REPORT_EVENTS_MAX]; /* the first gaps of each core, as far as there is space */
 };
 
-enum discontinuity_class { DISCONTINUITY_PARTED, DISCONTINUITY_STOPPED, DISCONTINUITY_JUMPED };
+enum discontinuity_class {
+	DISCONTINUITY_PARTED, DISCONTINUITY_STOPPED, DISCONTINUITY_JUMPED,
+	/* In a guest, the TSC alone moved against all other clocks. The host may have stopped these others instead. */
+	DISCONTINUITY_TSC_MOVED,
+};
 
 struct report_discontinuity { /* A discontinuity: a time interval in which clocks disagree on how much time passed. */
 	/* TSC at the start and at the end of the discontinuity; from_tsc is 0 if the start is unknown */
 	uint64_t from_tsc, at_tsc;
 	/* start and end of the discontinuity in ms since the start of the run; the judge sets them */
 	uint64_t from_ms, at_ms;
+	/* true if the clocks still diverged when they were last read: a clock had another rate, and did not jump */
+	bool gradual;
 	enum discontinuity_class class; /* kind of the discontinuity; the judge sets it */
 	/*
 	 * The clocks of the only group that jumped, or that continued while the others stopped, as a set like
@@ -755,7 +762,7 @@ struct offset report_get_core_drift(const struct report *report, const struct re
 
 /* The judge marks cores by fields of struct report_core. Each number here counts the cores with one of these marks. */
 struct core_faults {
-	size_t off_majority, drifting, stepping_back;
+	size_t off_majority, drifting, stepped, stepping_back; /* the stepped cores are among the drifting cores */
 };
 
 struct core_faults report_count_core_faults(const struct report *report);

@@ -205,7 +205,7 @@ const struct rule rules[] = {
 		.severity = VERDICT_FAIL,
 		.sentence = "Time stamps of cores whose TSCs differ cannot be compared.",
 		.cause = "Firmware that wrote the TSC of some cores, a socket that was reset later, or a hypervisor "
-			 "that gives each core its own offset.",
+			 "that gives each core its own offset. For a step in the run: something that wrote the TSC.",
 		.advice = "Update the firmware or, in a guest, the hypervisor. Until then boot Linux with " BOOT_WITHOUT_TSC,
 		.source = "Microsoft Windows-Time-Calibration-Tools; illumos tscc",
 	},
@@ -433,7 +433,7 @@ const struct rule rules[] = {
 		.id = "rtc-seconds",
 		.clock = "rtc",
 		.severity = VERDICT_FAIL,
-		.sentence = "The seconds register does not advance by one at each update.",
+		.sentence = "The seconds register does not advance by one at each update, or the minutes do not follow.",
 		.cause = "A worn-out battery or crystal, or an emulator that catches up after a delay.",
 		.advice = "Replace the battery; set the time by NTP, not by the RTC.",
 		.source = "MC146818 data sheet, time registers",
@@ -528,8 +528,8 @@ const struct rule rules[] = {
 		.id = "pv-untold",
 		.clock = "any",
 		.severity = VERDICT_WARN,
-		.sentence = "The guest was stopped, restored or moved, and no signal of the hypervisor announced it: "
-			    "the guest's time is now wrong, and the guest does not know.",
+		.sentence = "The clocks disagree on how much time passed, and no signal of the hypervisor announced a stop, "
+			    "restore or move: a guest that waits for such a signal does not correct its time.",
 		.cause = "A hypervisor that pauses its guests without KVM_KVMCLOCK_CTRL, or that does not update vmclock's marker.",
 		.advice = "Correct the guest's clock after each pause, restore and migration; update the hypervisor.",
 		.source = "Linux Documentation/virt/kvm/api.rst, KVM_KVMCLOCK_CTRL; include/uapi/linux/vmclock-abi.h; "

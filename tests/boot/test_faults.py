@@ -254,7 +254,7 @@ def test_a_machine_that_is_frozen_after_the_rates_has_no_failed_clock(tmp_path):
     report = checked(levers.run_until_in_time(freeze, tmp_path, *ONE_CORE, "--", *QUICK))
     assert report["findings"] == []
     assert {row["class"] for row in report["discontinuities"]} == {"stopped"}, report["discontinuities"]
-    assert any("The machine was stopped for " in note and "(shown by the rtc)" in note for note in report["notes"]), report["notes"]
+    assert any("The machine was stopped for " in note and "(shown by the rtc," in note for note in report["notes"]), report["notes"]
     rtc = clocks(report)["rtc"]
     # Change of the rate between the two halves of the rate window. It is None if the RTC has no edge in the middle of
     # the window.

@@ -159,8 +159,8 @@ widen_by_rounding(struct span span)
  * report. AHEAD is true if the printed offset is positive.
  */
 static bool
-is_offset_in_printed_range(const struct report *report, struct offset_range range, unsigned long near,
-			   unsigned long far, bool ahead)
+is_offset_in_printed_range(const struct report *report, struct offset_range range, long double near,
+			   long double far, bool ahead)
 {
 	long double per_ns = verdict_get_tsc_hz(report) / 1e9L;
 	long double low = units_to_ticks(range.low) / per_ns, high = units_to_ticks(range.high) / per_ns;
@@ -180,7 +180,7 @@ is_offset_in_printed_range(const struct report *report, struct offset_range rang
  */
 static bool
 is_group_sentence_true(const struct report *report, const char *text, size_t other, struct span span,
-		       unsigned long near, unsigned long far, bool ahead)
+		       long double near, long double far, bool ahead)
 {
 	size_t package, count, one, right = 0;
 	bool is_package = sscanf(text, "The TSCs of all %zu cores of package %zu", &count, &package) == 2;
@@ -199,6 +199,57 @@ is_group_sentence_true(const struct report *report, const char *text, size_t oth
 }
 
 /*
+ * Reads the first range of durations in TEXT, such as "10 to 20 ns" or "3.18 to 3.19 s". Stores it in ns. Returns the
+ * text after it, or NULL if there is none.
+ */
+static const char *
+parse_duration_range(const char *text, long double *near, long double *far)
+{
+	static const struct {
+		char unit[3];
+		long double ns;
+	} units[] = { { "ns", 1 }, { "us", 1e3L }, { "ms", 1e6L }, { "s", 1e9L } };
+	char unit[3];
+	int used = 0;
+
+	for (; *text; text++) {
+		if (*text < '0' || *text > '9' || sscanf(text, "%Lf to %Lf %2[a-z]%n", near, far, unit, &used) != 3)
+			continue;
+		for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
+			if (strcmp(unit, units[i].unit) == 0) {
+				*near *= units[i].ns;
+				*far *= units[i].ns;
+				return *near <= *far ? text + used : NULL;
+			}
+	}
+	return NULL;
+}
+
+/*
+ * Returns true if the size of a step in the finding is true: the difference of the named core's and the other core's
+ * offsets at the start and at the end of the printed time.
+ */
+static bool
+is_step_finding_true(const struct report *report, const struct finding *finding)
+{
+	long double per_ns = verdict_get_tsc_hz(report) / 1e9L, near, far, step;
+	const char *size = strstr(finding->text, "'s TSC stepped "), *against = strstr(finding->text, " against core ");
+	size_t core = find_core_by_apic_id(finding->core), other;
+	unsigned id;
+	struct span span;
+
+	if (!size || !against || !parse_duration_range(size, &near, &far) || sscanf(against, " against core %u's", &id) != 1 ||
+	    !parse_time_or_pair(against, &span) || core == machine.cores)
+		return false;
+	other = find_core_by_apic_id(id);
+	span = widen_by_rounding(span);
+	if (other == machine.cores || machine.core[core].steps_at_ps < span.from_ps || machine.core[core].steps_at_ps > span.to_ps)
+		return false;
+	step = machine.core[core].step / per_ns;
+	return strncmp(size, "'s TSC stepped ahead", 20) == 0 ? near <= step && step <= far : near <= -step && -step <= far;
+}
+
+/*
  * Returns true if the offset in the finding was true at the stated time. It is the offset of a core or a group of
  * cores from another core.
  */
@@ -207,18 +258,20 @@ is_offset_finding_true(const struct report *report, const struct finding *findin
 {
 	const char *group = strstr(finding->text, " are ");
 	unsigned core, other;
-	unsigned long near, far;
+	long double near, far;
 	struct span span;
 	char word[16];
 	bool ahead;
+	const char *end = strstr(finding->text, "'s TSC is ");
 
-	if (sscanf(finding->text, "Core %u's TSC is %lu to %lu ns %15s", &core, &near, &far, word) == 4)
+	if (sscanf(finding->text, "Core %u's TSC is ", &core) == 1 && end)
 		group = NULL;
-	else if (!group || sscanf(group, " are %lu to %lu ns %15s", &near, &far, word) != 3)
+	end = parse_duration_range(group ? group : end ? end : "", &near, &far);
+	if (!end || sscanf(end, " %15s", word) != 1)
 		return false;
 	ahead = strcmp(word, "ahead") == 0;
-	if (sscanf(strstr(finding->text, word) + strlen(word), ahead ? " of core %u" : " core %u", &other) != 1 ||
-	    find_core_by_apic_id(other) == machine.cores || !parse_time_or_pair(finding->text, &span) || near > far)
+	if (sscanf(strstr(end, word) + strlen(word), ahead ? " of core %u" : " core %u", &other) != 1 ||
+	    find_core_by_apic_id(other) == machine.cores || !parse_time_or_pair(finding->text, &span))
 		return false;
 	if (group)
 		return is_group_sentence_true(report, finding->text, find_core_by_apic_id(other),
@@ -331,24 +384,14 @@ is_drift_finding_true(const struct finding *finding)
 						  -(long double)near);
 }
 
-/*
- * Checks the word "steadily" in the finding, or the time of a step. "Steadily or by a step" and "unevenly" say nothing
- * that could be false.
- */
+/* Checks the word "steadily" in the finding. "Steadily or by a step" and "unevenly" say nothing that could be false. */
 static void
 check_drift_steady_or_step(const struct finding *finding, size_t core)
 {
-	const char *step = strstr(finding->text, ", by a step ");
-	uint64_t at_ps = machine.core[core].steps_at_ps;
-	bool stepped = at_ps != SIM_NEVER;
-	struct span span;
+	bool stepped = machine.core[core].steps_at_ps != SIM_NEVER;
 
 	if (strstr(finding->text, ", steadily, "))
 		tally_check(CHECK_MOTION, !stepped, "core %zu stepped: %s", core, finding->text);
-	else if (step)
-		tally_check(CHECK_MOTION, stepped && parse_time_or_pair(step + 11, &span) &&
-			    at_ps >= widen_by_rounding(span).from_ps && at_ps <= widen_by_rounding(span).to_ps,
-			    "core %zu: %s", core, finding->text);
 	else
 		tally_count_unreported_fault(stepped ? "a step that is not told from a drift" :
 					     "a drift that is not told from a step", 0);
@@ -403,18 +446,22 @@ static void
 check_finding(const struct report *report, const struct finding *finding)
 {
 	const struct report_skew *skew = &report->skew;
-	bool is_offset = strcmp(finding->rule, "tsc-offset") == 0, is_drift = strcmp(finding->rule, "tsc-drift") == 0;
+	bool is_step = strstr(finding->text, "'s TSC stepped ") && strcmp(finding->rule, "tsc-offset") == 0;
+	bool is_offset = !is_step && strcmp(finding->rule, "tsc-offset") == 0, is_drift = strcmp(finding->rule, "tsc-drift") == 0;
 	size_t named = find_core_by_apic_id(finding->core);
 	struct span span = { 0, 0 }, end = { 0, 0 };
 	bool has_time = is_drift ? parse_time_pair(finding->text, &span, &end) : parse_time_or_pair(finding->text, &span);
 
 	if (is_drift)
 		span.to_ps = end.to_ps;
-	if ((is_offset || is_drift) && named < machine.cores)
+	if ((is_offset || is_step || is_drift) && named < machine.cores)
 		tally_check(CHECK_CORE_NAMED, has_time && does_core_differ_from_majority(named, span), "%s%s", finding->text,
 			    has_majority ? "" : " (no class of cores is most)");
 	if (is_offset)
 		tally_check(CHECK_SENTENCE, is_offset_finding_true(report, finding), "%s", finding->text);
+	if (is_step && !machine_core_has_fault(named))
+		tally_check(CHECK_MOTION, is_step_finding_true(report, finding), "core %zu, step %lld: %s", named,
+			    (long long)machine.core[named].step, finding->text);
 	if (is_drift)
 		tally_check(CHECK_SENTENCE, is_drift_finding_true(finding), "%s", finding->text);
 	if (strcmp(finding->rule, "clock-backward") == 0)
@@ -445,7 +492,8 @@ is_marked_as_off(const struct report *report, size_t core)
 
 		if (finding->core == REPORT_NO_CORE && strstr(finding->text, "nothing shows"))
 			continue;
-		if (strcmp(finding->rule, "tsc-offset") == 0 && report->cores[core].off_majority && !report->cores[core].drifts)
+		if (strcmp(finding->rule, "tsc-offset") == 0 &&
+		    (report->cores[core].stepped || (report->cores[core].off_majority && !report->cores[core].drifts)))
 			return true;
 		if (strcmp(finding->rule, "tsc-drift") == 0 && report->cores[core].drifts)
 			return true;

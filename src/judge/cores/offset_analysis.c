@@ -51,6 +51,29 @@ pair_proven_drift_ppb(const struct report *report, size_t a, size_t b)
 	return ppb > report->skew.drift_limit_ppb ? ppb : 0;
 }
 
+/* The passes between which the pair's offset changed by the kind of change MOTION. */
+struct change_of_pair {
+	const struct report_pass *from, *to;
+};
+
+static struct change_of_pair
+find_passes_around_motion(const struct report *report, enum motion motion)
+{
+	const struct report_pass *passes = report->skew.passes;
+
+	return (struct change_of_pair){ &passes[motion == MOTION_STEP_LATE ? 1 : 0],
+					motion == MOTION_STEP_EARLY ? &passes[1] : report_get_last_pass(report) };
+}
+
+struct offset
+pair_step_ns(const struct report *report, struct pair pair, enum motion motion)
+{
+	struct change_of_pair change = find_passes_around_motion(report, motion);
+
+	return offset_add(pair_offset_ns(report, change.to, pair.a, pair.b),
+			  offset_negate(pair_offset_ns(report, change.from, pair.a, pair.b)));
+}
+
 /*
  * Returns the time interval in which the pair's offset changed by the kind of change MOTION. It starts with the pair's
  * measurement in one pass, and ends with its measurement in a later pass. For an unknown MOTION these are the first and
@@ -59,12 +82,10 @@ pair_proven_drift_ppb(const struct report *report, size_t a, size_t b)
 static struct moment
 find_time_of_motion(const struct report *report, enum motion motion, size_t other, size_t rank)
 {
-	const struct report_pass *passes = report->skew.passes;
-	const struct report_pass *from = &passes[motion == MOTION_STEP_LATE ? 1 : 0];
-	const struct report_pass *to = motion == MOTION_STEP_EARLY ? &passes[1] : report_get_last_pass(report);
+	struct change_of_pair change = find_passes_around_motion(report, motion);
 
-	return (struct moment){ offsets_get_time_of_pair(&from->offsets, other, rank).begin_tsc,
-				offsets_get_time_of_pair(&to->offsets, other, rank).end_tsc };
+	return (struct moment){ offsets_get_time_of_pair(&change.from->offsets, other, rank).begin_tsc,
+				offsets_get_time_of_pair(&change.to->offsets, other, rank).end_tsc };
 }
 
 enum motion
@@ -104,6 +125,18 @@ find_core_furthest_from(const struct report *report, const struct report_pass *p
 	return furthest;
 }
 
+/* Returns true if the TSC of RANK is proven to have moved by a step, and by how much. */
+static bool
+has_core_stepped(const struct report *report, size_t rank)
+{
+	struct pair pair = { find_core_furthest_from(report, NULL, rank), rank };
+	struct moment moment;
+	enum motion motion = pair_find_motion(report, pair, &moment);
+
+	return (motion == MOTION_STEP_EARLY || motion == MOTION_STEP_LATE) &&
+	       offset_excludes_zero(pair_step_ns(report, pair, motion));
+}
+
 static void
 mark_drifting_cores(struct report *report)
 {
@@ -117,6 +150,7 @@ mark_drifting_cores(struct report *report)
 		struct report_core *core = &report->cores[i];
 
 		core->from_most = (struct offset){ 0, 0 };
+		core->stepped = core->drifts && has_core_stepped(report, core->rank);
 		if (core->drifts)
 			core->from_most = report_get_pair_drift(report, find_core_furthest_from(report, NULL, core->rank),
 								core->rank);

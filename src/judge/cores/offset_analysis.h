@@ -49,6 +49,12 @@ struct pair pass_find_worst_pair(const struct report *report, const struct repor
  */
 enum motion pair_find_motion(const struct report *report, struct pair pair, struct moment *moment);
 
+/*
+ * Returns by how much the TSC of PAIR.b stepped against the TSC of PAIR.a, in ns. MOTION is MOTION_STEP_EARLY or
+ * MOTION_STEP_LATE.
+ */
+struct offset pair_step_ns(const struct report *report, struct pair pair, enum motion motion);
+
 #define MOMENT_NEVER ((struct moment){ UINT64_MAX, 0 }) /* an empty time interval */
 /* Returns the time interval from the earlier start to the later end of A and B. */
 struct moment moment_union(struct moment a, struct moment b);

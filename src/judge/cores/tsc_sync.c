@@ -60,8 +60,8 @@ add_offset_finding(struct report *report, const struct report_pass *pass, uint32
 	const char *name = pass == report->skew.passes ? " (first pass)" : " (last pass)";
 	struct finding *finding;
 
-	finding = rules_add_finding(report, "tsc-offset", "tsc", named, "%s %lu to %lu ns %s core %u's %s%s, %s",
-				    subject, offset_min_abs(distance), offset_max_abs(distance),
+	finding = rules_add_finding(report, "tsc-offset", "tsc", named, "%s %s %s core %u's %s%s, %s", subject,
+				    phrase_duration_range(offset_min_abs(distance), offset_max_abs(distance)).bytes,
 				    distance.low > 0 ? "ahead of" : "behind", report_get_apic_id_of_rank(report, other),
 				    phrase_at_or_between(report, moment).bytes,
 				    report->skew.pass_count > 1 ? name : "", end);
@@ -212,16 +212,31 @@ describe_cause_of_drift(const struct report *report, enum motion motion)
 			 "likely a broken oscillator, a separate clock source, or a write to the TSC";
 }
 
-static struct phrase
-describe_motion(const struct report *report, enum motion motion, struct moment moment)
+static const char *
+describe_motion(enum motion motion)
 {
 	static const char *const words[] = {
 		[MOTION_UNKNOWN] = "steadily or by a step", [MOTION_STEADY] = "steadily", [MOTION_UNEVEN] = "unevenly",
 	};
 
-	if (motion == MOTION_STEP_EARLY || motion == MOTION_STEP_LATE)
-		return phrase("by a step %s", phrase_at_or_between(report, moment).bytes);
-	return phrase("%s", words[motion]);
+	return words[motion];
+}
+
+/* Adds a finding on core PAIR.b, whose TSC stepped in MOMENT. REST is the end of its text. */
+static void
+add_step_finding(struct report *report, struct pair pair, enum motion motion, struct moment moment, struct phrase rest)
+{
+	struct offset by = pair_step_ns(report, pair, motion);
+	uint32_t core = report_get_apic_id_of_rank(report, pair.b), other = report_get_apic_id_of_rank(report, pair.a);
+	struct finding *finding;
+
+	finding = rules_add_finding(report, "tsc-offset", "tsc", core,
+				    "Core %u's TSC stepped %s by %s against core %u's %s, unlike the majority, which includes core "
+				    "%u: %s.%s", core, by.low > 0 ? "ahead" : "back",
+				    phrase_duration_range(offset_min_abs(by), offset_max_abs(by)).bytes, other,
+				    phrase_at_or_between(report, moment).bytes, other,
+				    describe_cause_of_drift(report, motion), rest.bytes);
+	set_figure_to_offset_size(finding, by);
 }
 
 /*
@@ -254,9 +269,13 @@ add_finding_for_drifting_core(struct report *report, size_t rank, struct phrase 
 	struct moment stepped;
 	enum motion motion = pair_find_motion(report, pair, &stepped);
 
+	if (report_get_core_of_rank(report, rank)->stepped) {
+		add_step_finding(report, pair, motion, stepped, rest);
+		return;
+	}
 	add_drift_finding(report, pair, report_get_apic_id_of_rank(report, rank),
 			  phrase("%s, unlike the majority, which includes core %u: %s.%s",
-				 describe_motion(report, motion, stepped).bytes, report_get_apic_id_of_rank(report, pair.a),
+				 describe_motion(motion), report_get_apic_id_of_rank(report, pair.a),
 				 describe_cause_of_drift(report, motion), rest.bytes).bytes);
 }
 

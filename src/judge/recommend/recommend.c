@@ -35,8 +35,11 @@ does_linux_switch_clock_off(const struct report *report, const struct report_clo
 	       rules_find_finding(report, "hpet-pc10", entry->clock.id);
 }
 
-/* The groups of clocks, in the order in which they are recommended. Clocks of the last group get no row. */
-enum group { HEALTHY, SWITCHED_OFF_BY_LINUX, FAILED, WITHOUT_ADVICE };
+/*
+ * The groups of clocks, in the order in which they are recommended. Clocks of the last group get no row. A clock that
+ * diverged alone from all others may be right, but its time is doubtful.
+ */
+enum group { HEALTHY, SWITCHED_OFF_BY_LINUX, DIVERGED, FAILED, WITHOUT_ADVICE };
 
 static enum group
 find_group_of_clock(const struct report *report, const struct report_clock *entry)
@@ -47,6 +50,8 @@ find_group_of_clock(const struct report *report, const struct report_clock *entr
 		return recommend_find_first_rule_against(report, entry->clock.id, VERDICT_FAIL) ? FAILED : WITHOUT_ADVICE;
 	if (entry->clock.state != CLOCK_PRESENT || !entry->latency || !entry->latency->count)
 		return WITHOUT_ADVICE;
+	if (rules_find_finding(report, "clocks-parted", entry->clock.id))
+		return DIVERGED;
 	return does_linux_switch_clock_off(report, entry) ? SWITCHED_OFF_BY_LINUX : HEALTHY;
 }
 

@@ -189,7 +189,9 @@ put_failed_clocks(struct text *text, const struct report *report)
 	const struct report_answer *answer = &report->answer;
 
 	if (!answer->wrong_count) {
-		text_put(text, report->incomplete ? " No clock failed, but not everything was measured." : " No clock failed.");
+		text_put(text, report->incomplete ? " No clock failed, but not everything was measured." :
+			 rules_find_finding(report, "clocks-parted", NULL) ? " No clock is proven wrong, but the clocks diverged." :
+			 " No clock failed.");
 		put_number_of_warnings(text, report);
 		return;
 	}

@@ -19,8 +19,8 @@ put_messages_received_before_sent(struct text *out, const struct report_skew *sk
  */
 struct drifts {
 	size_t others;                  /* number of started cores, without the boot core */
-	/* numbers of cores: with a known drift, and with a drift that is surely not 0 */
-	size_t known, drifting;
+	/* numbers of cores: with a known drift, with a drift that is surely not 0, and with a step instead of a drift */
+	size_t known, drifting, stepped;
 	struct offset within;           /* the range that includes all known drifts */
 	const struct report_core *most; /* the drifting core with the largest drift */
 	struct offset most_ppb;         /* drift of core MOST against a core that does not drift */
@@ -42,7 +42,8 @@ collect_drifts(const struct report *report)
 			continue;
 		drifts.known++;
 		drifts.within = offset_hull(drifts.within, drift);
-		if (!core->drifts)
+		drifts.stepped += core->stepped;
+		if (!core->drifts || core->stepped)
 			continue;
 		drifts.drifting++;
 		if (drifts.most && offset_min_abs(core->from_most) <= offset_min_abs(drifts.most_ppb))
@@ -72,6 +73,8 @@ put_drifts(struct text *out, const struct report *report)
 			    table_singular_verb_ending(drifts.drifting), drifts.most->apic_id);
 		table_put_drift(text, drifts.most_ppb, 0);
 		text_put(text, " ppm against a core that does not");
+	} else if (drifts.stepped) {
+		text_printf(text, "%zu of %zu cores stepped, and no other drift is proven", drifts.stepped, drifts.known);
 	} else if (drifts.known) {
 		if (report->skew.any_moved)
 			text_put(text, "drift is proven, but no majority shows which core drifts; all within ");

@@ -80,11 +80,11 @@ put_worst_pair_and_offset_bound(struct text *text, const struct report *report)
 	uint32_t c = report_get_apic_id_of_rank(report, summary->contradiction_c);
 
 	if (offset_is_known(worst_ns))
-		text_printf(text, " %s %u and %u differed by %lu to %lu ns.",
+		text_printf(text, " %s %u and %u differed by %s.",
 			    must_name_pass ? "In the first pass, cores" : "Cores",
 			    report_get_apic_id_of_rank(report, summary->worst_a),
-			    report_get_apic_id_of_rank(report, summary->worst_b), offset_min_abs(worst_ns),
-			    offset_max_abs(worst_ns));
+			    report_get_apic_id_of_rank(report, summary->worst_b),
+			    phrase_duration_range(offset_min_abs(worst_ns), offset_max_abs(worst_ns)).bytes);
 	if (summary->contradictions && b == c)
 		text_printf(text, " The offset of cores %u and %u contradicts other pairs or an earlier measurement by %lu ns, "
 			    "the most of all.", a, b, contradiction_ns);
@@ -160,13 +160,16 @@ table_put_skew_section(struct text *out, const struct report *report)
 void
 table_put_skew_in_short(struct text *out, const struct report *report)
 {
-	size_t count = report_count_core_faults(report).drifting;
+	struct core_faults faults = report_count_core_faults(report);
+	size_t drifting = faults.drifting - faults.stepped;
 
 	text_put(out, report->skew.text);
 	if (report->skew.proven) {
 		text_put(out, ": ");
 		put_compared_cores(out, report);
 	}
-	if (count)
-		text_printf(out, "; %zu drift%s", count, table_singular_verb_ending(count));
+	if (drifting)
+		text_printf(out, "; %zu drift%s", drifting, table_singular_verb_ending(drifting));
+	if (faults.stepped)
+		text_printf(out, "; %zu stepped", faults.stepped);
 }

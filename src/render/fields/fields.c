@@ -37,7 +37,7 @@ outcome_word(const struct report *report, const struct behaviour *row)
 static const char *
 discontinuity_class_word(enum discontinuity_class class)
 {
-	static const char *const words[] = { "parted", "stopped", "jumped" };
+	static const char *const words[] = { "parted", "stopped", "jumped", "tsc-moved" };
 
 	return words[class];
 }

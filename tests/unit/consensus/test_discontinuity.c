@@ -23,14 +23,14 @@ static const struct discontinuity_clock unknown = { .known = false };
 static struct discontinuity_clock
 took(int64_t ns, int64_t within)
 {
-	return (struct discontinuity_clock){ true, { ns - within, ns + within }, 0 };
+	return (struct discontinuity_clock){ true, { ns - within, ns + within }, 0, false };
 }
 
 /* Returns a clock that counted NS, exact to WITHIN ns. Its counter wraps after WRAP ns. */
 static struct discontinuity_clock
 wraps(int64_t ns, int64_t within, uint64_t wrap)
 {
-	return (struct discontinuity_clock){ true, { ns % (int64_t)wrap - within, ns % (int64_t)wrap + within }, wrap };
+	return (struct discontinuity_clock){ true, { ns % (int64_t)wrap - within, ns % (int64_t)wrap + within }, wrap, false };
 }
 
 /*
@@ -43,7 +43,7 @@ find(int64_t tsc, int64_t devices, int64_t rtc, bool at_an_edge)
 	const struct discontinuity_clock clocks[] = {
 		took(tsc, 0), took(devices, MS / 10), wraps(devices, MS / 10, PM_WRAP), wraps(devices, MS / 10, PIT_WRAP),
 		at_an_edge ? wraps(rtc, 10 * MS, RTC_WRAP) :
-			     (struct discontinuity_clock){ true, { rtc / S * S, rtc / S * S + S }, RTC_WRAP },
+			     (struct discontinuity_clock){ true, { rtc / S * S, rtc / S * S + S }, RTC_WRAP, false },
 	};
 
 	return discontinuity_find_groups(clocks, 5, FLOOR);
@@ -165,7 +165,7 @@ TEST(a_counter_with_an_interval_of_many_wraps_agrees_with_all_clocks)
 {
 	const int64_t late = 503 * S;
 	const struct discontinuity_clock clocks[] = {
-		took(0, 0), { true, { 22 * S - 87 * late, 22 * S + 87 * late }, (uint64_t)late }, took(MS / 10, MS / 10),
+		took(0, 0), { true, { 22 * S - 87 * late, 22 * S + 87 * late }, (uint64_t)late, false }, took(MS / 10, MS / 10),
 	};
 	const struct discontinuity found = discontinuity_find_groups(clocks, 3, FLOOR);
 

@@ -386,7 +386,8 @@ TEST(an_rtc_that_gets_ahead_is_a_stop_if_another_clock_may_agree_with_the_rest)
 		};
 		judge_report(report);
 		assert_int_equal(report->discontinuities[0].class, present ? DISCONTINUITY_STOPPED : DISCONTINUITY_PARTED);
-		assert_int_equal(!!strstr(find_note(report, "The machine was stopped"), " for 2.0 s at 3.0 s (shown by the rtc)."),
+		assert_int_equal(!!strstr(find_note(report, "The machine was stopped"), " for 2.000 s +-10.0ms, or whole multiples of 60 s more at 3.0 s "
+					   "(shown by the rtc, unless it was set then)."),
 				 present);
 		assert_string_equal(find_note(report, "The clocks disagreed"),
 				    "The clocks disagreed 3 more times, which are not listed.");
@@ -406,7 +407,8 @@ TEST(an_rtc_that_is_behind_or_on_bare_metal_shows_no_stop_of_the_machine)
 		const char *note;
 	} cases[] = {
 		{ true, { true, INT64_C(3000000000), INT64_C(2990000000), INT64_C(3010000000) }, DISCONTINUITY_STOPPED,
-		  "The machine was stopped for 2.0 s at 3.0 s (shown by the rtc)." },
+		  "The machine was stopped for 2.000 s +-10.0ms, or whole multiples of 60 s more at 3.0 s (shown by the rtc, unless it "
+		  "was set then)." },
 		{ true, { .known = false }, DISCONTINUITY_STOPPED,
 		  "The machine was stopped before 3.0 s (shown by the rtc); for how long is not known." },
 		{ true, { true, 0, -10000000, 10000000 }, DISCONTINUITY_PARTED, NULL },
@@ -1217,6 +1219,25 @@ TEST(a_rate_of_ticks_passes_within_its_limit_and_fails_beyond_it)
 }
 
 #define KVM_CLOCK_SIGNAL  { "kvmclock", "kvm-clock", false, false, false, 0 }
+/* If the TSC alone diverges, it moved, or the other clocks were stopped. Only an announcement shows which. */
+TEST(a_tsc_that_diverged_alone_is_a_disruption_only_if_it_was_announced)
+{
+	for (int announced = 0; announced < 2; announced++) {
+		struct report *report = literal_make_clean_report();
+		const struct behaviour *row = &report->behaviours.rows[report->behaviours.count];
+
+		report->signals = (struct signals){ 1, { { "kvmclock", "kvm-clock", false, false, announced, (uint64_t)announced } } };
+		part(report, 8, 7);
+		judge_report(report);
+		assert_int_equal(report->discontinuities[0].class, DISCONTINUITY_TSC_MOVED);
+		assert_int_equal(rules_get_outcome(row, &report->options), announced ? OUTCOME_PASSED : OUTCOME_NOT_CHECKED);
+		assert_string_equal(row->text, announced ? "The clocks show 1 disruption, which kvm-clock announced." :
+				    "The TSC alone diverged from the clocks, which does not prove a stop of the guest; kvm-clock announced "
+				    "none.");
+		assert_string_equal(rules_find_finding(report, "clocks-parted", NULL)->clock, "tsc");
+	}
+}
+
 #define GENERATION_SIGNAL { "vmgenid", "vmgenid", true, false, false, 0 }
 #define UNUSABLE_SIGNAL   { "vmclock", "vmclock", false, true, false, 0 }
 #define CHANGED_SIGNAL    { "kvmclock", "kvm-clock", false, false, true, 1 }
@@ -1255,7 +1276,7 @@ TEST(an_unannounced_disruption_is_a_fault_of_the_signal_for_all_disruptions)
 
 		report->signals = rows[i].signals;
 		if (rows[i].disrupted)
-			part(report, 8, 7);
+			part(report, 9, 6);
 		judge_report(report);
 		assert_string_equal(row->rule, "pv-untold");
 		assert_string_equal(row->text, rows[i].text);

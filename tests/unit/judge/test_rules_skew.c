@@ -669,10 +669,17 @@ TEST(a_step_is_named_only_if_the_pair_of_the_finding_shows_it)
 		if (!known)
 			literal_set_offset(&skew->passes[1].offsets, 0, 1, OFFSET_UNKNOWN);
 		judge(report);
-		assert_string_equal(report->findings[0].rule, "tsc-drift");
+		assert_string_equal(report->findings[0].rule, known ? "tsc-offset" : "tsc-drift");
 		assert_int_equal(report->findings[0].core, 2);
-		assert_non_null(strstr(report->findings[0].text, known ? ", by a step between 3.1 s and 10.0 s, unlike " :
-				       ", steadily or by a step, unlike "));
+		assert_int_equal(report->cores[1].stepped, known);
+		assert_int_equal(!!strstr(report->findings[0].text, ", steadily or by a step, unlike "), !known);
+		if (known) {
+			/* 5,000 ticks of 2 GHz, measured twice within 60 ticks */
+			assert_in_range(report->findings[0].low, 2420, 2500);
+			assert_in_range(report->findings[0].high, 2500, 2580);
+			assert_non_null(strstr(report->findings[0].text, "Core 2's TSC stepped ahead by 24"));
+			assert_non_null(strstr(report->findings[0].text, " against core 0's between 3.1 s and 10.0 s, unlike "));
+		}
 	}
 }
 
@@ -1255,7 +1262,7 @@ TEST(the_longest_sentence_about_a_step_fits)
 	assert_int_equal(report->finding_count, 4);
 	for (size_t i = 0; i < 4; i++)
 		assert_whole_sentence(&report->findings[i]);
-	assert_non_null(strstr(report->findings[3].text, ", by a step between 18446744064.7 s and 18446744067.7 s, "));
+	assert_non_null(strstr(report->findings[3].text, " between 18446744064.7 s and 18446744067.7 s, "));
 	assert_non_null(strstr(report->findings[3].text, " 3 more cores: the same."));
 }
 

@@ -234,7 +234,7 @@ TEST(a_jump_of_500_ticks_is_counted_once_with_its_time)
 	judge_report(&bench->run.report);
 	assert_string_equal(bench->run.report.findings[0].rule, "clock-jumped");
 	assert_string_equal(bench->run.report.findings[0].clock, "hpet");
-	assert_non_null(strstr(bench->run.report.findings[0].text, "hpet jumped ahead by 0.000050 s at "));
+	assert_non_null(strstr(bench->run.report.findings[0].text, "hpet jumped ahead by 50."));
 	failed_ns = report_run_time_ns(&bench->run.report, bench_find_clock(bench, "hpet")->failed_tsc);
 	assert_in_range(failed_ns / 1000000, now_ms + 85, now_ms + 95);
 	for (size_t i = 0; i < bench->run.report.clock_count; i++) {

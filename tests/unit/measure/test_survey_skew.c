@@ -775,8 +775,13 @@ drift_told(void)
 {
 	judge_report(&bench.report);
 	assert_int_equal(bench.report.finding_count, 1);
-	assert_string_equal(bench.report.findings[0].rule, "tsc-drift");
+	assert_string_equal(bench.report.findings[0].rule, bench.report.cores[2].stepped ? "tsc-offset" : "tsc-drift");
 	assert_int_equal(bench.report.findings[0].core, ID_OF(2));
+	if (bench.report.cores[2].stepped) {
+		/* 50,000,000 ticks of 1 GHz */
+		assert_in_range(bench.report.findings[0].low, 49990000, 50000000);
+		assert_in_range(bench.report.findings[0].high, 50000000, 50010000);
+	}
 	return bench.report.findings[0].text;
 }
 
@@ -785,8 +790,8 @@ TEST(a_middle_pass_distinguishes_a_drift_from_a_step)
 {
 	static const struct { bool drifts, early, middle; const char *told; } cases[] = {
 		{ true, false, true, ", steadily, unlike " },
-		{ false, true, true, ", by a step between 0 ms and 1000." },
-		{ false, false, true, ", by a step between 1000." },
+		{ false, true, true, " between 0 ms and 1000." },
+		{ false, false, true, " between 1000." },
 		{ false, true, false, ", steadily or by a step, unlike " },
 		{ true, false, false, ", steadily or by a step, unlike " },
 	};
@@ -806,6 +811,7 @@ TEST(a_middle_pass_distinguishes_a_drift_from_a_step)
 		threads_advance_ticks(UINT64_C(1000000000000));
 		run_pass(survey_measure_offsets);
 		assert_non_null(strstr(drift_told(), cases[i].told));
+		assert_int_equal(bench.report.cores[2].stepped, !cases[i].drifts && cases[i].middle);
 		threads_stop();
 		free(bench.memory);
 	}
