@@ -143,8 +143,8 @@ rtc_read_date(const struct device *device, uint64_t *date)
 }
 
 /*
- * Stores the start of the current minute according to the date. Returns the seconds by which this differs from the
- * minute that was assumed. Does nothing if neither the seconds nor the date have changed since the last call.
+ * Stores the start of the current minute according to the date. Returns the seconds from the assumed start of this
+ * minute to the stored one. Does nothing if neither the seconds nor the date have changed since the last call.
  *
  * If the seconds rolled over from 59 to 0 and the date did not change, the RTC does not count minutes. Its date is no
  * longer used then.

@@ -107,8 +107,8 @@ elapsed_interval_width_ns(const struct panel *panel, size_t clock)
 }
 
 /*
- * Returns true if the interval of CLOCK is a better one for the step's duration than that of BEST: if it has no
- * uncounted wraps, or else if it is narrower.
+ * Returns true if the step's duration is known better by CLOCK than by BEST. A clock without uncounted wraps is better,
+ * and among such clocks the one with the narrower interval.
  */
 static bool
 is_better_elapsed_interval(const struct panel *panel, size_t clock, size_t best)
@@ -119,8 +119,8 @@ is_better_elapsed_interval(const struct panel *panel, size_t clock, size_t best)
 }
 
 /*
- * Returns the narrowest interval of the step's duration, among the clocks of SET that do not wrap. If there are none,
- * returns that of an uncounted clock, without its whole wraps.
+ * Returns the narrowest interval of the step's duration, among the clocks of SET that do not wrap. If all clocks of SET
+ * wrap, returns the interval of an uncounted clock, without its whole wraps.
  */
 static struct offset
 find_narrowest_elapsed_interval(const struct panel *panel, uint32_t set)

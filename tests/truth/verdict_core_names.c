@@ -226,8 +226,8 @@ parse_duration_range(const char *text, long double *near, long double *far)
 }
 
 /*
- * Returns true if the size of a step in the finding is true: the difference of the named core's and the other core's
- * offsets at the start and at the end of the printed time.
+ * Returns true if the named core stepped in the printed time, and if the printed size contains the true size of the
+ * step.
  */
 static bool
 is_step_finding_true(const struct report *report, const struct finding *finding)
