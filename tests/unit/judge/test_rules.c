@@ -386,7 +386,7 @@ TEST(an_rtc_that_gets_ahead_is_a_stop_if_another_clock_may_agree_with_the_rest)
 		};
 		judge_report(report);
 		assert_int_equal(report->discontinuities[0].class, present ? DISCONTINUITY_STOPPED : DISCONTINUITY_PARTED);
-		assert_int_equal(!!strstr(find_note(report, "The machine was stopped"), " for 2.000 s +-10.0ms, or whole multiples of 60 s more at 3.0 s "
+		assert_int_equal(!!strstr(find_note(report, "The machine was stopped"), " for 2.000 s +-10.0 ms, or whole multiples of 60 s more at 3.0 s "
 					   "(shown by the rtc, unless it was set then)."),
 				 present);
 		assert_string_equal(find_note(report, "The clocks disagreed"),
@@ -407,7 +407,7 @@ TEST(an_rtc_that_is_behind_or_on_bare_metal_shows_no_stop_of_the_machine)
 		const char *note;
 	} cases[] = {
 		{ true, { true, INT64_C(3000000000), INT64_C(2990000000), INT64_C(3010000000) }, DISCONTINUITY_STOPPED,
-		  "The machine was stopped for 2.000 s +-10.0ms, or whole multiples of 60 s more at 3.0 s (shown by the rtc, unless it "
+		  "The machine was stopped for 2.000 s +-10.0 ms, or whole multiples of 60 s more at 3.0 s (shown by the rtc, unless it "
 		  "was set then)." },
 		{ true, { .known = false }, DISCONTINUITY_STOPPED,
 		  "The machine was stopped before 3.0 s (shown by the rtc); for how long is not known." },
