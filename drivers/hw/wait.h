@@ -27,6 +27,9 @@
  */
 #define WAIT_POLL_NS_MIN 4
 
+/* A PAUSE with the test of a condition takes at least 1 ns, so four take at least as long as WAIT_POLL_NS_MIN. */
+#define WAIT_PAUSES_PER_POLL 4
+
 /*
  * The TSC has stopped if this many polls in a row read the same value. A wait of up to 16 ms has a smaller maximum
  * number of polls, and ends at that number.
@@ -58,6 +61,19 @@ wait_begin(const struct scale *scale, uint64_t bound_ns)
 		.polls_left = bound_ns / WAIT_POLL_NS_MIN + 1,
 		.last = hw_tsc(),
 	};
+}
+
+/*
+ * Counts PAUSEs between two polls. They are WAIT_PAUSES_PER_POLL for each poll, so that the maximum number of polls
+ * bounds the wait, too, if the TSC has stopped.
+ */
+static inline void
+wait_count_pauses(struct wait *wait, unsigned pauses)
+{
+	uint64_t polls = pauses / WAIT_PAUSES_PER_POLL;
+
+	wait->polls_left -= polls < wait->polls_left ? polls : wait->polls_left;
+	wait->still += (unsigned)polls; /* the next poll sets it to 0 if the TSC has advanced */
 }
 
 /* Polls the TSC once. Returns false when the wait is over. If the TSC has gone back, no time counts as passed. */

@@ -17,7 +17,17 @@
 /* maximum time that the boot core waits for the other cores to start the job, before it starts the job itself */
 #define OTHERS_BEGIN_NS (250 * WAIT_NS_PER_MS)
 
-#define AWAKE_POLLS_MAX (1u << 20) /* maximum number of a core's polls for its next job, in case the TSC has stopped */
+/* maximum number of looks at the TSC while a core waits for its next job, in case the TSC has stopped */
+#define AWAKE_LOOKS_MAX (1u << 9)
+/*
+ * Number of PAUSEs of a waiting core between two looks at the TSC. It takes 7 us and more on hardware. In an emulator,
+ * reading the TSC takes a lock, so a core that only polls its TSC slows the reads of all other cores.
+ */
+#define PAUSES_PER_LOOK 2000u
+/*
+ * number of PAUSEs between two looks while the core has not started its job, because a lost interrupt must be noticed
+ */
+#define PAUSES_BEFORE_START 64u
 
 enum stage { STAGE_STARTED, STAGE_DONE };
 
@@ -101,6 +111,22 @@ batch_find_pending_core(const struct batch *batch, size_t first, enum stage stag
 }
 
 /*
+ * Pauses some time for core FIRST of the batch, but ends as soon as this core has reached STAGE or taken an exception.
+ * Neither reads the TSC nor writes memory, so it does not disturb measurements on other cores. The slot's cache line
+ * changes only when the core starts or ends a job. Returns the number of PAUSEs.
+ */
+static unsigned
+batch_pause_until_stage(const struct batch *batch, size_t first, enum stage stage)
+{
+	const struct core_slot *slot = get_batch_slot(batch, first);
+	unsigned most = has_slot_reached_stage(slot, STAGE_STARTED) ? PAUSES_PER_LOOK : PAUSES_BEFORE_START, pauses = 0;
+
+	for (; pauses < most && !has_slot_reached_stage(slot, stage) && !read_slot_fault(slot); pauses++)
+		hw_pause();
+	return pauses;
+}
+
+/*
  * Waits until all cores of the batch have reached STAGE, but at most for BOUND_NS. After each WAKE_AGAIN_NS,
  * sends the interrupt again to cores that have not started their job. Cores before the first pending core are not
  * checked again, because a core never leaves a stage.
@@ -114,6 +140,7 @@ batch_await_stage(const struct batch *batch, enum stage stage, uint64_t bound_ns
 	size_t first = 0;
 
 	while ((first = batch_find_pending_core(batch, first, stage)) < batch->count && wait_has_time_left(&wait)) {
+		wait_count_pauses(&wait, batch_pause_until_stage(batch, first, stage));
 		if (wait_has_time_left(&again))
 			continue;
 		batch_wake_cores(batch, first);
@@ -205,10 +232,12 @@ dispatch_poll_for_job(const struct core_slot *slot)
 {
 	uint64_t begin = hw_tsc();
 
-	for (uint32_t polls = 0; polls < AWAKE_POLLS_MAX && hw_tsc() - begin < slot->awake_ticks; polls++) {
-		if (__atomic_load_n(&slot->posted, __ATOMIC_ACQUIRE) != slot->done)
-			return true;
-		hw_pause();
+	for (uint32_t looks = 0; looks < AWAKE_LOOKS_MAX && hw_tsc() - begin < slot->awake_ticks; looks++) {
+		for (unsigned i = 0; i < PAUSES_PER_LOOK; i++) {
+			if (__atomic_load_n(&slot->posted, __ATOMIC_ACQUIRE) != slot->done)
+				return true;
+			hw_pause();
+		}
 	}
 	return false;
 }

@@ -138,7 +138,8 @@ TEST(a_core_that_never_ends_its_job_is_stopped_at_the_limit)
 	uint64_t before_ps = sim.now_ps;
 
 	assert_false(run_one(1, count_run, NULL, BOUND_NS));
-	assert_in_range(sim.now_ps - before_ps, 110 * SIM_PS_PER_MS, 111 * SIM_PS_PER_MS);
+	/* 100 ms, at most one look later, and 10 ms after the INIT; a look takes 2,000 pauses of 990 ns */
+	assert_in_range(sim.now_ps - before_ps, 110 * SIM_PS_PER_MS, 112 * SIM_PS_PER_MS);
 	assert_int_equal(slots[1].state, CORE_LATE);
 	assert_int_equal(wakes[1], 1); /* the core had started the job, so it was not woken again */
 	assert_int_equal(sim.lapic.ipi_count, 2);
@@ -284,17 +285,18 @@ TEST(a_core_works_once_for_each_job_even_if_the_numbers_wrap)
 	assert_int_equal(runs[1], 1);
 }
 
-TEST(with_a_tsc_that_stands_still_a_wait_of_1_ms_ends_after_250001_turns)
+TEST(with_a_tsc_that_stands_still_a_wait_of_1_ms_ends_after_a_million_pauses)
 {
 	manners[1] = NEVER_ENDS;
 	sim.tsc.counter.stuck_at_ps = 0;
 	assert_false(run_one(1, count_run, NULL, WAIT_NS_PER_MS));
 	assert_int_equal(slots[1].state, CORE_LATE);
 	/*
-	 * Each poll pauses twice: once for the job's limit, and once for the time of the next wake-up. The wait of 10
-	 * ms after the INIT adds 2,500,001 pauses.
+	 * The core has started the job, so each look has 2,000 pauses, which count as 500 of the 250,001 polls. A look
+	 * also polls the job's limit and the time of the next wake-up, with a pause each. The wait of 10 ms after the
+	 * INIT adds 2,500,001 pauses.
 	 */
-	assert_int_equal(sim.count[SIM_PAUSE], 2 * 250001 + 2500001);
+	assert_int_equal(sim.count[SIM_PAUSE], 500 * 2002 + 2500001);
 }
 
 TEST(a_core_reports_its_start_by_one_word_in_its_slot)
@@ -356,11 +358,11 @@ TEST(a_core_waits_without_halting_for_a_limited_time)
 
 		pauses = 0;
 		post_at = at * 500;
-		/* 1 ms; in this test a pause takes 990 ns, and a reading of the TSC 10 ns */
-		slots[1].awake_ticks = 1000000;
+		/* 10 ms, which end in the sixth look: a look takes 2,000 pauses of 990 ns */
+		slots[1].awake_ticks = 10000000;
 		assert_int_equal(dispatch_poll_for_job(&slots[1]), at > 0);
-		assert_int_equal(pauses, at > 0 ? 500 : 1000);
-		assert_in_range(sim.now_ps - begin_ps, (at > 0 ? 499 : 999) * SIM_PS_PER_US, 1001 * SIM_PS_PER_US);
+		assert_int_equal(pauses, at > 0 ? 500 : 12000);
+		assert_in_range(sim.now_ps - begin_ps, (at > 0 ? 495 : 11880) * SIM_PS_PER_US, 11881 * SIM_PS_PER_US);
 	}
 	slots[1].done = slots[1].posted;
 	slots[1].awake_ticks = 0;
@@ -368,6 +370,60 @@ TEST(a_core_waits_without_halting_for_a_limited_time)
 	assert_false(dispatch_poll_for_job(&slots[1])); /* in a guest a core does not wait */
 	assert_int_equal(pauses, 0);
 	sim.spent = NULL;
+}
+
+/*
+ * A batch on core 1 that takes 99 ms if nothing disturbs it. Each TSC reading of the boot core, which waits for it,
+ * makes it 200 ns longer.
+ */
+static struct disturbed_batch {
+	bool has_begun;
+	uint64_t begin_ps, delay_ps;
+	uint64_t before[SIM_ACCESSES]; /* number of accesses before the batch began */
+} disturbed;
+
+static void
+disturb_batch_by_tsc_readings(enum sim_access access, uint64_t where)
+{
+	(void)where;
+	if (access == SIM_PAUSE && !disturbed.has_begun) {
+		disturbed.has_begun = true;
+		disturbed.begin_ps = sim.now_ps;
+		memcpy(disturbed.before, sim.count, sizeof(disturbed.before));
+	}
+	if (access == SIM_TSC && disturbed.has_begun)
+		disturbed.delay_ps += 200 * SIM_PS_PER_NS;
+	if (disturbed.has_begun && sim.now_ps - disturbed.begin_ps >= 99 * SIM_PS_PER_MS + disturbed.delay_ps)
+		slots[1].done = slots[1].posted;
+}
+
+/*
+ * In 99 ms the boot core looks at its TSC 50 times, with at most three readings in each look, and accesses no device.
+ */
+TEST(a_waiting_boot_core_does_not_disturb_the_batch_of_another_core)
+{
+	manners[1] = ENDS_LATER;
+	disturbed = (struct disturbed_batch){ .has_begun = false };
+	sim.spent = disturb_batch_by_tsc_readings;
+	assert_true(run_one(1, count_run, NULL, 2 * BOUND_NS));
+	sim.spent = NULL;
+	for (size_t i = 0; i < SIM_ACCESSES; i++) {
+		uint64_t accesses = sim.count[i] - disturbed.before[i];
+
+		if (i == SIM_TSC)
+			assert_in_range(accesses, 2, 3 * 51);
+		else if (i != SIM_PAUSE)
+			assert_int_equal(accesses, 0);
+	}
+	assert_in_range(disturbed.delay_ps, 0, 99 * SIM_PS_PER_MS / 1000);
+}
+
+/* A core that waits for its next job without halting must not disturb the other cores either. */
+TEST(a_core_that_stays_awake_rarely_reads_its_tsc)
+{
+	slots[1].awake_ticks = 10000000;
+	assert_false(dispatch_poll_for_job(&slots[1]));
+	assert_in_range(sim.count[SIM_TSC], 2, 8);
 }
 
 /*
