@@ -158,6 +158,8 @@ find_rule_against_tsc(const struct report *report)
 static const char *
 explain_missing_proof(const struct report *report)
 {
+	if (rules_find_finding(report, "clocks-parted", NULL))
+		return "the clocks diverged, and nothing shows whether the TSC was right";
 	if (report->cores_started < report->cores_listed)
 		return "not all cores were started";
 	if (report->cores_started > 1 && !(report->skew.synchronised && report->skew.within_known))
