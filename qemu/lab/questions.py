@@ -54,6 +54,8 @@ class Answers:
                 "FROM measured")[1][0]
             self.machines = self._query_first_rows(base, "machines", "SELECT run, who, machine, known_by, coalesce(kind, '-') AS kind, verdict, runs_of_it, "
                                         "profile, tool_version FROM measured WHERE place = 1 ORDER BY who")
+            self.tsc_rates = self._query_first_rows(base, "tsc_rates", "SELECT m.run, c.hz_value, c.hz_low, c.hz_high FROM measured m JOIN clocks c "
+                                         "ON c.run = m.run WHERE m.place = 1 AND c.clock = 'tsc' ORDER BY m.who")
             self.read_clocks, self.reads = self._query_median_read_times(base)
             self.machines, self.reads = (sorted(rows, key=lambda row: make_sort_key(self.get_machine_name(row["run"])))
                                          for rows in (self.machines, self.reads))

@@ -1,7 +1,7 @@
 """Makes the output of qemu/fleet: 80 columns, the worst rows first, a limited number of rows."""
 import textwrap
 
-from lab import words
+from lab import migration, words
 from results.sanitize import clean_text
 
 WIDTH = 80
@@ -60,6 +60,8 @@ def format_summary(answers, new, taken, again, refused, folder):
     yield from format_section("Not done", ((answers.get_machine_name(row["run"]), row["reason"]) for row in answers.undone))
     yield from format_section("Kernels whose rate of the TSC is off", ((answers.get_machine_name(row["run"]), words.describe_kernel_tsc_rate(row))
                                                                        for row in answers.kernels))
+    yield from format_section("Migration of a guest without TSC scaling", migration.describe_pairs(
+        [(answers.get_machine_name(row["run"]), (row["hz_value"], row["hz_low"], row["hz_high"])) for row in answers.tsc_rates]))
     for span in ("the run before", "last week"):
         yield from format_section(f"Changed since {span}", ((answers.get_machine_name(row["run"]), words.describe_machine_change(row))
                                                             for row in answers.changes if row["span"] == span))
