@@ -16,12 +16,6 @@
 #define PPT                 UINT64_C(1000000000000)
 
 /*
- * Two clocks count as one source if the uncertainty of their ratio is at most this, and the ratio may equal its nominal
- * value. Separate crystals differ by 10 ppm or more.
- */
-#define SAME_SOURCE_PPB 5000
-
-/*
  * The rate of a clock over a time span, and the TSC's rate that this clock implies over the span and over each half of
  * the rate window.
  */

@@ -161,15 +161,31 @@ is_confirmed_by_same_source_only(const struct report *report, const struct pair_
 	       (!rate->other || (max_error_ppb(rate) > limit_ppb && min_error_ppb(rate) <= limit_ppb));
 }
 
+/* Returns the clocks of a guest whose ratio to CLOCK is exactly the nominal one, which proves a common source. */
+static uint32_t
+find_clocks_of_exact_ratio(const struct report *report, const char *clock)
+{
+	uint32_t exact = 0;
+
+	for (size_t i = 0; i < report->rate_count && report->hypervisor[0]; i++) {
+		struct pair_rate pair = rate_against_paired_clock(&report->rates[i], clock);
+
+		if (pair.other && report->rates[i].same_source)
+			exact |= judge_get_clock_bit(report, pair.other);
+	}
+	return exact;
+}
+
 /* Returns the set of clocks with another source (oscillator) than ENTRY's clock. */
 static uint32_t
 find_clocks_of_other_source(const struct report *report, const struct report_clock *entry)
 {
 	struct rate_interval rates[REPORT_CLOCKS_MAX] = { { .known = false } };
+	uint32_t exact = find_clocks_of_exact_ratio(report, entry->clock.id);
 
 	for (size_t i = 0; i < report->clock_count; i++)
 		rates[i] = report->clocks[i].implied;
-	return find_clock_sources_for_rates(report, rates).separate[entry - report->clocks];
+	return find_clock_sources_for_rates(report, rates).separate[entry - report->clocks] & ~exact;
 }
 
 /*

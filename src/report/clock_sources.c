@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "consensus/rate.h"
 
+#define NARROW_PPB 100000 /* the sum of two crystals' errors; a wider interval shows nothing about them */
 /* At either end of the rate window, two clocks are read at most 1/READ_TOGETHER of the window's length apart. */
 #define READ_TOGETHER 32
 
@@ -74,11 +75,24 @@ find_clocks_with_same_source(const struct report *report, bool (*is_excluded)(co
 	return sources;
 }
 
-struct falseticker_sources
-find_clock_sources_for_rates(const struct report *report, const struct rate_interval *rates)
+/* Returns true if A and B are narrow, and two clocks with these rates may have exactly their nominal ratio. */
+static bool
+may_ratio_be_exact(const struct rate_interval *a, const struct rate_interval *b)
 {
-	struct falseticker_sources sources = find_clocks_with_same_source(report, is_tsc_or_derived_from_it);
-	bool guest = report->hypervisor[0];
+	struct interval_ppb ppb = rate_relative_difference(a, b);
+
+	return ppb.known && ppb.low <= 0 && ppb.high >= 0 && ppb.high - ppb.low <= NARROW_PPB;
+}
+
+/*
+ * Returns true if all clocks of a guest except the RTC have exactly their nominal ratios, and at least one of them is the
+ * TSC or derived from it. Clocks of separate sources have other ratios. So one clock of the host drives all of them, and
+ * if it is wrong, they are wrong together.
+ */
+static bool
+have_all_clocks_of_guest_one_source(const struct report *report, const struct rate_interval *rates)
+{
+	bool any = false;
 
 	for (size_t i = 0; i < report->clock_count; i++) {
 		const struct report_clock *a = &report->clocks[i];
@@ -86,7 +100,30 @@ find_clock_sources_for_rates(const struct report *report, const struct rate_inte
 		for (size_t j = 0; j < report->clock_count; j++) {
 			const struct report_clock *b = &report->clocks[j];
 
-			if (guest ? is_tsc_or_derived_from_it(a) != is_tsc_or_derived_from_it(b) :
+			if (!rates[i].known || !rates[j].known || is_rtc(a) || is_rtc(b) || i == j)
+				continue;
+			if (!may_ratio_be_exact(&rates[i], &rates[j]))
+				return false;
+			any |= is_tsc_or_derived_from_it(a) != is_tsc_or_derived_from_it(b);
+		}
+	}
+	return any;
+}
+
+struct falseticker_sources
+find_clock_sources_for_rates(const struct report *report, const struct rate_interval *rates)
+{
+	struct falseticker_sources sources = find_clocks_with_same_source(report, is_tsc_or_derived_from_it);
+	bool guest = report->hypervisor[0], one_source = guest && have_all_clocks_of_guest_one_source(report, rates);
+
+	for (size_t i = 0; i < report->clock_count; i++) {
+		const struct report_clock *a = &report->clocks[i];
+
+		for (size_t j = 0; j < report->clock_count; j++) {
+			const struct report_clock *b = &report->clocks[j];
+
+			if (one_source ? is_rtc(a) != is_rtc(b) && do_crystals_of_clocks_differ(report, rates, i, j) :
+			    guest ? is_tsc_or_derived_from_it(a) != is_tsc_or_derived_from_it(b) :
 			    is_rtc(a) != is_rtc(b) || do_crystals_of_clocks_differ(report, rates, i, j))
 				sources.separate[i] |= set_of(j);
 		}

@@ -9,11 +9,19 @@
 #include "report/report.h"
 
 /*
+ * Two clocks count as one source if the uncertainty of their ratio is at most this, and the ratio may equal its nominal
+ * value. Separate crystals differ by 10 ppm or more.
+ */
+#define SAME_SOURCE_PPB 5000
+
+/*
  * Returns the sources of the clocks for a comparison of their rates.
  *
- * In a guest, the host calculates all emulated devices from one clock, and the RTC from its time of day. This clock and
- * the time of day depend on the same crystal of the host, so the devices and the RTC are one source. The TSC is
- * another source. A clock that a hypervisor calculates from the TSC has the TSC's source.
+ * In a guest, the host calculates all emulated devices from one clock, and the RTC from its time of day. This clock
+ * and the time of day depend on the same crystal of the host, so the devices and the RTC are one source. The TSC is
+ * another source. A clock that a hypervisor calculates from the TSC has the TSC's source. If all of these clocks may
+ * have exactly their nominal ratios, the host may calculate all of them from one clock, and they count as one
+ * source. An RTC whose rate is proven to differ from theirs then has another source.
  *
  * On bare metal, two counters count as one source unless their RATES prove that they have different crystals.
  * Counters with the same crystal have exactly the same rate error. An RTC has a crystal of its own.
