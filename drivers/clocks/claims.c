@@ -9,6 +9,8 @@
 
 #define HZ_PER_KHZ UINT64_C(1000)
 #define HZ_PER_MHZ UINT64_C(1000000)
+#define HZ_PER_GHZ UINT64_C(1000000000)
+#define NAME_VALUE_MAX 100000 /* largest number, and largest power of ten behind its point, in a CPU's name */
 
 /*
  * SDM vol. 2A: leaf 16h states the base frequency "in accordance with the processor's specification". The stated
@@ -360,6 +362,63 @@ add_vmclock_rate_claim(const struct reading *reading, uint64_t address)
 		       hz / units + 1 + (time.flags & MAX_ERROR_VALID ? scale_mul_div_up(hz, time.max_error, time.period) : 0));
 }
 
+static bool
+is_part_of_number(char letter)
+{
+	return letter == '.' || (letter >= '0' && letter <= '9');
+}
+
+/* Returns the power of ten of the unit before which a CPU's name states a rate, or 0. */
+static uint64_t
+get_unit_hz(const char *unit)
+{
+	return text_begins_with(unit, "GHz") ? HZ_PER_GHZ : text_begins_with(unit, "MHz") ? HZ_PER_MHZ : 0;
+}
+
+/*
+ * Reads a decimal number from TEXT, in units of UNIT_HZ. Sets STEP_HZ to one unit of its last digit. Returns 0 if the
+ * number is not followed by a unit.
+ */
+static uint64_t
+read_decimal_rate_hz(const char *text, uint64_t *step_hz)
+{
+	uint64_t value = 0, divisor = 0, unit_hz;
+
+	for (; (*text >= '0' && *text <= '9') || (*text == '.' && !divisor); text++) {
+		if (*text == '.') {
+			divisor = 1;
+			continue;
+		}
+		value = value * 10 + (uint64_t)(*text - '0');
+		divisor *= 10;
+		if (value > NAME_VALUE_MAX || divisor > NAME_VALUE_MAX)
+			return 0;
+	}
+	while (*text == ' ')
+		text++;
+	unit_hz = get_unit_hz(text);
+	divisor = divisor ? divisor : 1;
+	*step_hz = unit_hz / divisor;
+	return value * unit_hz / divisor;
+}
+
+/*
+ * Adds the rate in the CPU's name, such as "Intel(R) Core(TM) i5-4440S CPU @ 3.10GHz". It is the base frequency, rounded
+ * to its last digit. The TSC may have another rate, but some programs take the TSC's rate from the name.
+ */
+static void
+add_cpu_name_rate_claim(const struct reading *reading)
+{
+	const char *name = reading->cpu->brand;
+	uint64_t step_hz = 0, hz = 0;
+
+	for (size_t i = 0; name[i] && !hz; i++)
+		if (name[i] >= '0' && name[i] <= '9' && (!i || !is_part_of_number(name[i - 1])))
+			hz = read_decimal_rate_hz(name + i, &step_hz);
+	if (hz)
+		set_rate_in_hz(claims_add(reading->claims, CLAIM_CPU_NAME, CLAIM_OF_TSC, "the CPU's name"), hz, step_hz / 2);
+}
+
 void
 platform_read_rate_claims(struct platform *platform, fault_guard *guarded)
 {
@@ -377,6 +436,7 @@ platform_read_rate_claims(struct platform *platform, fault_guard *guarded)
 		add_rate_claims_of_interface(&reading, &platform->paravirtual.interfaces[i]);
 	}
 	add_vmclock_rate_claim(&reading, platform->acpi.vmclock);
+	add_cpu_name_rate_claim(&reading);
 	if (!guarded || platform->cpu.basic_leaf_max < LEAF_FEATURES)
 		return;
 	add_platform_info_rate_claim(&reading);

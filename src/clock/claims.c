@@ -72,7 +72,7 @@ claims_find_first_tsc_rate(const struct claims *claims)
 	for (size_t i = 0; i < claims->count; i++) {
 		const struct claim *claim = &claims->rows[i];
 
-		if (claim->clock != CLAIM_OF_TSC || !claim->hz.den)
+		if (claim->clock != CLAIM_OF_TSC || !claim->hz.den || claim->source == CLAIM_CPU_NAME)
 			continue;
 		if (!first || (is_from_hypervisor(claim) && !is_from_hypervisor(first)))
 			first = claim;

@@ -39,6 +39,7 @@ enum claim_source {
 	CLAIM_XEN_PAGE,
 	CLAIM_VMCLOCK,        /* period of the TSC in the memory page of vmclock, an ACPI device */
 	CLAIM_HYPERV_PAGE,    /* scale in Hyper-V's reference TSC page */
+	CLAIM_CPU_NAME,       /* the CPU's name, for example "... @ 3.10GHz", which some programs parse */
 };
 
 enum claim_clock { CLAIM_OF_TSC, CLAIM_OF_LAPIC, CLAIM_OF_CRYSTAL };

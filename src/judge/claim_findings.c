@@ -281,7 +281,7 @@ do_all_claims_contradict_clocks(const struct report *report)
 	for (size_t i = 0; i < report->claim_count; i++) {
 		const struct report_claim *row = &report->claims[i];
 
-		if (row->claim.clock != CLAIM_OF_TSC || !row->claim.hz.den)
+		if (row->claim.clock != CLAIM_OF_TSC || !row->claim.hz.den || row->claim.source == CLAIM_CPU_NAME)
 			continue;
 		if (row->outcome != OUTCOME_FAILED)
 			return false;
@@ -385,13 +385,27 @@ judge_claims(struct report *report)
 /*
  * Returns true if a wrong CLAIM gets a finding here. A wrong rate of the crystal gets no finding, because it makes the
  * TSC's rate in the same CPUID leaf wrong, and that rate gets a finding. The page of a hypervisor's clock gets no
- * finding, because the rules pv-rate and pv-claim judge it.
+ * finding, because the rules pv-rate and pv-claim judge it. The CPU's name gets a note, because it states the base
+ * frequency, which may differ from the TSC's rate on a healthy machine.
  */
 static bool
 does_wrong_claim_cause_finding(const struct claim *claim)
 {
 	return claim->clock != CLAIM_OF_CRYSTAL && claim->source != CLAIM_KVM_PAGE && claim->source != CLAIM_XEN_PAGE &&
-	       claim->source != CLAIM_HYPERV_PAGE;
+	       claim->source != CLAIM_HYPERV_PAGE && claim->source != CLAIM_CPU_NAME;
+}
+
+/* Adds a note if the rate in the CPU's name is not the TSC's, because some programs parse the name. */
+static void
+note_rate_in_cpu_name(struct report *report, const struct report_claim *row)
+{
+	uint64_t claimed_millihz = scale_mul_div_nearest(row->claim.hz.num, MILLIHZ_PER_HZ, row->claim.hz.den);
+
+	if (row->claim.source == CLAIM_CPU_NAME && row->outcome == OUTCOME_FAILED)
+		report_add_note(report, "The CPU's name states %s, but the TSC runs at %s: %s %s. A program that takes the TSC's rate "
+				"from the name measures wrong times.", number_from_millihz(claimed_millihz).text,
+				number_from_millihz(row->measured.value).text, describe_rate_error(row->error.value).bytes,
+				row->error.value < 0 ? "slower" : "faster");
 }
 
 void
@@ -406,5 +420,6 @@ judge_add_claim_findings(struct report *report)
 		if (row->outcome == OUTCOME_FAILED && does_wrong_claim_cause_finding(&row->claim) &&
 		    !(row->claim.clock == CLAIM_OF_TSC && is_tsc_wrong))
 			add_claim_finding(report, row, trust);
+		note_rate_in_cpu_name(report, row);
 	}
 }

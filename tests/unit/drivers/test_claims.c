@@ -416,3 +416,46 @@ TEST(vmclock_without_a_time_has_the_reason)
 	read_vmclock(1, 0, 0);
 	assert_refused(CLAIM_VMCLOCK, CLAIM_OF_TSC, "The page states 0 s, or nearly 0 s, as the duration of a TSC tick.");
 }
+
+static void
+set_cpu_name(const char *name)
+{
+	char text[48] = { 0 };
+
+	memcpy(text, name, strlen(name));
+	for (uint32_t i = 0; i < 3; i++) {
+		uint32_t r[4];
+
+		memcpy(r, text + 16 * i, 16);
+		sim_cpuid_set(0x80000002 + i, 0, (struct hw_cpuid){ r[0], r[1], r[2], r[3] });
+	}
+	read_claims();
+}
+
+TEST(a_cpus_name_states_a_rate_within_half_a_unit_of_its_last_digit)
+{
+	static const struct {
+		const char *name;
+		uint64_t hz, within_hz;
+	} names[] = {
+		{ "Intel(R) Core(TM) i5-4440S CPU @ 3.10GHz", UINT64_C(3100000000), 5000000 },
+		{ "Intel(R) Xeon(R) CPU @ 2.60 GHz", UINT64_C(2600000000), 5000000 },
+		{ "AMD FX 4.2GHz 8-Core Processor", UINT64_C(4200000000), 50000000 },
+		{ "Intel(R) Pentium(R) III CPU 933MHz", 933000000, 500000 },
+		{ "CPU @ 2GHz", UINT64_C(2000000000), 500000000 },
+		{ "13th Gen Intel(R) Core(TM) i9-13900K", 0, 0 },
+		{ "AMD Ryzen 7 3700U with Radeon Vega Mobile Gfx", 0, 0 },
+		{ "QEMU Virtual CPU version 2.5+", 0, 0 },
+		{ "12345678901234567890GHz 1.2345678901GHz", 0, 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		set_cpu_name(names[i].name);
+		if (names[i].hz)
+			assert_claim(CLAIM_CPU_NAME, CLAIM_OF_TSC, "the CPU's name", names[i].hz, names[i].within_hz);
+		else
+			assert_null(find(CLAIM_CPU_NAME, CLAIM_OF_TSC));
+		assert_true(!claims_find_first_tsc_rate(&platform.claims) ||
+			    claims_find_first_tsc_rate(&platform.claims)->source != CLAIM_CPU_NAME);
+	}
+}

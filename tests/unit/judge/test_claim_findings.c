@@ -101,6 +101,18 @@ TEST(right_and_rounded_claims_pass)
 	assert_int_equal(report->verdict, VERDICT_PASS);
 }
 
+/* The TSC runs at 3.0928 GHz, 2,310 ppm below the rate in the name. The name's last digit is 0.01 GHz. */
+TEST(a_rate_in_the_cpus_name_that_is_off_has_a_note_and_no_finding)
+{
+	claim(CLAIM_LEAF_15, CLAIM_OF_TSC, "CPUID 15h", LITERAL_TSC_HZ, 0, 0);
+	claim(CLAIM_CPU_NAME, CLAIM_OF_TSC, "the CPU's name", LITERAL_TSC_HZ, 2315, 1000000);
+	assert_null(finding_of("tsc-claim"));
+	assert_int_equal(report->claims[1].outcome, OUTCOME_FAILED);
+	assert_int_equal(report->verdict, VERDICT_PASS);
+	assert_non_null(strstr(report->notes[report->note_count - 1], "The CPU's name states "));
+	assert_non_null(strstr(report->notes[report->note_count - 1], " ppm "));
+}
+
 TEST(a_wrong_leaf_is_named_with_the_systems_that_use_it_and_the_tsc_passes)
 {
 	const struct finding *finding;
