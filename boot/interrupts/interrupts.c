@@ -99,6 +99,7 @@ static void
 run_timer_window_with_own_handlers(struct window *window)
 {
 	struct table_register found = processor_read_idtr(), own = { VECTORS * sizeof(*gates) - 1, (uintptr_t)gates };
+	struct fault after_fault;
 	uint16_t selector;
 
 	__asm__ volatile("movw %%cs, %0" : "=r"(selector));
@@ -110,7 +111,10 @@ run_timer_window_with_own_handlers(struct window *window)
 		window->work(window->argument);
 	if (window->faulted)
 		send_missing_eoi();
-	window->after(window->argument);
+	if (window->guarded) /* the accesses that restore a source may fault, too */
+		guard_run(window->after, window->argument, &after_fault);
+	else
+		window->after(window->argument);
 	handle_pending_interrupts();
 	processor_set_idtr(&found);
 }

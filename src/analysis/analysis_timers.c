@@ -4,10 +4,14 @@
 #include "base/text.h"
 
 #define PS_PER_NS   1000u
+#define PS_PER_NS_SIGNED 1000
 #define AS_PER_PS   1000000u
 #define AS_PER_S    UINT64_C(1000000000000000000)
 /* upper bound of the time to enter a handler, which takes tens of us in an emulator */
 #define ENTRY_NS    UINT64_C(250000)
+/* A one-shot counts as armed over a gap if at least 1/4 of its time is left at the gap, and the gap is as long. */
+#define GAP_LEFT_SHARE 4
+#define GAP_NEAR_SHARE 8 /* its lateness is equal to the gap's length if they differ by at most 1/8 of its time */
 /* Limits that prevent overflow, because a record may contain any values. */
 #define PS_MAX      (INT64_C(1) << 50)     /* 19 min */
 #define TSC_MAX     (UINT64_C(1) << 40)    /* limit of the TSC ticks between two readings */
@@ -147,6 +151,55 @@ must_ignore_shot(struct timer_analysis *analysis, const struct record_event *fir
 	return timer_was_core_preempted(analysis, due, arming->taken ? first->tsc : UINT64_MAX, 0);
 }
 
+struct gaps { /* the gaps of the core between the arming of a one-shot and its interrupt, in TSC ticks */
+	uint64_t begin, end; /* start of the first gap, end of the last one */
+	uint64_t sum;
+};
+
+static struct gaps
+find_gaps_while_armed(const struct timer_analysis *analysis, uint64_t due, uint64_t taken_tsc)
+{
+	struct gaps gaps = { .begin = UINT64_MAX };
+
+	for (size_t i = 0; i < analysis->arming.gaps; i++) {
+		struct record_event gap;
+
+		record_read_item(analysis->entry, i, &gap);
+		if (gap.count < analysis->arming.armed_after || gap.count >= due || gap.tsc > taken_tsc || gap.tsc < gap.count)
+			continue;
+		gaps.begin = gap.count < gaps.begin ? gap.count : gaps.begin;
+		gaps.end = gap.tsc > gaps.end ? gap.tsc : gaps.end;
+		gaps.sum += gap.tsc - gap.count;
+	}
+	return gaps;
+}
+
+/*
+ * A timer of the host goes on while the core is preempted, so its interrupt comes when it is due, or at once when the core
+ * runs again. Counts the one-shots that came later, by as long as the core was preempted: their timer stood still then.
+ */
+static void
+count_shot_over_gap(struct timer_analysis *analysis, uint64_t taken_tsc, const struct lateness *late)
+{
+	struct report_interval *row = analysis->row;
+	uint64_t interval = scale_ns_to_ticks(&analysis->scale, analysis->timer.interval_ns);
+	uint64_t due = analysis->arming.armed_before + interval;
+	struct gaps gaps = find_gaps_while_armed(analysis, due, taken_tsc);
+	int64_t sum_ps = timer_tsc_ticks_to_ps(analysis, gaps.sum);
+	int64_t near_ps = timer_tsc_ticks_to_ps(analysis, interval / GAP_NEAR_SHARE);
+
+	if (gaps.begin >= due - interval / GAP_LEFT_SHARE || gaps.sum < interval / GAP_LEFT_SHARE)
+		return;
+	row->over_gaps++;
+	if (taken_tsc < (gaps.end > due ? gaps.end : due) + interval / GAP_NEAR_SHARE || late->low > sum_ps + near_ps ||
+	    late->high < sum_ps - near_ps)
+		return;
+	row->delayed++;
+	if (!row->delay.known || late->low / PS_PER_NS_SIGNED > row->delay.low)
+		row->delay = (struct interval_ns){ true, lateness_middle_ps(*late) / PS_PER_NS_SIGNED,
+						   late->low / PS_PER_NS_SIGNED, late->high / PS_PER_NS_SIGNED + 1 };
+}
+
 static void
 add_oneshot_arming_to_row(struct timer_analysis *analysis)
 {
@@ -162,6 +215,8 @@ add_oneshot_arming_to_row(struct timer_analysis *analysis)
 		       timer_interrupt_lateness(analysis, &first);
 	}
 	excused = must_ignore_shot(analysis, &first, &late);
+	if (taken && arming->what == RECORD_SHOT && !(analysis->timer.flags & RECORD_UNTIMED))
+		count_shot_over_gap(analysis, first.tsc, &late);
 	row->asked++;
 	row->expected++;
 	row->excused += excused;
@@ -169,6 +224,8 @@ add_oneshot_arming_to_row(struct timer_analysis *analysis)
 	row->empty += !taken && !excused;
 	row->doubled += arming->taken > 1 && !excused;
 	row->expired += !taken && !excused && arming->due;
+	if (!taken && !excused && arming->due)
+		row->lost_tsc = arming->armed_before;
 	analysis->missing += !taken;
 	if (taken && !excused && !(analysis->timer.flags & RECORD_UNTIMED))
 		timer_add_lateness(analysis, late);

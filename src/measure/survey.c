@@ -73,6 +73,15 @@ survey_add_tsc_steps(struct survey *survey, size_t core, const struct tsc_steps 
 		total->worst_ticks = steps->worst_ticks;
 }
 
+bool
+survey_run_guarded(struct survey *survey, void (*work)(void *argument), void *argument, struct fault *fault)
+{
+	if (survey->hooks.guarded)
+		return survey->hooks.guarded(work, argument, fault);
+	work(argument);
+	return true;
+}
+
 enum survey_end
 survey_run_catching_exceptions(struct survey *survey, const char *what, const struct clock *clock,
 			       void (*work)(void *argument), void *argument)
@@ -83,11 +92,7 @@ survey_run_catching_exceptions(struct survey *survey, const char *what, const st
 	struct text text;
 
 	survey->reading = clock;
-	if (!survey->hooks.guarded) {
-		work(argument);
-		return SURVEY_WHOLE;
-	}
-	if (survey->hooks.guarded(work, argument, &fault))
+	if (survey_run_guarded(survey, work, argument, &fault))
 		return SURVEY_WHOLE;
 	text_init(&text, bytes, sizeof(bytes));
 	fault_print(&text, &fault);

@@ -294,6 +294,12 @@ bool survey_read_and_compare_clocks(struct survey *survey);
 /* Starts the record. The time in the run counts from this call. */
 void survey_begin_record(struct survey *survey);
 
+/*
+ * Runs WORK. If it causes an exception, and the run can catch exceptions, describes the exception in FAULT and returns
+ * false.
+ */
+bool survey_run_guarded(struct survey *survey, void (*work)(void *argument), void *argument, struct fault *fault);
+
 enum survey_end {
 	SURVEY_WHOLE, /* the work was completed */
 	SURVEY_BROKE, /* an exception ended the work during an access to a clock; this clock is now marked as broken */

@@ -412,6 +412,7 @@ struct report_interval { /* Results of one timer test: an interrupt source that 
 	uint32_t pin, vector;
 	enum clock_state state;
 	char reason[CLOCK_REASON_SIZE]; /* why the source could not be tested, otherwise "" */
+	bool faulted;      /* true if an access to the source caused an exception, which ended its tests */
 	uint64_t asked_ns; /* programmed interval */
 	/* analysis_calculate_timers() calculates the following fields. */
 	uint64_t asked;    /* number of requested interrupts (one-shots or periods) */
@@ -427,6 +428,14 @@ struct report_interval { /* Results of one timer test: an interrupt source that 
 	uint64_t losses;
 	/* number of one-shots that caused no interrupt, although the device's status shows that they expired */
 	uint64_t expired;
+	uint64_t lost_tsc; /* TSC at which the latest of these one-shots was armed */
+	/*
+	 * OVER_GAPS is the number of one-shots with at least a quarter of their time left when the core was preempted.
+	 * DELAYED of them came late by as long as the core was preempted, although it ran again before. DELAY is the
+	 * lateness of the latest of these.
+	 */
+	uint64_t over_gaps, delayed;
+	struct interval_ns delay;
 	/*
 	 * OVER is the number of one-shots that were programmed with a deadline in the past. STALE is the number of
 	 * interrupts that they caused.

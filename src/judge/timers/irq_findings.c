@@ -24,6 +24,10 @@
 #define PIT_CLOCKS_2_NS 1677 /* the duration of two PIT clocks */
 #define RULES         7
 #define EXPIRED_SOURCE "hpet0" /* the only source that is armed with deadlines that have passed */
+/* a timer stands still in gaps if at least 5 one-shots over gaps, and 3/4 of them, came late by as long as the gap */
+#define DELAYED_MIN   5
+#define DELAYED_NUM   3
+#define DELAYED_DEN   4
 
 /* ---- the host of an emulator ---- */
 
@@ -146,6 +150,21 @@ are_one_shots_missing(const struct irq_totals *totals)
 	return totals->missing && (totals->came || text_equal(totals->kind, "lapic"));
 }
 
+/* Returns a sentence if the latest one-shot without an interrupt was armed in a time in which clocks disagree. */
+static struct phrase
+describe_stop_while_armed(const struct report *report, const struct irq_totals *totals)
+{
+	for (size_t i = 0; i < report->discontinuity_count; i++) {
+		const struct report_discontinuity *row = &report->discontinuities[i];
+
+		if (row->from_tsc && totals->gaps.lost_tsc >= row->from_tsc && totals->gaps.lost_tsc <= row->at_tsc)
+			return phrase(" %s was likely armed before the stop between %s and %s.",
+				      totals->missing == 1 ? "It" : "The last", phrase_tsc_time(report, row->from_tsc).bytes,
+				      phrase_tsc_time(report, row->at_tsc).bytes);
+	}
+	return (struct phrase){ "" };
+}
+
 static void
 judge_missing_interrupts(const struct report *report, const struct irq_totals *totals, struct behaviour *row)
 {
@@ -153,12 +172,11 @@ judge_missing_interrupts(const struct report *report, const struct irq_totals *t
 	/* a damaged record may have more interrupts than one-shots */
 	uint64_t unknown = known < totals->shots.count ? totals->shots.count - known : 0;
 
-	(void)report;
 	row->failed = are_one_shots_missing(totals);
 	row->open = !row->failed && totals->shots.empty;
 	if (row->failed)
-		behaviour_set_text(row, "%lu of %lu one-shots never came, and the timer's status shows that they were due.",
-				   totals->missing, totals->shots.count);
+		behaviour_set_text(row, "%lu of %lu one-shots never came, and the timer's status shows that they were due.%s",
+				   totals->missing, totals->shots.count, describe_stop_while_armed(report, totals).bytes);
 	else if (row->open && !totals->came && totals->polled)
 		behaviour_set_text(row, "the timer's counter passed the deadline, but its status bit never showed "
 				   "that.");
@@ -336,12 +354,30 @@ judge_tick_rate(const struct report *report, const struct irq_totals *totals, st
 			   row->open ? ": the periods are too uneven to decide." : ".");
 }
 
+/*
+ * Returns true if nearly all one-shots that were armed while the core was preempted came late by as long as it was
+ * preempted. Their timer stands still while the core does not run. The host of an emulator may delay both in turn.
+ */
+static bool
+does_timer_stand_still_in_gaps(const struct report *report, const struct irq_totals *totals)
+{
+	return totals->gaps.delayed >= DELAYED_MIN && DELAYED_DEN * totals->gaps.delayed >= DELAYED_NUM * totals->gaps.over &&
+	       !report_is_machine_emulated(report);
+}
+
 static void
 judge_late_interrupts(const struct report *report, const struct irq_totals *totals, struct behaviour *row)
 {
 	const struct report_lateness *late;
 	struct phrase median;
 
+	if (does_timer_stand_still_in_gaps(report, totals)) {
+		behaviour_set_figure(row, totals->gaps.delay.value, totals->gaps.delay.low, totals->gaps.delay.high);
+		behaviour_set_text(row, "%lu of %lu one-shots over which the core was preempted came late, after the gap had "
+				   "ended, by as long as the gap: by up to %ld to %ld ns.", totals->gaps.delayed, totals->gaps.over,
+				   totals->gaps.delay.low, totals->gaps.delay.high);
+		return;
+	}
 	row->checked = totals->late && !can_host_explain_lateness(report, totals);
 	if (!totals->late) {
 		behaviour_set_text(row, "fewer than %u of the one-shots of 100 us have a known lateness, too few for a median.",
@@ -381,12 +417,12 @@ judge_interrupts_of_expired_deadlines(const struct report *report, const struct 
 		behaviour_mark_unchecked(row, UNCHECKED_OTHER, "no deadline passed while the timer's interrupt was disabled.");
 		return;
 	}
-	row->failed = 2 * totals->stale > totals->over;
-	row->checked = !(totals->stale && by_qemu);
+	row->failed = 2 * totals->expired.stale > totals->expired.over;
+	row->checked = !(totals->expired.stale && by_qemu);
 	row->unchecked = UNCHECKED_GUEST;
-	row->open = row->checked && totals->stale && !row->failed;
+	row->open = row->checked && totals->expired.stale && !row->failed;
 	behaviour_set_text(row, "armed %lu times with a deadline that had passed, the timer interrupted %lu "
-			   "times%s", totals->over, totals->stale,
+			   "times%s", totals->expired.over, totals->expired.stale,
 			   !row->checked ? ": not judged, because QEMU's HPETs do this in every guest." :
 			   row->open ? ": an earlier interrupt may have come late." : ".");
 }
@@ -477,9 +513,22 @@ count_cores_that_break_rules(const struct report *report, const char *source, st
 	}
 }
 
+/* Adds a finding on each source whose tests ended with an exception. */
+static void
+judge_faulting_sources(struct report *report)
+{
+	for (size_t i = 0; i < report->interval_count; i++) {
+		const struct report_interval *row = &report->intervals[i];
+
+		if (row->faulted && !rules_find_finding(report, "clock-broken", row->source))
+			rules_add_finding(report, "clock-broken", row->source, row->core, "%s: %s", row->source, row->reason);
+	}
+}
+
 void
 judge_timer_tests(struct report *report)
 {
+	judge_faulting_sources(report);
 	for (size_t i = 0; i < report->interval_count; i++) {
 		const char *source = report->intervals[i].source;
 		struct behaviour rows[RULES], *added;

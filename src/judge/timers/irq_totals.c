@@ -19,6 +19,12 @@ static void
 add_one_shots(struct irq_totals *totals, const struct report_interval *row)
 {
 	totals->missing += row->expired;
+	if (row->lost_tsc > totals->gaps.lost_tsc)
+		totals->gaps.lost_tsc = row->lost_tsc;
+	totals->gaps.over += row->over_gaps;
+	totals->gaps.delayed += row->delayed;
+	if (row->delay.known && (!totals->gaps.delay.known || row->delay.low > totals->gaps.delay.low))
+		totals->gaps.delay = row->delay;
 	if (row->lateness.count) {
 		totals->timely_tests += !row->early;
 		totals->shot_ns = !totals->shot_ns || totals->shot_ns == row->asked_ns ? row->asked_ns : UINT64_MAX;
@@ -57,9 +63,9 @@ irq_sum_up_source(const struct report *report, const char *source, uint32_t core
 		totals.kind = row->route_kind;
 		totals.polled = text_equal(row->route_kind, "status");
 		totals.pin = row->pin;
-		totals.over += row->over;
-		totals.stale += row->stale;
-		totals.storms |= row->state == CLOCK_BROKEN && !totals.polled;
+		totals.expired.over += row->over;
+		totals.expired.stale += row->stale;
+		totals.storms |= row->state == CLOCK_BROKEN && !totals.polled && !row->faulted;
 		totals.came |= row->delivered || totals.storms;
 		mode = row->periodic ? &totals.periods : &totals.shots;
 		mode->count += row->expected;

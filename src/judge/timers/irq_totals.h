@@ -13,6 +13,17 @@ struct irq_mode_totals { /* one-shots or periods, see struct report_interval */
 	bool delayed;
 };
 
+struct irq_gaps { /* one-shots over gaps of the core, see struct report_interval */
+	uint64_t over, delayed;
+	struct interval_ns delay;
+	uint64_t lost_tsc; /* TSC at which the latest one-shot without an interrupt was armed */
+};
+
+struct irq_expired {
+	uint64_t over;  /* armings with a deadline that had already passed */
+	uint64_t stale; /* interrupts that came for a deadline that had already passed */
+};
+
 struct irq_totals {
 	const char *source, *kind; /* id of the source, and kind of its route to the core */
 	uint32_t pin;
@@ -26,6 +37,7 @@ struct irq_totals {
 	unsigned timely_tests; /* number of tests in which one-shots came, but none of them too early */
 	/* length of the one-shots in the tests in which some came; UINT64_MAX if there are several lengths */
 	uint64_t shot_ns;
+	struct irq_gaps gaps;
 	struct interval_ns earliest; /* how early the earliest one-shot came */
 
 	uint64_t losses;   /* number of losses: consecutive empty periods are one loss */
@@ -33,8 +45,7 @@ struct irq_totals {
 	/* true if ticks came at all phases of their periods, so that none can be matched to a deadline */
 	bool scattered;
 
-	uint64_t over;             /* armings with a deadline that had already passed */
-	uint64_t stale;            /* interrupts that came for a deadline that had already passed */
+	struct irq_expired expired;
 	/* how much faster the source ticks than requested, in the test with the largest error */
 	struct interval_ppb rate;
 	const struct report_interval *late; /* the test with one-shots of 100 us that irq-late judges; may be NULL */

@@ -17,6 +17,7 @@
  * are tested
  */
 #define CORES_PERIODS 8u
+#define TRIED_TICKS   UINT64_C(10000000) /* a one-shot that is disarmed before it expires */
 
 void
 timer_test_end_row(struct timer_test *test, enum clock_state state, const char *why)
@@ -219,6 +220,12 @@ test_timer_source(struct survey *survey, struct survey_timers *all, struct timer
 		measure_interval_row(&test, &windows, true);
 }
 
+struct source_job { /* the tests of one source on the boot core */
+	struct survey *survey;
+	struct survey_timers *all;
+	struct timer timer;
+};
+
 static bool
 is_tested_source(const struct timer_driver *driver, const struct report *report)
 {
@@ -239,21 +246,99 @@ count_tested_sources(const struct report *report, const struct survey_timers *ti
 	return count;
 }
 
+/* Adds a row with FAULT to the source's results, or adds FAULT to the source's latest row. */
+static void
+report_fault_of_source(struct source_job *job, const struct fault *fault)
+{
+	struct report *report = job->survey->report;
+	struct timer_test test = { .survey = job->survey, .timer = &job->timer };
+	struct report_interval *row = report->interval_count ? &report->intervals[report->interval_count - 1] : NULL;
+	struct text reason;
+
+	if (!row || !text_equal(row->source, job->timer.driver->id) || row->core != report->cores[0].apic_id)
+		row = add_interval_row(&test, false, 0);
+	if (!row)
+		return;
+	row->state = CLOCK_BROKEN;
+	row->faulted = true;
+	row->route_kind = row->route_kind ? row->route_kind : "status"; /* no interrupt was routed yet */
+	text_init(&reason, row->reason, sizeof(row->reason));
+	if (job->timer.state != CLOCK_PRESENT)
+		text_put(&reason, "An access to it faulted: ");
+	else
+		text_put(&reason, job->timer.by_tsc ? "CPUID offers TSC deadlines, but an access faulted: " :
+			 "The machine has this timer, but an access faulted: ");
+	fault_print(&reason, fault);
+	text_put(&reason, ".");
+}
+
+static void
+open_and_test_source(void *argument)
+{
+	struct source_job *job = argument;
+
+	job->timer.driver->open(job->all->platform, &job->timer);
+	if (job->timer.unlisted)
+		return;
+	survey_show_progress(job->survey, job->timer.driver->id, 0);
+	test_timer_source(job->survey, job->all, &job->timer, 0);
+}
+
+/* Tests a source on the boot core. An exception ends the tests of this source only. */
+static void
+test_source_on_boot_core(struct survey *survey, struct survey_timers *timers, const struct timer_driver *driver)
+{
+	struct source_job job = { survey, timers, { .driver = driver } };
+	struct fault fault;
+
+	if (!survey_run_guarded(survey, open_and_test_source, &job, &fault))
+		report_fault_of_source(&job, &fault);
+}
+
+static void
+try_accesses_in_window(void *argument)
+{
+	struct timer_test *test = argument;
+	struct timer *timer = test->timer;
+
+	timer->driver->set_up(timer, test->all->window->vector);
+	(void)timer->driver->arm(timer, timer->ticks_max < TRIED_TICKS ? timer->ticks_max : TRIED_TICKS, false);
+	timer->driver->disarm(timer);
+}
+
+static void
+open_and_try_source(void *argument)
+{
+	struct source_job *job = argument;
+	struct timer_test test = { .survey = job->survey, .all = job->all, .timer = &job->timer };
+
+	job->timer.driver->open(job->all->platform, &job->timer);
+	if (job->timer.state == CLOCK_PRESENT)
+		run_timer_window(&test, try_accesses_in_window);
+}
+
+/*
+ * Returns true if the boot core can program the source without an exception. An exception on another core would halt
+ * that core. The tests of the boot core report the exception.
+ */
+static bool
+can_source_be_programmed(struct survey *survey, struct survey_timers *timers, const struct timer_driver *driver)
+{
+	struct source_job job = { survey, timers, { .driver = driver } };
+	struct fault fault;
+
+	return survey_run_guarded(survey, open_and_try_source, &job, &fault);
+}
+
 void
 survey_test_timers_on_boot_core(struct survey *survey, struct survey_timers *timers)
 {
 	size_t sources = count_tested_sources(survey->report, timers), done = 0;
 
 	for (size_t i = 0; timers->drivers[i] && !survey_end_run_if_due(survey); i++) {
-		struct timer timer = { .driver = timers->drivers[i] };
-
-		if (!is_tested_source(timer.driver, survey->report))
+		if (!is_tested_source(timers->drivers[i], survey->report))
 			continue;
-		timer.driver->open(timers->platform, &timer);
-		if (!timer.unlisted) {
-			survey_show_progress(survey, timer.driver->id, 0);
-			test_timer_source(survey, timers, &timer, 0);
-		}
+		test_source_on_boot_core(survey, timers, timers->drivers[i]);
 		/* The tests of each source take about the same time. */
 		survey->plan.done_ns =
 			scale_mul_div(survey_max_timer_tests_ns(survey->report, survey->smp->count), ++done, sources);
@@ -286,7 +371,8 @@ survey_test_timers_of_cores(struct survey *survey, struct survey_timers *timers)
 	for (size_t i = 0; timers->drivers[i]; i++) {
 		const struct timer_driver *driver = timers->drivers[i];
 
-		if (!driver->on_each_core || driver->kind == TIMER_AT_ONCE)
+		if (!driver->on_each_core || driver->kind == TIMER_AT_ONCE || survey_end_run_if_due(survey) ||
+		    !can_source_be_programmed(survey, timers, driver))
 			continue;
 		for (size_t core = 1; core < survey->smp->count && !survey_end_run_if_due(survey); core++) {
 			struct timer timer = { .driver = driver };

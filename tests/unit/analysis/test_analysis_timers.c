@@ -975,3 +975,32 @@ TEST(periods_of_length_0_are_left_out)
 	record_put(&record, RECORD_INTERRUPTS, &good, NULL, 0);
 	assert_int_equal(analyse()->asked, 80);
 }
+
+/* Writes a one-shot that is due at 100, and whose interrupt comes at TAKEN. The core was preempted from FROM to TO. */
+static void
+put_shot_over_gap(double from, double to, double taken)
+{
+	const struct record_event event = { 0, moment(taken) };
+
+	away(from, to);
+	put_arming((struct record_interrupts){ .what = RECORD_SHOT, .asked = 1, .due = 1, .deadline = BEGIN + PERIOD,
+					       .armed_before = BEGIN, .armed_after = BEGIN, .taken = 1 }, &event, 1);
+}
+
+TEST(a_one_shot_that_comes_late_by_the_length_of_a_gap_is_delayed_by_the_gap)
+{
+	put_timer(RECORD_BY_TSC);
+	put_shot_over_gap(30, 90, 160.5);  /* the deadline waited for 60: delayed */
+	put_shot_over_gap(30, 230, 300.5); /* the deadline passed in the gap, and waited for 200: delayed */
+	put_shot_over_gap(30, 90, 100.5);  /* in time */
+	put_shot_over_gap(30, 230, 230.5); /* at the end of the gap, as soon as the core could take it */
+	put_shot_over_gap(90, 290, 300.5); /* too little time was left at the gap to decide */
+	put_shot_over_gap(30, 40, 110.5);  /* the gap is too short to decide */
+	put_shot_over_gap(30, 90, 260.5);  /* late, but by another time than the gap's */
+	analyse();
+	assert_int_equal(row->over_gaps, 5);
+	assert_int_equal(row->delayed, 2);
+	assert_true(row->delay.known);
+	assert_in_range(row->delay.low, 2004000, 2005001);
+	assert_in_range(row->delay.high, 2005000, 2006002);
+}

@@ -8,6 +8,7 @@
 #include "paravirtual/leaves.h"
 #include "sim.h"
 #include "sim_paravirtual.h"
+#include "timers/timers.h"
 
 static const struct fault page_fault = {
 	.vector = 14, .in_image = true, .at = 0x1a30, .error = 2, .address = 0xfed000f0
@@ -309,4 +310,139 @@ TEST(a_hypervisors_clock_that_causes_an_exception_is_broken_and_restored)
 	assert_broken(&hv_ref_driver, "hv_ref", MSR_HV_REFERENCE);
 	assert_broken(&hv_page_driver, "hv_page", MSR_HV_REFERENCE_TSC);
 	assert_broken(&xen_driver, "xen", 0);
+}
+
+static struct timer_driver faulty_timer;
+static struct timer_window sim_window;
+
+struct window_call {
+	void (*work)(void *argument);
+	void *argument;
+	bool faulted;
+};
+
+static void
+call_in_guard(void *argument)
+{
+	struct window_call *call = argument;
+	struct fault fault;
+
+	call->faulted = !guard(call->work, call->argument, &fault);
+}
+
+static void (*after_window)(void *argument);
+
+static void
+call_after_window(void *argument)
+{
+	struct window_call *call = argument;
+	struct fault fault;
+
+	guard(after_window, call->argument, &fault);
+}
+
+/* As boot/interrupts does: an exception ends the work in the window, and then ends the guard around the window. */
+static const char *
+run_guarded_window(void (*work)(void *argument), void (*after)(void *argument), void *argument)
+{
+	struct window_call call = { work, argument, false };
+	const char *why;
+
+	after_window = after;
+	why = sim_window.run(call_in_guard, call_after_window, &call);
+	if (call.faulted)
+		take_fault();
+	return why;
+}
+
+static void
+open_timer_and_fault(const struct platform *platform, struct timer *timer)
+{
+	(void)platform;
+	(void)timer;
+	take_fault();
+}
+
+static void
+set_up_timer_and_fault(struct timer *timer, uint32_t vector)
+{
+	(void)timer;
+	(void)vector;
+	take_fault();
+}
+
+static uint64_t
+arm_timer_and_fault(struct timer *timer, uint64_t ticks, bool periodic)
+{
+	(void)timer;
+	(void)ticks;
+	(void)periodic;
+	take_fault();
+	return 0;
+}
+
+static void
+disarm_timer_and_fault(struct timer *timer)
+{
+	(void)timer;
+	take_fault();
+}
+
+/* Tests timer_deadline with the fault that CHANGE adds, and then the LAPIC's timer. */
+static void
+assert_only_faulty_timer_is_broken(void (*change)(void))
+{
+	static const struct timer_driver *const timers[] = { &faulty_timer, &timer_lapic, NULL };
+	struct bench *bench;
+	const struct report *report;
+	const struct finding *finding;
+	size_t delivered = 0;
+	bool changed_open;
+
+	sim_reset();
+	sim_interrupts_add_controllers();
+	faulty_timer = timer_deadline;
+	change();
+	changed_open = faulty_timer.open == open_timer_and_fault;
+	bench = bench_new();
+	bench_open(bench, 1);
+	bench->run.survey.hooks.guarded = guard;
+	bench->machine.timers = timers;
+	sim_window = bench->machine.window;
+	bench->machine.window.run = run_guarded_window;
+	run_measure(&bench->run);
+	bench_close(bench);
+	report = &bench->run.report;
+	assert_false(report->incomplete);
+	assert_int_equal(report->finding_count, 1);
+	finding = &report->findings[0];
+	assert_string_equal(finding->rule, "clock-broken");
+	assert_string_equal(finding->clock, "lapic_deadline");
+	assert_non_null(strstr(finding->text, changed_open ? "lapic_deadline: An access to it faulted: #PF (vector 14, " :
+			       "lapic_deadline: CPUID offers TSC deadlines, but an access faulted: #PF (vector 14, "));
+	for (size_t i = 0; i < report->interval_count; i++)
+		if (strcmp(report->intervals[i].source, "lapic") == 0)
+			delivered += report->intervals[i].delivered;
+	assert_true(delivered > 0);
+	bench_free(bench);
+}
+
+static void change_open(void) { faulty_timer.open = open_timer_and_fault; }
+static void change_set_up(void) { faulty_timer.set_up = set_up_timer_and_fault; }
+static void change_arm(void) { faulty_timer.arm = arm_timer_and_fault; }
+static void change_disarm(void) { faulty_timer.disarm = disarm_timer_and_fault; }
+
+static void
+change_restore(void)
+{
+	faulty_timer.set_up = set_up_timer_and_fault;
+	faulty_timer.restore = disarm_timer_and_fault;
+}
+
+TEST(a_timer_whose_access_causes_an_exception_has_a_finding_and_the_others_are_tested)
+{
+	static void (*const changes[])(void) = { change_open, change_set_up, change_arm, change_disarm, change_restore };
+
+	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++)
+		assert_only_faulty_timer_is_broken(changes[i]);
 }
