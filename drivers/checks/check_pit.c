@@ -31,6 +31,7 @@
  * below half of that, so that a TSC rate that is wrong by a factor of two cannot hide a wrap.
  */
 #define LATCH_SPAN_NS_MAX (20 * WAIT_NS_PER_MS)
+#define PACE_MAX          10u /* with a higher multiple of the nominal rate, the counter is not checked */
 
 static uint64_t
 gcd(uint64_t a, uint64_t b)
@@ -69,6 +70,19 @@ get_elapsed_ticks(const struct checking *checking, uint64_t then_ticks, uint64_t
 	return clock_elapsed_ticks(checking->rows, then_ticks, now_ticks);
 }
 
+/*
+ * Returns true, and sets the sentence of ROW, if the counter wraps within the time that a try needs. Its tick is
+ * then also shorter than the differences between the times of readings.
+ */
+static bool
+is_counter_too_fast(const struct checking *checking, struct behaviour *row)
+{
+	if (checking->pace <= PACE_MAX)
+		return false;
+	behaviour_set_text(row, "The counter runs %lu times too fast: it wraps too soon for this test.", checking->pace);
+	return true;
+}
+
 /* Waits for a time that depends on READING, so that the readings are not synchronised with the counter. */
 static void
 wait_varying_time(const struct checking *checking, unsigned reading)
@@ -85,6 +99,8 @@ check_smallest_count_step(const struct checking *checking, struct behaviour *row
 {
 	uint64_t first_ticks = take_pit_sample_without_interrupts(checking).ticks, step = 0;
 
+	if (is_counter_too_fast(checking, row))
+		return;
 	for (unsigned i = 0; i < STEP_READS; i++) {
 		wait_varying_time(checking, i);
 		step = gcd(step, get_elapsed_ticks(checking, first_ticks,
@@ -121,7 +137,7 @@ classify_latch(const struct checking *checking, const struct latched *l)
 	uint64_t all = get_elapsed_ticks(checking, l->before.ticks, l->after.ticks);
 	uint64_t part = get_elapsed_ticks(checking, l->before.ticks, l->ticks), held_max, lost_min;
 
-	if (l->after.end - l->before.begin > scale_ns_to_ticks(checking->scale, LATCH_SPAN_NS_MAX) ||
+	if (l->after.end - l->before.begin > scale_ns_to_ticks(checking->scale, LATCH_SPAN_NS_MAX / checking->pace) ||
 	    l->waited_tsc - l->latched_tsc > 2 * l->wait_ticks ||
 	    l->after.end - l->waited_tsc > l->wait_ticks || all == 0)
 		return LATCH_UNCLEAR;
@@ -168,6 +184,8 @@ check_latch(const struct checking *checking, struct behaviour *row)
 {
 	unsigned counts[2][LATCH_KINDS] = { { 0 } };
 
+	if (is_counter_too_fast(checking, row))
+		return;
 	for (unsigned i = 0; i < LATCH_TRIES; i++)
 		for (unsigned again = 0; again < 2; again++)
 			counts[again][test_latch(checking, again)]++;

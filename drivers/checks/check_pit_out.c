@@ -8,10 +8,13 @@
 
 #define US                UINT64_C(1000)
 #define OUT_TRIES         3u
-#define OUT_COUNT         1193u /* requested number of PIT ticks, which take 1 ms */
-#define OUT_CLOCKS        (OUT_COUNT + 1) /* mode 0: OUT rises N + 1 ticks after the count N was written */
+#define OUT_COUNT         1193u /* number of PIT ticks in 1 ms */
+#define OUT_COUNT_MAX     0x8000u /* half of the counter's range, so that the rise is before a wrap */
 #define OUT_BOUND_FACTOR  4 /* the wait for OUT ends after this many times the requested time */
 #define PACE_SPAN_FACTOR  4
+/* The PIT's wraps are not counted, so its ticks are only counted for a time shorter than 3/4 of its range. */
+#define SPAN_RANGE_NUM    3
+#define SPAN_RANGE_DEN    4
 /*
  * OUT is not checked if the PIT is slower than nominal by more than this factor, because interrupts would be masked for
  * too long.
@@ -19,30 +22,53 @@
 #define PACE_SLOWEST_FACTOR 16
 #define PORT_B_UNREADABLE 0xffu
 
-/* The duration of OUT_CLOCKS PIT ticks, as an interval in TSC ticks. */
+/* The duration of the requested count, as an interval in TSC ticks. */
 struct duration {
 	uint64_t low_ticks, high_ticks;
 };
 
+/* Returns the count that takes 1 ms, or the largest count if the PIT is too fast for that. */
+static uint32_t
+get_requested_count(const struct checking *checking)
+{
+	return checking->pace < OUT_COUNT_MAX / OUT_COUNT ? OUT_COUNT * (uint32_t)checking->pace : OUT_COUNT_MAX;
+}
+
+/* Returns the PIT ticks until OUT rises. In mode 0 it rises N + 1 ticks after the count N was written. */
+static uint32_t
+get_requested_clocks(const struct checking *checking)
+{
+	return get_requested_count(checking) + 1;
+}
+
+/* Returns the duration of CLOCKS PIT ticks, by the nominal rate times its measured multiple. */
+static uint64_t
+get_expected_tsc_ticks(const struct checking *checking, uint64_t clocks)
+{
+	const struct rate *claimed = &checking->rows->claimed, *tsc = &checking->scale->hz;
+
+	return scale_mul_div_wide((unsigned __int128)tsc->num * claimed->den, clocks,
+				  (unsigned __int128)tsc->den * claimed->num * checking->pace, SCALE_NEAREST);
+}
+
 static struct duration
 get_nominal_count_duration(const struct checking *checking)
 {
-	const struct rate *claimed = &checking->rows->claimed, *tsc = &checking->scale->hz;
-	uint64_t ticks = scale_mul_div_wide((unsigned __int128)tsc->num * claimed->den, OUT_CLOCKS,
-					    (unsigned __int128)tsc->den * claimed->num, SCALE_NEAREST);
+	uint64_t ticks = get_expected_tsc_ticks(checking, get_requested_clocks(checking));
 
 	return (struct duration){ ticks, ticks };
 }
 
 /*
- * Counts PIT ticks for NS, and calculates the duration of OUT_CLOCKS ticks. Uses mode 0, because emulators may run
+ * Counts PIT ticks for NS, and calculates the duration of the requested count. Uses mode 0, because emulators may run
  * other modes at another rate. If the core was preempted, the counter may have wrapped. The result is then the interval
  * from 0 to UINT64_MAX.
  */
 static struct duration
 measure_count_duration(const struct checking *checking, uint64_t ns)
 {
-	uint64_t interrupts = hw_interrupts_mask(), clocks;
+	uint64_t interrupts = hw_interrupts_mask(), clocks, requested = get_requested_clocks(checking);
+	uint64_t range_ticks = get_expected_tsc_ticks(checking, checking->rows->wrap_ticks + 1);
 	struct sample first, last;
 	struct wait wait;
 
@@ -58,11 +84,12 @@ measure_count_duration(const struct checking *checking, uint64_t ns)
 	pit_start_counting();
 	hw_interrupts_restore(interrupts);
 	clocks = clock_elapsed_ticks(checking->rows, first.ticks, last.ticks);
-	if (last.end - first.begin > PACE_SPAN_FACTOR * scale_ns_to_ticks(checking->scale, ns))
+	if (last.end - first.begin > PACE_SPAN_FACTOR * scale_ns_to_ticks(checking->scale, ns) ||
+	    last.end - first.begin > range_ticks / SPAN_RANGE_DEN * SPAN_RANGE_NUM)
 		return (struct duration){ 0, UINT64_MAX };
 	return (struct duration){
-		scale_mul_div(OUT_CLOCKS, last.begin - first.end, clocks + 1),
-		clocks <= 1 ? UINT64_MAX : scale_mul_div_up(OUT_CLOCKS, last.end - first.begin, clocks - 1),
+		scale_mul_div(requested, last.begin - first.end, clocks + 1),
+		clocks <= 1 ? UINT64_MAX : scale_mul_div_up(requested, last.end - first.begin, clocks - 1),
 	};
 }
 
@@ -73,7 +100,7 @@ durations_overlap(const struct duration *a, const struct duration *b)
 }
 
 /*
- * Returns the duration that OUT_CLOCKS PIT ticks should have. Uses the PIT's measured rate if two measurements agree
+ * Returns the duration that the requested count should have. Uses the PIT's measured rate if two measurements agree
  * that it differs from the nominal rate. Otherwise uses the nominal rate.
  */
 static struct duration
@@ -103,9 +130,9 @@ test_out_pin(const struct checking *checking, const struct duration *requested, 
 	bool high, was_low = false;
 
 	hw_out8(PIT_CONTROL, CONTROL_MODE_0);
-	hw_out8(PIT_DATA_2, OUT_COUNT & 0xff);
+	hw_out8(PIT_DATA_2, get_requested_count(checking) & 0xff);
 	written_begin = check_read_tsc(checking->device);
-	hw_out8(PIT_DATA_2, OUT_COUNT >> 8);
+	hw_out8(PIT_DATA_2, (uint8_t)(get_requested_count(checking) >> 8));
 	written_end = check_read_tsc(checking->device);
 	wait = check_wait_begin(checking, OUT_BOUND_FACTOR * scale_ns(checking->scale, requested->high_ticks));
 	do {
@@ -142,13 +169,13 @@ report_out_rise(const struct checking *checking, struct behaviour *row, const st
 	check_set_figure(row, round_down_to_us(low_ns), -round_down_to_us(-high_ns));
 	if (row->low >= 0)
 		behaviour_set_text(row, "OUT rose %ld to %ld us after the end of its count of %u clocks.", row->low, row->high,
-				   OUT_CLOCKS);
+				   get_requested_clocks(checking));
 	else if (row->high <= 0)
 		behaviour_set_text(row, "OUT rose %ld to %ld us before the end of its count of %u clocks.", -row->high, -row->low,
-				   OUT_CLOCKS);
+				   get_requested_clocks(checking));
 	else
 		behaviour_set_text(row, "OUT rose between %ld us before and %ld us after the end of its count of %u clocks.",
-				   -row->low, row->high, OUT_CLOCKS);
+				   -row->low, row->high, get_requested_clocks(checking));
 }
 
 /* Returns the distance in TSC ticks between RISE and the requested time. Returns 0 if the intervals overlap. */
@@ -187,6 +214,7 @@ pit_check_out(const struct checking *checking, struct behaviour *row)
 	struct rise best = { 0, 0 }, rise = best;
 	struct duration time;
 	unsigned counts[OUT_KINDS] = { 0 };
+	uint64_t requested_us;
 
 	if (hw_in8(PORT_B) == PORT_B_UNREADABLE) {
 		behaviour_set_text(row, "Port 61h, where OUT is read, reads FFh.");
@@ -197,6 +225,7 @@ pit_check_out(const struct checking *checking, struct behaviour *row)
 		behaviour_set_text(row, "The counter hardly counts.");
 		return;
 	}
+	requested_us = scale_ns(checking->scale, time.high_ticks) / US;
 	for (unsigned i = 0; i < OUT_TRIES; i++) {
 		uint64_t interrupts = hw_interrupts_mask();
 		enum out out = test_out_pin(checking, &time, &rise);
@@ -211,14 +240,18 @@ pit_check_out(const struct checking *checking, struct behaviour *row)
 		report_out_rise(checking, row, &best, &time);
 		return;
 	}
+	if (counts[OUT_UNCLEAR] && checking->pace > 1) {
+		behaviour_set_text(row, "OUT rises too soon for this test: the counter runs %lu times too fast.", checking->pace);
+		return;
+	}
 	if (counts[OUT_UNCLEAR] == OUT_TRIES) {
 		check_mark_disturbed(row);
 		return;
 	}
 	check_set_outcome(row, true);
 	if (counts[OUT_NEVER_HIGH])
-		behaviour_set_text(row, "OUT (port 61h bit 5) was set to rise after 1 ms and did not within %u ms.",
-			       (unsigned)(OUT_BOUND_FACTOR * scale_ns(checking->scale, time.high_ticks) / WAIT_NS_PER_MS));
+		behaviour_set_text(row, "OUT (port 61h bit 5) was set to rise after %lu us and did not within %lu us.",
+				   requested_us, OUT_BOUND_FACTOR * requested_us);
 	else
-		behaviour_set_text(row, "OUT (port 61h bit 5) was set to rise after 1 ms, but was high at once.");
+		behaviour_set_text(row, "OUT (port 61h bit 5) was set to rise after %lu us, but was high at once.", requested_us);
 }

@@ -403,8 +403,8 @@ read_decimal_rate_hz(const char *text, uint64_t *step_hz)
 }
 
 /*
- * Adds the rate in the CPU's name, such as "Intel(R) Core(TM) i5-4440S CPU @ 3.10GHz". It is the base frequency, rounded
- * to its last digit. The TSC may have another rate, but some programs take the TSC's rate from the name.
+ * Adds the rate in the CPU's name, such as "Intel(R) Core(TM) i5-4440S CPU @ 3.10GHz". It is the base frequency,
+ * rounded to its last digit. The TSC may have another rate, but some programs take the TSC's rate from the name.
  */
 static void
 add_cpu_name_rate_claim(const struct reading *reading)

@@ -16,6 +16,12 @@
 #define PPT                 UINT64_C(1000000000000)
 
 /*
+ * If the wraps of a clock that is too fast cannot be counted, its rate is from its pace minus 1 to 100,000 times its
+ * nominal rate. The pace (see wraps.h) may be too small, because a counter may wrap more than once between readings.
+ */
+#define PACE_MAX        100000
+
+/*
  * The rate of a clock over a time span, and the TSC's rate that this clock implies over the span and over each half of
  * the rate window.
  */
@@ -32,6 +38,8 @@ struct clock_rates {
 	struct sample first, last, final; /* readings at the ends of the rate window, and at the end of the run */
 	uint64_t expected_ticks;     /* ticks of this clock that are expected from its previous reading to FINAL */
 	struct rate_span window, whole; /* rates from FIRST to LAST, and from FIRST to FINAL */
+	uint64_t pace;
+	struct scale scale;         /* the TSC's rate as it was known when the clock was read */
 	struct rate_interval again; /* the TSC's rate by an edge clock's additional measurement at the end of the run */
 	bool has_again;
 };
@@ -118,6 +126,8 @@ calculate_rates_of_clock(struct rates *rates, const struct rate_windows *windows
 	entry->implied_since = (struct rate_interval){ .known = false };
 	entry->change_halves = entry->change_since = (struct interval_ppb){ .known = false };
 	clock->is_followed = readings.is_closed;
+	clock->pace = readings.pace;
+	clock->scale = readings.scale;
 	clock->may_have_stopped = readings.may_have_stopped;
 	clock->has_again = readings.has_again;
 	if (clock->is_followed) {
@@ -359,6 +369,25 @@ compare_rates_of_pair(struct rates *rates, const struct rate_span *spans, size_t
 }
 
 /*
+ * Returns the rate of a clock whose pace is at least 2. The TSC's rate in SCALE was known when the clock was read.
+ * Returns a rate that is not known if the pace is 1, because then the clock may be right.
+ */
+static struct rate_span
+make_span_of_pace(const struct clock_rates *clock, const struct rate *claimed, const struct scale *scale)
+{
+	uint64_t time = claimed->den * scale_mul_div(scale->hz.num, 1, scale->hz.den ? scale->hz.den : 1);
+	struct rate_span span = { .fit = RATE_FIT_NONE };
+
+	if (clock->pace < 2 || clock->pace >= PACE_MAX || time < PACE_MAX)
+		return span;
+	span.slope = (struct rate_slope){
+		true, (clock->pace - 1) * claimed->num, time, claimed->num, time / PACE_MAX,
+	};
+	span.implied = rate_of_tsc_implied_by_clock(&span.slope, *claimed);
+	return span;
+}
+
+/*
  * Calculates all rates of the report. If WHOLE_RUN is true, they are over the whole run for each clock that was read
  * at the end of the run. All other rates are over the rate window.
  */
@@ -374,6 +403,8 @@ calculate_rates(struct rates *rates, bool whole_run)
 
 		if (clock->is_followed && !clock->is_uncounted)
 			spans[i] = whole_run && clock->has_final ? clock->whole : clock->window;
+		if (clock->is_followed && !spans[i].implied.known)
+			spans[i] = make_span_of_pace(clock, &report->clocks[i].clock.claimed, &clock->scale);
 		rates->implied[i] = report->clocks[i].implied = spans[i].implied;
 	}
 	choose_tsc_claim(rates);
@@ -381,7 +412,8 @@ calculate_rates(struct rates *rates, bool whole_run)
 	for (size_t i = 0; i < report->clock_count; i++) {
 		struct report_clock *entry = &report->clocks[i];
 
-		entry->uncounted = rates->clocks[i].is_uncounted;
+		entry->uncounted = rates->clocks[i].is_uncounted ||
+				   (rates->clocks[i].pace > 1 && spans[i].fit == RATE_FIT_NONE);
 		if (entry->implied.known) {
 			struct rate_interval rate = rate_of_clock(&spans[i].slope, &report->tsc_within);
 
@@ -414,7 +446,7 @@ store_window_rates(struct rates *rates, const struct scale *scale)
 		struct report_clock *entry = &rates->report->clocks[i];
 
 		entry->implied_window = entry->implied;
-		if (!clock->is_followed || !entry->implied.known)
+		if (!clock->is_followed || entry->uncounted || !entry->implied.known)
 			continue;
 		entry->window_ns = scale_ns(scale, clock->last.begin - clock->first.begin);
 		entry->change = entry->change_halves;

@@ -175,8 +175,9 @@ find_gaps_while_armed(const struct timer_analysis *analysis, uint64_t due, uint6
 }
 
 /*
- * A timer of the host goes on while the core is preempted, so its interrupt comes when it is due, or at once when the core
- * runs again. Counts the one-shots that came later, by as long as the core was preempted: their timer stood still then.
+ * A timer of the host goes on while the core is preempted, so its interrupt comes when it is due, or at once when
+ * the core runs again. Counts the one-shots that came later, by as long as the core was preempted: their timer stood
+ * still then.
  */
 static void
 count_shot_over_gap(struct timer_analysis *analysis, uint64_t taken_tsc, const struct lateness *late)

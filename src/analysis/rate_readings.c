@@ -205,6 +205,7 @@ rate_read_batches(const struct rate_windows *windows, const struct report *repor
 			tick_changes = reader.tick_changes;
 		}
 	}
+	readings->pace = count.pace;
 	readings->may_have_stopped = clock->firmware_ticks && reader.tick_changes > tick_changes;
 }
 

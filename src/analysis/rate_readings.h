@@ -80,6 +80,7 @@ struct rate_readings {
 	bool may_have_stopped;
 	struct rate_batch batches[RATE_ENDS_MAX]; /* in order of time; empty for an edge clock (see clock.h) */
 	size_t batch_count;
+	uint64_t pace;                            /* the clock's pace (see wraps.h) at the start of the rate window */
 };
 
 /* Reads the batches of clock I of REPORT from the record of WINDOWS. */

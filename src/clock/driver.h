@@ -62,6 +62,8 @@ struct checking {
 	/* Returns the limit of RULE in this run. Callers pass the field LIMITS below as its first argument. */
 	uint64_t (*limit)(const void *limits, const char *rule);
 	const void *limits;
+	/* The clock's measured rate as a multiple of its nominal frequency, at least 1: see analysis/wraps.h. */
+	uint64_t pace;
 	/* true if the TSC's rate in SCALE was confirmed only by clocks that a hypervisor derives from the TSC */
 	bool scale_by_tsc;
 };

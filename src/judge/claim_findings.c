@@ -402,8 +402,8 @@ note_rate_in_cpu_name(struct report *report, const struct report_claim *row)
 	uint64_t claimed_millihz = scale_mul_div_nearest(row->claim.hz.num, MILLIHZ_PER_HZ, row->claim.hz.den);
 
 	if (row->claim.source == CLAIM_CPU_NAME && row->outcome == OUTCOME_FAILED)
-		report_add_note(report, "The CPU's name states %s, but the TSC runs at %s: %s %s. A program that takes the TSC's rate "
-				"from the name measures wrong times.", number_from_millihz(claimed_millihz).text,
+		report_add_note(report, "The CPU's name states %s, but the TSC runs at %s: %s %s. A program that takes the TSC's "
+				"rate from the name measures wrong times.", number_from_millihz(claimed_millihz).text,
 				number_from_millihz(row->measured.value).text, describe_rate_error(row->error.value).bytes,
 				row->error.value < 0 ? "slower" : "faster");
 }

@@ -230,9 +230,8 @@ fill_rate_row(const struct report *report, const struct report_clock *entry, str
 		behaviour_set_text(row, "%s: this clock drives the firmware's tick, which could not be stopped; the tick "
 			"may stop the clock's counter for short times.", row->clock);
 	} else if (entry->uncounted) {
-		behaviour_set_text(row,
-				   "%s: other clocks contradict the number of its wraps: the core was preempted too long to count "
-				   "them.", row->clock);
+		behaviour_set_text(row, "%s: other clocks contradict the number of its wraps, so its rate is not known.",
+				   row->clock);
 	} else if (!rate.other && !same.other) {
 		behaviour_mark_unchecked(row, UNCHECKED_NO_REFERENCE, "%s: no other clock measured its rate.", row->clock);
 	} else if (is_confirmed_by_same_source_only(report, &same, &rate,
@@ -287,7 +286,11 @@ judge_rate_of_clock(struct report *report, const struct report_clock *entry)
 		row->rule = finding->rule;
 		row->checked = true;
 		behaviour_set_figure(row, finding->measured, finding->low, finding->high);
-		behaviour_set_text(row, "%s: %ld to %ld ppm, see the finding.", row->clock, finding->low, finding->high);
+		if (entry->uncounted)
+			behaviour_set_text(row, "%s: at least %ld ppm, see the finding.", row->clock, finding->low);
+		else
+			behaviour_set_text(row, "%s: %ld to %ld ppm, see the finding.", row->clock, finding->low,
+					   finding->high);
 	}
 }
 

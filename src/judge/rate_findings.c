@@ -7,6 +7,19 @@
 #include "base/set.h"
 #include "base/text.h"
 
+#define PPB          UINT64_C(1000000000)
+#define MILLI        1000
+#define PPB_OF_MILLI INT64_C(1000000)
+
+/* Returns the multiple of a clock's nominal rate at which it runs, if it is MORE_PPB above that rate. */
+static struct phrase
+phrase_times(int64_t more_ppb)
+{
+	int64_t milli = (more_ppb + (int64_t)PPB + PPB_OF_MILLI / 2) / PPB_OF_MILLI;
+
+	return phrase("%ld.%03ld", milli / MILLI, milli % MILLI);
+}
+
 uint64_t
 judge_rate_limit_ppb(const struct report *report)
 {
@@ -44,6 +57,23 @@ rate_for_vote(const struct report *report, const struct report_clock *entry)
 	return rate;
 }
 
+/*
+ * Returns the end of a sentence on a clock that runs BY off its nominal rate. If it is faster than twice or slower
+ * than half its nominal rate, the clause has the multiple of that rate. If the clock's wraps were not counted, this
+ * is a lower bound.
+ */
+static struct phrase
+phrase_rate_error(const struct report_clock *entry, const struct interval_ppb *by)
+{
+	if (by->low < (int64_t)PPB && by->high > -(int64_t)PPB / 2)
+		return phrase("%s off its nominal rate", phrase_ppm(by).bytes);
+	if (entry->uncounted)
+		return phrase("at least at %ld times its nominal rate: it wraps too often for a better bound",
+			      by->low / (int64_t)PPB + 1);
+	return phrase("at %s times its nominal rate (%s to %s)", phrase_times(by->value).bytes, phrase_times(by->low).bytes,
+		      phrase_times(by->high).bytes);
+}
+
 static void
 add_rate_finding(struct vote *vote, size_t clock)
 {
@@ -63,8 +93,9 @@ add_rate_finding(struct vote *vote, size_t clock)
 	    (set_has(vote->changed, clock) && text_equal(rule, "rate-off")))
 		return;
 	vote_set_finding_figure(rules_add_finding(vote->report, rule, vote_clock_id(vote, clock), REPORT_NO_CORE,
-				     "%s runs %s off its nominal rate, compared with %s, which agree.", vote_clock_id(vote, clock),
-				     phrase_ppm(&by).bytes, phrase_clocks_of_group(vote, vote_find_clocks_as_evidence(&vote->found)).bytes),
+				     "%s runs %s, compared with %s, which agree.", vote_clock_id(vote, clock),
+				     phrase_rate_error(&vote->report->clocks[clock], &by).bytes,
+				     phrase_clocks_of_group(vote, vote_find_clocks_as_evidence(&vote->found)).bytes),
 		   &by);
 }
 

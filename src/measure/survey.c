@@ -266,10 +266,21 @@ survey_tsc_ticks_in_clock_periods(const struct survey *survey, const struct cloc
 }
 
 uint64_t
+survey_get_pace(const struct survey *survey, const char *id)
+{
+	for (size_t i = 0; i < survey->report->clock_count; i++)
+		if (text_equal(survey->report->clocks[i].clock.id, id) && survey->tracks[i].count.pace)
+			return survey->tracks[i].count.pace;
+	return 1;
+}
+
+uint64_t
 survey_max_ticks_between_compared_reads(const struct survey *survey, const struct clock *clock)
 {
+	uint64_t ticks = survey_tsc_ticks_in_clock_periods(survey, clock, clock->wrap_ticks / TRUST_FRACTION + 1) /
+			 survey_get_pace(survey, clock->main);
+
 	if (clock->wrap_ticks > WRAP_TICKS_MAX)
 		return 0;
-	return clock->claimed.den ?
-	       survey_tsc_ticks_in_clock_periods(survey, clock, clock->wrap_ticks / TRUST_FRACTION + 1) : 1;
+	return ticks ? ticks : 1;
 }

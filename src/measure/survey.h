@@ -334,4 +334,7 @@ uint64_t survey_planned_run_ns(const struct survey *survey);
  */
 void survey_show_progress(const struct survey *survey, const char *what, uint64_t extra_ns);
 
+/* Returns the pace (see analysis/wraps.h) of the clock ID, or 1 if it was not estimated. */
+uint64_t survey_get_pace(const struct survey *survey, const char *id);
+
 #endif

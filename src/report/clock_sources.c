@@ -85,9 +85,9 @@ may_ratio_be_exact(const struct rate_interval *a, const struct rate_interval *b)
 }
 
 /*
- * Returns true if all clocks of a guest except the RTC have exactly their nominal ratios, and at least one of them is the
- * TSC or derived from it. Clocks of separate sources have other ratios. So one clock of the host drives all of them, and
- * if it is wrong, they are wrong together.
+ * Returns true if all clocks of a guest except the RTC have exactly their nominal ratios, and at least one of them
+ * is the TSC or derived from it. Clocks of separate sources have other ratios. So one clock of the host drives all
+ * of them, and if it is wrong, they are wrong together.
  */
 static bool
 have_all_clocks_of_guest_one_source(const struct report *report, const struct rate_interval *rates)

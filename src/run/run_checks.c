@@ -199,7 +199,7 @@ check_device(struct run *run, const struct device_check *check, uint64_t budget_
 		.platform = run->machine->platform, .device = &run->devices[driver], .rows = rows,
 		.scale = &run->survey.scale, .begin_tsc = run->survey.hooks.tsc_ordered(), .budget_ns = budget_ns,
 		.before = before, .limit = get_limit_of_rule, .limits = &run->report,
-		.scale_by_tsc = is_tsc_rate_from_tsc_itself(&run->report),
+		.pace = survey_get_pace(&run->survey, entry->clock.id), .scale_by_tsc = is_tsc_rate_from_tsc_itself(&run->report),
 	};
 
 	first = behaviours->count;

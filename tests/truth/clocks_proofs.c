@@ -80,8 +80,8 @@ find_rate_difference(const struct report *report, int a, int b)
 
 /*
  * Returns true if A and B may share an oscillator. All clocks of a guest except the TSC follow one oscillator of the
- * host, even if one of them has a fault. On other machines, two clocks except the RTC may share an oscillator if the
- * report does not prove that their rates differ.
+ * host, even if one of them has a fault. The TSC follows it, too, if its ratio is exact. On other machines, two
+ * clocks except the RTC may share an oscillator if the report does not prove that their rates differ.
  */
 static bool
 may_share_oscillator(const struct report *report, int a, int b)
@@ -89,7 +89,7 @@ may_share_oscillator(const struct report *report, int a, int b)
 	const struct interval_ppb *ppb = find_rate_difference(report, a, b);
 
 	if (machine.is_guest)
-		return a != TSC && b != TSC;
+		return (a != TSC && b != TSC) || (a != RTC && b != RTC && ppb && ppb->low <= 0 && ppb->high >= 0);
 	return a != RTC && b != RTC && (!ppb || (ppb->low <= 0 && ppb->high >= 0));
 }
 

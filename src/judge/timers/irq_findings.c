@@ -413,7 +413,7 @@ judge_interrupts_of_expired_deadlines(const struct report *report, const struct 
 {
 	bool by_qemu = report_is_machine_emulated(report) || text_equal(report->hypervisor, "KVMKVMKVM");
 
-	if (!totals->over) {
+	if (!totals->expired.over) {
 		behaviour_mark_unchecked(row, UNCHECKED_OTHER, "no deadline passed while the timer's interrupt was disabled.");
 		return;
 	}
@@ -447,7 +447,7 @@ judge_by_each_rule(const struct report *report, const struct irq_totals *totals,
 		{ "irq-doubled", !totals->polled && totals->shots.count + totals->periods.count, judge_doubled_interrupts },
 		{ "irq-rate", totals->periods.count > 0, judge_tick_rate },
 		{ "irq-late", totals->shots.count > 1, judge_late_interrupts },
-		{ "hpet-stale", totals->over || (totals->shots.count && text_equal(totals->source, EXPIRED_SOURCE)),
+		{ "hpet-stale", totals->expired.over || (totals->shots.count && text_equal(totals->source, EXPIRED_SOURCE)),
 		  judge_interrupts_of_expired_deadlines },
 	};
 

@@ -244,7 +244,7 @@ look_for_jump_in_latest_readings(struct survey *survey)
 static uint64_t
 quarter_of_range_ticks(const struct survey *survey, const struct survey_track *track)
 {
-	return survey_max_ticks_between_compared_reads(survey, &track->entry->clock) / track->count.pace;
+	return survey_max_ticks_between_compared_reads(survey, &track->entry->clock);
 }
 
 /*

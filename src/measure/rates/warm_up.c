@@ -5,6 +5,7 @@
 
 #define PROVISIONAL_NS    (5 * SURVEY_NS_PER_MS)
 #define PROVISIONAL_SAMPLES 64
+#define RISE_TSC_TICKS    (UINT64_C(1) << 32)
 /* maximum number of batches in which a clock must advance by PROVISIONAL_NS */
 #define PROVISIONAL_TURNS 4096
 /* longest wait for an RTC's tick, so that an RTC with half its rate counts as slow and not as stopped */
@@ -42,34 +43,100 @@ tsc_resolution_ticks(const struct survey *survey)
 	return smallest == UINT64_MAX ? 1 : smallest + 1;
 }
 
-/* Returns an estimate of the TSC's rate, from a few milliseconds of ENTRY's clock. It is only used for planning. */
+/* A counter's ticks through successive samples, without the readings that it wraps at. */
+struct passed {
+	uint64_t raw, end, ticks; /* the latest reading, the end of its sample, and the ticks until then */
+	uint64_t rise;            /* approximate ticks in RISE_TSC_TICKS; tells wraps from steps back */
+};
+
+/*
+ * Returns the count at the first sample in the survey's buffer. Its rise is the median of the differences between the
+ * samples, because a few of them may contain a gap or a wrong reading.
+ */
+static struct passed
+begin_tick_count(const struct survey *survey, const struct clock *clock)
+{
+	const struct sample *samples = survey->buffer.samples;
+	uint64_t ticks[PROVISIONAL_SAMPLES] = { 0 };
+	struct passed passed = { samples[0].ticks, samples[0].end, 0, 0 };
+
+	for (size_t i = 1; i < PROVISIONAL_SAMPLES; i++)
+		ticks[i] = clock_elapsed_ticks(clock, samples[i - 1].ticks, samples[i].ticks);
+	for (size_t i = 1; i < PROVISIONAL_SAMPLES; i++) {
+		uint64_t two_samples = samples[i].end - samples[i - 1].begin;
+		size_t below = 0;
+
+		for (size_t k = 1; k < PROVISIONAL_SAMPLES; k++)
+			below += ticks[k] < ticks[i] || (ticks[k] == ticks[i] && k < i);
+		if (below == PROVISIONAL_SAMPLES / 2)
+			passed.rise = two_samples ? scale_mul_div(ticks[i], 2 * RISE_TSC_TICKS, two_samples) : 0;
+	}
+	return passed;
+}
+
+/*
+ * Adds the samples in the survey's buffer to PASSED, and replaces their readings by the count. Returns the shortest of
+ * them.
+ */
+static struct sample
+count_ticks_through_samples(struct survey *survey, const struct clock *clock, struct passed *passed)
+{
+	struct sample *samples = survey->buffer.samples;
+
+	for (size_t i = 0; i < PROVISIONAL_SAMPLES; i++) {
+		int64_t tsc_ticks = (int64_t)(samples[i].end - passed->end); /* below 0 if the TSC was set back */
+		uint64_t expected = tsc_ticks > 0 ? scale_mul_div(passed->rise, (uint64_t)tsc_ticks, RISE_TSC_TICKS) : 0;
+
+		passed->ticks += rate_unwrap_ticks(clock, passed->raw, samples[i].ticks, expected);
+		passed->raw = samples[i].ticks;
+		passed->end = samples[i].end;
+		samples[i].ticks = passed->ticks;
+	}
+	return rate_shortest_sample(samples, PROVISIONAL_SAMPLES);
+}
+
+/* Returns true if the rounded pace of a clock (see wraps.h) is known within 1 for the TSC's rate in SCALE. */
+static bool
+is_pace_known(const struct scale *scale, const struct rate_interval *implied)
+{
+	const struct rate_interval fastest = { implied->known, implied->low, implied->low, implied->low };
+
+	return implied->known &&
+	       wraps_clock_speed_factor(scale, &fastest) - wraps_clock_speed_factor(scale, implied) <= 1;
+}
+
+/*
+ * Returns an estimate of the TSC's rate, from a few milliseconds of ENTRY's clock. It is only used for planning. If
+ * SCALE is not NULL, it is the TSC's rate by other clocks, and the clock is sampled until its pace is known.
+ */
 static struct rate_interval
-estimate_tsc_rate(struct survey *survey, struct report_clock *entry)
+estimate_tsc_rate(struct survey *survey, struct report_clock *entry, const struct scale *scale)
 {
 	const struct clock *clock = &entry->clock;
 	uint64_t wanted = scale_mul_div(PROVISIONAL_NS, clock->claimed.num,
 					clock->claimed.den * SURVEY_NS_PER_S);
 	struct rate_window window = { .slack_ticks = 1, .tsc_resolution_ticks = survey->tsc.resolution_ticks };
-	struct rate_slope slope;
-	uint64_t ticks = 0, raw;
+	struct rate_interval implied = { .known = false };
+	struct passed passed;
 
 	survey_sample_batch(survey, clock, PROVISIONAL_SAMPLES);
-	window.first = rate_shortest_sample(survey->buffer.samples, PROVISIONAL_SAMPLES);
-	raw = window.first.ticks;
-	window.first.ticks = 0;
-	for (unsigned turn = 0; turn < PROVISIONAL_TURNS && ticks < wanted; turn++) {
-		if (survey->buffer.samples[PROVISIONAL_SAMPLES - 1].end - window.first.begin > PROVISIONAL_TSC_TICKS)
+	passed = begin_tick_count(survey, clock);
+	window.first = count_ticks_through_samples(survey, clock, &passed);
+	for (unsigned turn = 0; turn < PROVISIONAL_TURNS; turn++) {
+		if ((scale ? is_pace_known(scale, &implied) : implied.known) ||
+		    passed.end - window.first.begin > PROVISIONAL_TSC_TICKS)
 			break;
 		survey_sample_batch(survey, clock, PROVISIONAL_SAMPLES);
-		window.last = rate_shortest_sample(survey->buffer.samples, PROVISIONAL_SAMPLES);
-		ticks += clock_elapsed_ticks(clock, raw, window.last.ticks);
-		raw = window.last.ticks;
-		window.last.ticks = ticks;
+		window.last = count_ticks_through_samples(survey, clock, &passed);
+		if (window.last.ticks - window.first.ticks >= wanted) {
+			struct rate_slope slope = rate_calculate_slope(&window);
+
+			implied = rate_of_tsc_implied_by_clock(&slope, clock->claimed);
+			if (slope.known)
+				passed.rise = scale_mul_div(slope.low_ticks, RISE_TSC_TICKS, slope.high_time);
+		}
 	}
-	if (ticks < wanted)
-		return (struct rate_interval){ .known = false };
-	slope = rate_calculate_slope(&window);
-	return rate_of_tsc_implied_by_clock(&slope, clock->claimed);
+	return implied;
 }
 
 /* Uses the TSC frequency given by the user instead of CPUID's. */
@@ -120,6 +187,22 @@ set_rates_for_comparing_clocks(struct survey *survey, const struct rate_interval
 }
 
 /*
+ * Sets the pace of clock I, which implies the TSC's rate IMPLIED. A clock that is faster than its nominal frequency is
+ * sampled longer, because its wraps can only be counted if its pace is known.
+ */
+static void
+set_pace_of_clock(struct survey *survey, size_t i, struct rate_interval *implied)
+{
+	struct wraps_count *count = &survey->tracks[i].count;
+
+	count->pace = wraps_clock_speed_factor(&survey->scale, implied);
+	if (count->pace < 2)
+		return;
+	*implied = estimate_tsc_rate(survey, &survey->report->clocks[i], &survey->scale);
+	count->pace = wraps_clock_speed_factor(&survey->scale, implied);
+}
+
+/*
  * Estimates the TSC's rate for planning, by the clocks that work. Without such clocks, uses the TSC's nominal
  * frequency.
  */
@@ -140,7 +223,7 @@ estimate_tsc_scale(struct survey *survey)
 			continue;
 		survey_sample_batch(survey, &entry->clock, SURVEY_WARM_UP);
 		if (survey_can_clock_measure_tsc(survey, entry) && !entry->clock.edges_only)
-			implied[i] = estimate_tsc_rate(survey, entry);
+			implied[i] = estimate_tsc_rate(survey, entry, NULL);
 		votes += implied[i].known;
 	}
 	best = rate_find_consensus_index(implied, report->clock_count, UINT32_MAX);
@@ -151,7 +234,7 @@ estimate_tsc_scale(struct survey *survey)
 	scale_init(&scale, hz);
 	survey_set_scale(survey, scale, false);
 	for (size_t i = 0; i < report->clock_count; i++)
-		survey->tracks[i].count.pace = wraps_clock_speed_factor(&scale, &implied[i]);
+		set_pace_of_clock(survey, i, &implied[i]);
 	if (best < report->clock_count)
 		set_rates_for_comparing_clocks(survey, implied, implied[best].value);
 	scale_init(&bound, votes >= VOTES_MIN ? hz : (struct rate){ HIGHEST_TSC_HZ, 1 });

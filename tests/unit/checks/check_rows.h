@@ -142,7 +142,7 @@ check_opened(const struct driver *driver, uint64_t budget_ns)
 	memset(&rows, 0, sizeof(rows));
 	sim.masked_longest_ps = 0;
 	check_of(driver)->run(&(struct checking){ &platform, &device, clocks, &scale, hw_tsc(), budget_ns, NULL,
-						   catalogue_limit, NULL, false }, &rows);
+						   catalogue_limit, NULL, 1, false }, &rows);
 	took_ps = sim.now_ps - begin_ps;
 	after = touched();
 	assert_memory_equal(&before, &after, sizeof(before));

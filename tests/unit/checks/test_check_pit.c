@@ -75,7 +75,7 @@ TEST(a_slow_pit_passes_all_checks_measured_in_its_own_clocks)
 		memset(&rows, 0, sizeof(rows));
 		scale_init(&scale, sim.tsc.counter.hz);
 		pit_check(&(struct checking){ &platform, &device, clocks, &scale, hw_tsc(), BUDGET_NS, NULL,
-						     catalogue_limit, NULL, false },
+						     catalogue_limit, NULL, 1, false },
 			  &rows);
 		assert_none_bad();
 		assert_int_equal(row_of("pit-out", 0)->checked, factors[i] <= 14);
@@ -112,7 +112,7 @@ TEST(a_wrong_rate_is_no_broken_latch)
 		memset(&rows, 0, sizeof(rows));
 		scale_init(&scale, (struct rate){ wrong_hz[i], 1 });
 		pit_check(&(struct checking){ &platform, &device, clocks, &scale, hw_tsc(), BUDGET_NS, NULL,
-						     catalogue_limit, NULL, false },
+						     catalogue_limit, NULL, 1, false },
 			  &rows);
 		assert_passed("pit-latch",
 			      "A latched count is held until it is read; a second latch command is ignored.");
@@ -157,11 +157,11 @@ TEST(an_out_that_never_rises_or_is_never_low_is_a_fault)
 {
 	sim.pit.out_never_high = true;
 	check_pit();
-	assert_only("pit-out", "OUT (port 61h bit 5) was set to rise after 1 ms and did not within 4 ms.");
+	assert_only("pit-out", "OUT (port 61h bit 5) was set to rise after 1000 us and did not within 4000 us.");
 	reset(state);
 	sim.pit.out_never_low = true;
 	check_pit();
-	assert_only("pit-out", "OUT (port 61h bit 5) was set to rise after 1 ms, but was high at once.");
+	assert_only("pit-out", "OUT (port 61h bit 5) was set to rise after 1000 us, but was high at once.");
 }
 
 TEST(the_delay_of_a_late_out_is_measured)

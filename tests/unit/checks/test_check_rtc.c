@@ -269,7 +269,7 @@ TEST(a_periodic_flag_that_the_firmware_uses_is_not_changed)
 	scale_init(&scale, sim.tsc.counter.hz);
 	memset(&rows, 0, sizeof(rows));
 	rtc_check(&(struct checking){ &platform, &device, clocks, &scale, hw_tsc(), BUDGET_NS, NULL,
-					     catalogue_limit, NULL, false },
+					     catalogue_limit, NULL, 1, false },
 		  &rows);
 	assert_int_equal(sim.rtc.c_reads, reads);
 	assert_int_equal(sim.rtc.a_writes + sim.rtc.b_writes, 0);

@@ -293,6 +293,8 @@ FAULT(pit_at_six_times_its_rate, sim.pit.hz.num *= 6)
 FAULT(pit_at_ten_times_its_rate, sim.pit.hz.num *= 10)
 FAULT(pit_at_fifty_times_its_rate, sim.pit.hz.num *= 50)
 FAULT(pit_at_a_tenth_of_its_rate, sim.pit.hz.den *= 10)
+FAULT(pit_at_a_hundred_times_its_rate, sim.pit.hz.num *= 100)
+FAULT(pit_that_counts_ns, sim.pit.hz = ((struct rate){ 1000000000, 1 }))
 FAULT(pit_at_a_hundredth_of_its_rate, sim.pit.hz.den *= 100)
 FAULT(rtc_1000_ppm_fast, sim.rtc.fast_ppm = 1000)
 FAULT(rtc_a_fifth_slow, sim.rtc.fast_ppm = -200000)
@@ -519,6 +521,8 @@ static const struct ailment faults[] = {
 	{ "rate-wrong", "pit", "PIT at six times its rate", &plain, FROM_THE_START, pit_at_six_times_its_rate },
 	{ "rate-wrong", "pit", "PIT at ten times its rate", &plain, FROM_THE_START, pit_at_ten_times_its_rate },
 	{ "rate-wrong", "pit", "PIT at fifty times its rate", &plain, FROM_THE_START, pit_at_fifty_times_its_rate },
+	{ "rate-wrong", "pit", "PIT at a hundred times its rate", &plain, FROM_THE_START, pit_at_a_hundred_times_its_rate },
+	{ "rate-wrong", "pit", "PIT that counts nanoseconds", &plain, FROM_THE_START, pit_that_counts_ns },
 	{ "rate-wrong", "pit", "PIT at a tenth of its rate", &plain, FROM_THE_START, pit_at_a_tenth_of_its_rate },
 	{ "rate-wrong", "pit", "PIT at a hundredth of its rate", &plain, FROM_THE_START,
 	  pit_at_a_hundredth_of_its_rate },

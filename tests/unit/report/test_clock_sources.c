@@ -57,8 +57,8 @@ TEST(a_clock_whose_rate_changed_alone_has_its_own_crystal)
 enum { G_TSC, G_KVMCLOCK, G_HPET, G_RTC, G_CLOCKS };
 
 /*
- * Returns the sources of a guest's clocks. The HPET's rate is HPET_PPB off the others' with an error of WITHIN_PPB, and the
- * RTC's is RTC_PPB off with an error of 500 ppm.
+ * Returns the sources of a guest's clocks. The HPET's rate is HPET_PPB off the others' with an error of WITHIN_PPB,
+ * and the RTC's is RTC_PPB off with an error of 500 ppm.
  */
 static struct falseticker_sources
 find_sources_of_guest(uint64_t hpet_ppb, uint64_t within_ppb, uint64_t rtc_ppb)
