@@ -4,7 +4,6 @@
 #include "base/text.h"
 #include "consensus/rate.h"
 
-#define NARROW_PPB 100000 /* the sum of two crystals' errors; a wider interval shows nothing about them */
 /* At either end of the rate window, two clocks are read at most 1/READ_TOGETHER of the window's length apart. */
 #define READ_TOGETHER 32
 
@@ -81,7 +80,7 @@ may_ratio_be_exact(const struct rate_interval *a, const struct rate_interval *b)
 {
 	struct interval_ppb ppb = rate_relative_difference(a, b);
 
-	return ppb.known && ppb.low <= 0 && ppb.high >= 0 && ppb.high - ppb.low <= NARROW_PPB;
+	return ppb.known && ppb.low <= 0 && ppb.high >= 0 && ppb.high - ppb.low <= 2 * SAME_SOURCE_PPB;
 }
 
 /*

@@ -86,7 +86,7 @@ TEST(the_tsc_and_the_devices_of_a_guest_are_two_sources)
 	assert_int_equal(sources.separate[G_TSC], 1 << G_HPET | 1 << G_RTC);
 	assert_int_equal(sources.separate[G_KVMCLOCK], 1 << G_HPET | 1 << G_RTC);
 	assert_int_equal(sources.separate[G_HPET], 1 << G_TSC | 1 << G_KVMCLOCK);
-	sources = find_sources_of_guest(0, 200 * PPM, 0); /* too wide to show whether the ratio may be exact */
+	sources = find_sources_of_guest(0, 20 * PPM, 0); /* too wide to show whether the ratio may be exact */
 	assert_int_equal(sources.separate[G_TSC], 1 << G_HPET | 1 << G_RTC);
 }
 
