@@ -119,8 +119,11 @@ static unsigned
 batch_pause_until_stage(const struct batch *batch, size_t first, enum stage stage)
 {
 	const struct core_slot *slot = get_batch_slot(batch, first);
-	unsigned most = has_slot_reached_stage(slot, STAGE_STARTED) ? PAUSES_PER_LOOK : PAUSES_BEFORE_START, pauses = 0;
+	unsigned most, pauses = 0;
 
+	if (!slot) /* never: a pending core has a slot, but the compiler cannot see this */
+		return 0;
+	most = has_slot_reached_stage(slot, STAGE_STARTED) ? PAUSES_PER_LOOK : PAUSES_BEFORE_START;
 	for (; pauses < most && !has_slot_reached_stage(slot, stage) && !read_slot_fault(slot); pauses++)
 		hw_pause();
 	return pauses;
