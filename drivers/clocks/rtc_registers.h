@@ -78,15 +78,6 @@ rtc_write_register(const struct device *device, uint8_t number, uint8_t value)
  */
 unsigned rtc_decode_seconds(uint8_t seconds, uint8_t b);
 
-/* Reads the registers from the minute to the year once, and returns them as a byte for each. */
-uint64_t rtc_read_date_registers(const struct device *device);
-
-/*
- * Decodes DATE, registers as read by rtc_read_date_registers(), in the format that B, the value of register B, selects.
- * Returns the start of that minute in seconds since the start of the year 2000, or 0 if it is no valid date.
- */
-uint64_t rtc_decode_date(uint64_t date, uint8_t b);
-
 /* Returns true if the seconds rolled over, and the minutes did not change. */
 static inline bool
 rtc_do_minutes_stand(const struct device *device)

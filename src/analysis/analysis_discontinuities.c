@@ -78,8 +78,8 @@ max_edge_lateness_ns(const struct analysis_step *step, int64_t late_ns)
 
 /*
  * Returns the error in ticks of the time that CLOCK showed, due to the error of its rate. TSC_TICKS passed on the TSC,
- * and the clock showed up to SHOWN_TICKS of the TSC. The error grows with the longer of these times, because a clock that
- * wrapped shows too little time. ALONE is true for an RTC that alone went on: its rate is taken as right within
+ * and the clock showed up to SHOWN_TICKS of the TSC. The error grows with the longer of these times, because a clock
+ * that wrapped shows too little time. ALONE is true for an RTC that alone went on: its rate is taken as right within
  * EDGE_RATE_PPM.
  */
 static int64_t

@@ -146,8 +146,8 @@ add_jump_finding(struct report *report, const struct report_discontinuity *row, 
 	if (leaps > jumps)
 		more = phrase(" In all, the TSC jumped ahead %lu times.", leaps);
 	if (slow) {
-		finding = rules_add_finding(report, rule, id, REPORT_NO_CORE, "%s had another rate for a time, and %s%s between %s and "
-					    "%s; %s agreed with each other.", id, back ? "fell" : "got", by.bytes,
+		finding = rules_add_finding(report, rule, id, REPORT_NO_CORE, "%s had another rate for a time, and %s%s between %s "
+					    "and %s; %s agreed with each other.", id, back ? "fell" : "got", by.bytes,
 					    phrase_tsc_time(report, row->from_tsc).bytes, phrase_tsc_time(report, row->at_tsc).bytes,
 					    list_clocks_of_group(report, other).bytes);
 		rules_set_figure(finding, to_ppm(gain.value, other->elapsed.value), to_ppm(gain.low, other->elapsed.value),
@@ -181,8 +181,8 @@ add_divergence_finding(struct report *report, const struct report_discontinuity 
 		phrase_add(&groups, "%s%s advanced by %s", phrase_list_separator(i, row->group_count),
 			   list_clocks_of_group(report, group).bytes, time.bytes);
 	}
-	rules_add_finding(report, "clocks-parted", tsc_moved ? "tsc" : NULL, REPORT_NO_CORE, "At %s the clocks diverged: %s.%s",
-			  phrase_tsc_time(report, row->at_tsc).bytes, groups.bytes,
+	rules_add_finding(report, "clocks-parted", tsc_moved ? "tsc" : NULL, REPORT_NO_CORE,
+			  "At %s the clocks diverged: %s.%s", phrase_tsc_time(report, row->at_tsc).bytes, groups.bytes,
 			  tsc_moved ? " The TSC moved, or all others were stopped." : "");
 }
 

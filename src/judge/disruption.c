@@ -71,8 +71,8 @@ judge_announcements_of_disruptions(struct report *report)
 		return;
 	}
 	if (tsc_moved && best) {
-		behaviour_mark_unchecked(row, UNCHECKED_OTHER, "The TSC alone diverged from the clocks, which does not prove a stop of the "
-					 "guest; %s announced none.", best->name);
+		behaviour_mark_unchecked(row, UNCHECKED_OTHER, "The TSC alone diverged from the clocks, which does not prove a stop "
+					 "of the guest; %s announced none.", best->name);
 		return;
 	}
 	row->checked = best != NULL;

@@ -29,8 +29,8 @@
 
 /*
  * Returns the clock with the longest read on the boot core if that read took at least LONG_READ_NS, otherwise NULL. A
- * clock is left out if clocks diverged in its measurement, and an RTC, because its reads wait for the end of its update.
- * Returns NULL if the TSC jumped, because it times the reads.
+ * clock is left out if clocks diverged in its measurement. An RTC is left out because its reads wait for the end of its
+ * update. Returns NULL if the TSC jumped, because it times the reads.
  */
 static const struct report_clock *
 find_interrupted_read(const struct report *report)
@@ -68,7 +68,8 @@ jump_that_explains_gap_ns(const struct report *report, const struct report_gap *
 
 	for (size_t i = 0; i < report->discontinuity_count; i++) {
 		const struct report_discontinuity *row = &report->discontinuities[i];
-		const struct report_group *alone = &row->groups[row->groups[0].clocks != tsc], *other = &row->groups[alone == row->groups];
+		const struct report_group *alone = &row->groups[row->groups[0].clocks != tsc];
+		const struct report_group *other = &row->groups[alone == row->groups];
 		int64_t low_ns = alone->elapsed.low - other->elapsed.high;
 
 		if (row->alone == tsc && row->group_count == 2 && alone->elapsed.known && other->elapsed.known && low_ns > 0 &&
@@ -120,7 +121,7 @@ describe_stolen_time(const struct report *report, uint64_t jumps_ns, const struc
 	if (!all->measured)
 		return phrase("Stolen time was not observed");
 	if ((!all->gaps || all->total_ns == jumps_ns) && read)
-		return phrase("No stolen time was observed when the cores were watched, but a read of %s took %s",
+		return phrase("No stolen time was observed while only the TSC was read, but a read of %s took %s",
 			      read->clock.id, number_from_ns(read->latency->max_ns).text);
 	if (!all->gaps || all->total_ns == jumps_ns)
 		return phrase("No stolen time was observed");

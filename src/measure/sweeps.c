@@ -317,8 +317,8 @@ widen_rate_intervals_to_latest_rates(struct survey *survey, const struct record_
 }
 
 /*
- * Returns true if the clocks still diverged after they were read as FIRST, before the TSC was SEEN. One of them then has
- * another rate, and the disagreement ended later. Edge clocks are left out, because their readings as FIRST are not
+ * Returns true if the clocks still diverged after they were read as FIRST, before the TSC was SEEN. One of them then
+ * has another rate, and the disagreement ended later. Edge clocks are left out, because their readings as FIRST are not
  * edges.
  */
 static bool

@@ -120,7 +120,9 @@ phrase_duration(int64_t value_ns, int64_t low_ns, int64_t high_ns)
 	unsigned digits = digits_in_unit(size);
 	struct phrase phrase = { "" };
 
-	while (within.error / place >= TWO_DIGITS || (!within.error && size && (size / place >= SIX_DIGITS || size % (10 * place) == 0)))
+	while (within.error / place >= TWO_DIGITS)
+		place *= 10;
+	while (!within.error && size && (size / place >= SIX_DIGITS || size % (10 * place) == 0))
 		place *= 10;
 	phrase_add(&phrase, "%s", within.value < 0 ? "-" : "");
 	add_rounded_duration(&phrase, size, digits, place);

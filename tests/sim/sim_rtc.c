@@ -1,6 +1,6 @@
 /*
- * The MC146818 of the simulated machine with a 32,768 Hz crystal: its date and time, the flag UIP (update in progress), the
- * periodic flag and the update-ended flag. A new second is readable when the update cycle ends and UIP falls.
+ * The MC146818 of the simulated machine with a 32,768 Hz crystal: its date and time, the flag UIP (update in progress),
+ * the periodic flag and the update-ended flag. A new second is readable when the update cycle ends and UIP falls.
  */
 #include <time.h>
 

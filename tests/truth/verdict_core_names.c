@@ -243,7 +243,8 @@ is_step_finding_true(const struct report *report, const struct finding *finding)
 		return false;
 	other = find_core_by_apic_id(id);
 	span = widen_by_rounding(span);
-	if (other == machine.cores || machine.core[core].steps_at_ps < span.from_ps || machine.core[core].steps_at_ps > span.to_ps)
+	if (other == machine.cores || machine.core[core].steps_at_ps < span.from_ps ||
+	    machine.core[core].steps_at_ps > span.to_ps)
 		return false;
 	step = machine.core[core].step / per_ns;
 	return strncmp(size, "'s TSC stepped ahead", 20) == 0 ? near <= step && step <= far : near <= -step && -step <= far;
@@ -447,7 +448,8 @@ check_finding(const struct report *report, const struct finding *finding)
 {
 	const struct report_skew *skew = &report->skew;
 	bool is_step = strstr(finding->text, "'s TSC stepped ") && strcmp(finding->rule, "tsc-offset") == 0;
-	bool is_offset = !is_step && strcmp(finding->rule, "tsc-offset") == 0, is_drift = strcmp(finding->rule, "tsc-drift") == 0;
+	bool is_offset = !is_step && strcmp(finding->rule, "tsc-offset") == 0;
+	bool is_drift = strcmp(finding->rule, "tsc-drift") == 0;
 	size_t named = find_core_by_apic_id(finding->core);
 	struct span span = { 0, 0 }, end = { 0, 0 };
 	bool has_time = is_drift ? parse_time_pair(finding->text, &span, &end) : parse_time_or_pair(finding->text, &span);

@@ -26,8 +26,9 @@ recommend_describe_worst_error(const struct report_calibration *row)
 }
 
 /*
- * Explains a worst error above 1 %, or why the rate is of no use to a program on several cores. A loop masks interrupts and polls clocks. If one of its runs takes at least twice
- * as long as another, the core was preempted during this run, or one of the polled clocks is faulty.
+ * Explains a worst error above 1 %, or why the rate is of no use to a program on several cores. A loop masks interrupts
+ * and polls clocks. If one of its runs takes at least twice as long as another, the core was preempted during this run,
+ * or one of the polled clocks is faulty.
  */
 static void
 explain_far_off_result(struct report_calibration *row, struct core_faults faults)
@@ -35,8 +36,8 @@ explain_far_off_result(struct report_calibration *row, struct core_faults faults
 	row->remark[0] = '\0';
 	if (text_equal(row->loop->id, "valkey") && (faults.off_majority || faults.drifting || faults.stepping_back))
 		/* its main thread reads the TSC of whichever core it runs on: valkey-io/valkey, src/monotonic.c */
-		text_format(row->remark, sizeof(row->remark), "The cores' TSCs differ, so a program that moves between cores must not "
-			    "use the TSC, however exact its rate is.");
+		text_format(row->remark, sizeof(row->remark), "The cores' TSCs differ, so a program that moves between cores must "
+			    "not use the TSC, however exact its rate is.");
 	if (row->remark[0] || !row->worst.known || offset_abs(row->worst.value) <= FAR_OFF_PPB)
 		return;
 	if (row->worst_run_ns && row->worst_run_ns >= 2 * row->shortest_run_ns)

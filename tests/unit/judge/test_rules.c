@@ -386,8 +386,8 @@ TEST(an_rtc_that_gets_ahead_is_a_stop_if_another_clock_may_agree_with_the_rest)
 		};
 		judge_report(report);
 		assert_int_equal(report->discontinuities[0].class, present ? DISCONTINUITY_STOPPED : DISCONTINUITY_PARTED);
-		assert_int_equal(!!strstr(find_note(report, "The machine was stopped"), " for 2.000 s +-10.0 ms, or whole multiples of 60 s more at 3.0 s "
-					   "(shown by the rtc, unless it was set then)."),
+		assert_int_equal(!!strstr(find_note(report, "The machine was stopped"),
+					  " for 2.000 s +-10.0 ms, or whole multiples of 60 s more at 3.0 s (shown by the rtc, unless it was set then)."),
 				 present);
 		assert_string_equal(find_note(report, "The clocks disagreed"),
 				    "The clocks disagreed 3 more times, which are not listed.");
@@ -407,8 +407,8 @@ TEST(an_rtc_that_is_behind_or_on_bare_metal_shows_no_stop_of_the_machine)
 		const char *note;
 	} cases[] = {
 		{ true, { true, INT64_C(3000000000), INT64_C(2990000000), INT64_C(3010000000) }, DISCONTINUITY_STOPPED,
-		  "The machine was stopped for 2.000 s +-10.0 ms, or whole multiples of 60 s more at 3.0 s (shown by the rtc, unless it "
-		  "was set then)." },
+		  "The machine was stopped for 2.000 s +-10.0 ms, or whole multiples of 60 s more at 3.0 s (shown by the rtc, "
+		  "unless it was set then)." },
 		{ true, { .known = false }, DISCONTINUITY_STOPPED,
 		  "The machine was stopped before 3.0 s (shown by the rtc); for how long is not known." },
 		{ true, { true, 0, -10000000, 10000000 }, DISCONTINUITY_PARTED, NULL },
@@ -1226,7 +1226,9 @@ TEST(a_tsc_that_diverged_alone_is_a_disruption_only_if_it_was_announced)
 		struct report *report = literal_make_clean_report();
 		const struct behaviour *row = &report->behaviours.rows[report->behaviours.count];
 
-		report->signals = (struct signals){ 1, { { "kvmclock", "kvm-clock", false, false, announced, (uint64_t)announced } } };
+		report->signals = (struct signals){
+			1, { { "kvmclock", "kvm-clock", false, false, announced, (uint64_t)announced } },
+		};
 		part(report, 8, 7);
 		judge_report(report);
 		assert_int_equal(report->discontinuities[0].class, DISCONTINUITY_TSC_MOVED);
