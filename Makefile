@@ -5,7 +5,8 @@ include qemu/packages.mk
 # Environment variables of programs that the goals start. They may also be given to make.
 PROGRAM_VARIABLES := OVMF SHIM_FOLDER FIND_ROOT KVM_RIG QEMU JAVA_HOME SOURCE_DATE_EPOCH FRESH_% UPDATE_GOLDENS TMPDIR PATH SHELL
 # A misspelt variable, such as OPTION="profile=quick", would be ignored. All other variables are words of the makefiles.
-GIVEN_VARIABLES := $(filter-out $(PROGRAM_VARIABLES) -%,$(foreach name,$(.VARIABLES),$(if $(filter command,$(firstword $(origin $(name)))),$(name))))
+# A make that another makefile started (MAKELEVEL above 0) also gets that makefile's variables, so they are not checked.
+GIVEN_VARIABLES := $(if $(filter 0,$(MAKELEVEL)),$(filter-out $(PROGRAM_VARIABLES) -%,$(foreach name,$(.VARIABLES),$(if $(filter command,$(firstword $(origin $(name)))),$(name)))))
 $(foreach name,$(GIVEN_VARIABLES),$(if $(shell grep -hv '^ *#[^#]' Makefile qemu/*.mk tests/*.mk | grep -w -- '$(name)'),,\
   $(error $(name)= is no variable of this Makefile; make help lists the variables)))
 

@@ -33,6 +33,11 @@ def test_nextboot_says_where_options_of_baretick_go():
     ("OPTION=profile=quick", False), ("OPTIONS=profile=quick duration=2s", True), ("CFLAGS=-O3", False), ("WERROR=1", True),
     ("OVMF=/firmware.fd", True), ("FRESH_KEEP=1", True)])
 def test_make_refuses_a_misspelt_variable(word, known):
-    done = call("make", "-n", "NO_INSTALL=1", word, "help")
+    done = call("env", "-u", "MAKELEVEL", "make", "-n", "NO_INSTALL=1", word, "help")
     assert (done.returncode == 0) == known, done
     assert known or f"{word.partition('=')[0]}= is no variable of this Makefile" in done.stderr
+
+
+def test_make_accepts_the_variables_of_a_makefile_that_started_it():
+    done = call("env", "MAKELEVEL=1", "make", "-n", "NO_INSTALL=1", "TREE=/elsewhere", "help")
+    assert done.returncode == 0, done
