@@ -357,8 +357,8 @@ find_random_entry(const uint8_t *data, size_t size, struct entry_place *found)
 }
 
 /*
- * Finds the fields in the LENGTH bytes at AT, also those in structs. Stores the offsets of the lengths of a random field
- * and of all that contain it. Returns the number of these offsets, or 0.
+ * Finds the fields in the LENGTH bytes at AT, also those in structs. Stores the offsets of the lengths of a random
+ * field and of all that contain it. Returns the number of these offsets, or 0.
  */
 static size_t
 find_random_field(const uint8_t *data, size_t at, size_t length, size_t *places, size_t depth)

@@ -44,8 +44,8 @@ get_rate_limit_ppb(const struct situation *at)
 }
 
 /*
- * Returns true if Linux's own calibration by the PIT, quick_pit_calibrate(), gave a rate in most runs of baretick's copy
- * of it. Otherwise Linux calibrates the TSC by the HPET or the PM timer from the start.
+ * Returns true if Linux's own calibration by the PIT, quick_pit_calibrate(), gave a rate in most runs of baretick's
+ * copy of it. Otherwise Linux calibrates the TSC by the HPET or the PM timer from the start.
  */
 static bool
 does_quick_calibration_work(const struct report *report)
@@ -172,8 +172,8 @@ respond_to_stated_rate(const struct situation *at)
 
 /*
  * The reference had a wrong rate from the start. Unless the TSC's rate is known, Linux measures the TSC by it, and is
- * then wrong with it. If Linux found the TSC's rate by the PIT, and the reference differs by more than 1 %, the watchdog
- * sees the difference, but it marks the TSC.
+ * then wrong with it. If Linux found the TSC's rate by the PIT, and the reference differs by more than 1 %, the
+ * watchdog sees the difference, but it marks the TSC.
  */
 static struct response
 respond_to_rate_of_reference(const struct situation *at)

@@ -2,14 +2,14 @@
  * The table of systems: which clock each takes on this machine, how it reads it, and what it does about the faults that
  * were found. See systems.h and recommend.h. The words are in system_words.c.
  *
- * linux_clocksource.c names the sources of Linux's choice. In Linux 6.12, read_hpet() in arch/x86/kernel/hpet.c makes one
- * access of 32 bits, and acpi_pm_read() in drivers/clocksource/acpi_pm.c makes one read. rdtsc_ordered() in
+ * linux_clocksource.c names the sources of Linux's choice. In Linux 6.12, read_hpet() in arch/x86/kernel/hpet.c makes
+ * one access of 32 bits, and acpi_pm_read() in drivers/clocksource/acpi_pm.c makes one read. rdtsc_ordered() in
  * arch/x86/include/asm/msr.h executes RDTSCP if the CPU has it. Otherwise it executes LFENCE and RDTSC.
  *
  * The row of Windows follows from Microsoft, "Acquiring high-resolution time stamps", and from the Hyper-V TLFS on
  * partition reference time. The row of PostgreSQL 19 follows from tsc_detect_frequency() and tsc_use_by_default() in
- * src/common/instr_time.c. The row of Valkey 9.1 follows from monotonicInit_x86linux() in src/monotonic.c, which asks for
- * the flag constant_tsc only. A check of Linux's clocksource (pull request 4707) was not in a release then.
+ * src/common/instr_time.c. The row of Valkey 9.1 follows from monotonicInit_x86linux() in src/monotonic.c, which asks
+ * for the flag constant_tsc only. A check of Linux's clocksource (pull request 4707) was not in a release then.
  */
 #include "judge/recommend/systems.h"
 
@@ -23,8 +23,8 @@
 /*
  * The limits are from kernel/time/clocksource.c. 6.1.192 and 6.12.117 allow 2 * 125 us for each of the two clocks in
  * 0.5 s, which is 1,000 ppm and 500 us. Their watchdog runs on one CPU after another. So an offset between CPUs looks
- * like a skew. In 7.1 (763aacf86f1b) the limit is 1/2048 between calibrated clocks, and otherwise 1/256. It compares the
- * CPUs in turn. check_system_tsc_reliable() exempts 2 memory nodes in 6.1.192, and 4 packages in 6.12.117.
+ * like a skew. In 7.1 (763aacf86f1b) the limit is 1/2048 between calibrated clocks, and otherwise 1/256. It compares
+ * the CPUs in turn. check_system_tsc_reliable() exempts 2 memory nodes in 6.1.192, and 4 packages in 6.12.117.
  */
 static const struct linux_versions linux_before_6_12 = {
 	.unwatched_packages_max = 2, .known_limit_ppb = PPB_1000_PPM, .refined_limit_ppb = PPB_1000_PPM,

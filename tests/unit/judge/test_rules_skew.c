@@ -932,8 +932,8 @@ TEST(adjust_within_its_limit_for_unequal_values_still_warns_if_not_0)
 }
 
 /*
- * The packages of a Xeon were reset at different times: TSC_ADJUST is 0 in package 0 and 45,960,750 in package 1, and the
- * TSCs agree (deepin-community/kernel issue 265).
+ * The packages of a Xeon were reset at different times: TSC_ADJUST is 0 in package 0 and 45,960,750 in package 1, and
+ * the TSCs agree (deepin-community/kernel issue 265).
  */
 TEST(adjust_may_differ_between_packages_but_not_within_one)
 {

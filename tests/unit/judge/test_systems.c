@@ -139,7 +139,8 @@ TEST(the_versions_of_linux_take_the_clocks_that_real_kernels_took)
 
 TEST(without_an_hpet_a_busy_host_may_make_new_kernels_drop_the_tsc)
 {
-	static const char busy[] = "This holds if the watchdog, which compares it with acpi_pm, does not drop it on a busy host.";
+	static const char busy[] =
+		"This holds if the watchdog, which compares it with acpi_pm, does not drop it on a busy host.";
 
 	have_cores(1, 1, false, false);
 	report->tsc_is_invariant = false;
@@ -187,8 +188,8 @@ assert_linux(size_t i, const char *clock, enum taken_notices notices, enum taken
 }
 
 /*
- * Two cores of QEMU. Kernels before 6.12 do not look, because they never trust this TSC. A real 6.12.117 kept a TSC that
- * was 2.5 us ahead, and a real 7.2.13 did not.
+ * Two cores of QEMU. Kernels before 6.12 do not look, because they never trust this TSC. A real 6.12.117 kept a TSC
+ * that was 2.5 us ahead, and a real 7.2.13 did not.
  */
 TEST(an_offset_between_cores_is_noticed_by_kernels_that_take_the_tsc)
 {
@@ -288,8 +289,8 @@ TEST(a_tsc_that_a_wrong_reference_calibrates_is_wrong_with_it)
 		assert_linux(i, "tsc", TAKEN_NOTICES_NO, TAKEN_BLAMES_NONE);
 	for (size_t i = 0; i < 3; i++)
 		assert_int_equal(find_row(linux_systems[i])->time_error.value, 20000000);
-	assert_non_null(strstr(find_row(linux_systems[1])->reason, "It does not notice rate-wrong (hpet). Its seconds are then "
-			       "2.0 % too short."));
+	assert_non_null(strstr(find_row(linux_systems[1])->reason,
+			       "It does not notice rate-wrong (hpet). Its seconds are then 2.0 % too short."));
 	/* if the PIT has calibrated the TSC, the watchdog sees the difference, and blames the TSC */
 	report->calibration_count = 1;
 	report->calibrations[0] = (struct report_calibration){ .loop = &loop, .runs = 50, .refused = 2 };
@@ -584,8 +585,8 @@ TEST(xens_clock_comes_first_unless_the_tsc_is_invariant_and_never_emulated)
 	assert_string_equal(find_row("Windows")->clock, "hv_page");
 	report->tsc_is_invariant = false;
 	recommend_predict_clocksources(report);
-	assert_taken(linux_systems[0], "xen", "clocksource xen, rating 400, before tsc, 300; the TSC is not reported as invariant, "
-		     "so the hypervisor's clock comes first.");
+	assert_taken(linux_systems[0], "xen", "clocksource xen, rating 400, before tsc, 300; the TSC is not reported as "
+		     "invariant, so the hypervisor's clock comes first.");
 	report->tsc_is_invariant = true;
 	xen->clock.rating = 299; /* rating of the driver of Xen's clock on a machine with an invariant TSC */
 	recommend_predict_clocksources(report);
