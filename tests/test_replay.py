@@ -185,8 +185,8 @@ def entries():
     (lambda entries: change_fact(entries, INTERVALS, 2, [9], None), "intervals[2].asked_ns is 0"),
     (lambda entries: change_fact(entries, INTERVALS, 2, [9], pack_number(2**64 - 1)), "intervals[2].asked_ns is 18446744073709551615"),
     (lambda entries: change_fact(entries, INTERVALS, 1, [1], b""), "intervals[1].source is empty"),
-    (lambda entries: change_fact(entries, CORES, 0, [8, 5], ABOVE), "cores[0].latency[0].mean_ps is 9223372036854775807"),
-    (lambda entries: change_fact(entries, CORES, 0, [8, 5], pack_number(2**62)), "cores[0].latency[0].mean_ps is 4611686018427387904"),
+    (lambda entries: change_fact(entries, CORES, 0, [8, 5], ABOVE), "cores[0].latency[0].typical_ps is 9223372036854775807"),
+    (lambda entries: change_fact(entries, CORES, 0, [8, 5], pack_number(2**62)), "cores[0].latency[0].typical_ps is 4611686018427387904"),
     (lambda entries: change_fixed_part(entries, SCALE, 32, ABOVE), "step_ticks in entry 62 of the record is 9223372036854775807"),
     (lambda entries: change_fixed_part(entries, SCALE, 0, pack_number(1).ljust(8, b"\0")), "it is impossible"),
 ])

@@ -16,7 +16,12 @@
 #define EXIT_SHARE_MIN 2u
 /* A read that costs at most 1/4 of CPUID's cost does not exit. Between 1/4 and 1/2, an exit is possible. */
 #define NO_EXIT_SHARE  4u
+/* the costs on two cores count as equal if they differ by at most 1/4 */
+#define SAME_COST_SHARE 4
+/* and if they differ by at most half of the bracket, because a CPU may overlap a short read with the bracket */
+#define SAME_BRACKET_SHARE 2
 #define MEDIAN         50000u            /* 50 % in units of 1/1000 % */
+#define PS_PER_NS      1000
 #define ROWS_READS INT64_C(200000) /* EXPLAIN ANALYZE of 100,000 rows reads the clock before and after each row */
 
 /*
@@ -51,7 +56,7 @@ difference_or_zero(uint64_t a, uint64_t b)
 }
 
 /*
- * Returns the mean duration of a read of CLOCK on CORE, minus the mean duration for the null clock. The null clock
+ * Returns the typical duration of a read of CLOCK on CORE, minus the typical duration for the null clock. The null clock
  * measures only the two TSC reads around a read. The cost is unknown unless both clocks were read on CORE.
  */
 static struct interval_ns
@@ -63,9 +68,9 @@ get_read_cost_on_core_ps(const struct report_core *core, size_t clock, size_t nu
 		return (struct interval_ns){ .known = false };
 	return (struct interval_ns){
 		true,
-		difference_or_zero(read->mean_ps, bracket->mean_ps),
-		difference_or_zero(read->mean_low_ps, bracket->mean_high_ps),
-		difference_or_zero(read->mean_high_ps, bracket->mean_low_ps),
+		difference_or_zero(read->typical_ps, bracket->typical_ps),
+		difference_or_zero(read->typical_low_ps, bracket->typical_high_ps),
+		difference_or_zero(read->typical_high_ps, bracket->typical_low_ps),
 	};
 }
 
@@ -121,22 +126,32 @@ widen_interval(struct interval_ns *all, struct interval_ns by)
 }
 
 /*
- * Sets the clock's cost to the median over the cores: the mean of the two middle values, which are the same value if
- * the number of cores is odd.
+ * Sets the clock's cost to that of the median core. If the number of cores is even, it is the lower one of the two
+ * middle values: their mean would be the cost on no core.
  */
 static void
 set_median_read_cost(struct report *report, size_t clock, size_t null)
 {
 	struct report_cost *cost = &report->clocks[clock].cost;
+	const struct report_core *core = find_core_of_cost_rank(report, (cost->cores - 1) / 2, clock, null);
 
-	for (size_t i = 0; i < 2 && cost->cores; i++) {
-		const struct report_core *core = find_core_of_cost_rank(report, (cost->cores - 1 + i) / 2, clock, null);
+	cost->read_ps.value = get_read_cost_on_core_ps(core, clock, null).value;
+	cost->null_ps = core->latency[null].typical_ps;
+}
 
-		cost->read_ps.value += get_read_cost_on_core_ps(core, clock, null).value;
-		cost->null_ps += core->latency[null].mean_ps;
-	}
-	cost->read_ps.value /= 2;
-	cost->null_ps /= 2;
+/* Finds the cores with the cheapest and the dearest read, and whether their costs really differ. */
+static void
+set_range_of_cores(struct report *report, size_t clock, size_t null)
+{
+	struct report_cost *cost = &report->clocks[clock].cost;
+	struct interval_ns least = get_read_cost_on_core_ps(find_core_of_cost_rank(report, 0, clock, null), clock, null);
+	struct interval_ns most = get_read_cost_on_core_ps(find_core_of_cost_rank(report, cost->cores - 1, clock, null),
+							   clock, null);
+
+	cost->least_ps = least.value;
+	cost->most_ps = most.value;
+	cost->differs = most.low > least.high && most.value - least.value > least.value / SAME_COST_SHARE &&
+			most.value - least.value > (int64_t)cost->null_ps / SAME_BRACKET_SHARE;
 }
 
 static void
@@ -154,7 +169,10 @@ calculate_read_cost(struct report *report, size_t clock, size_t null)
 			widen_interval(&cost->read_ps, one);
 		cost->cores += one.known;
 	}
+	if (!cost->cores)
+		return;
 	set_median_read_cost(report, clock, null);
+	set_range_of_cores(report, clock, null);
 	cost->rows_ps = (struct interval_ns){ cost->read_ps.known, cost->read_ps.value * ROWS_READS,
 					      cost->read_ps.low * ROWS_READS, cost->read_ps.high * ROWS_READS };
 	scale_init(&scale, report->tsc);
@@ -162,9 +180,9 @@ calculate_read_cost(struct report *report, size_t clock, size_t null)
 	 * latency_loop_time_ps() is from a loop on the boot core, so the boot core's latency of the null clock is
 	 * subtracted
 	 */
-	if (cost->read_ps.known && report->cores[0].latency[null].count)
+	if (report->cores[0].latency[null].count)
 		cost->loop_ps = (uint64_t)difference_or_zero(latency_loop_time_ps(entry->latency, &scale),
-						     report->cores[0].latency[null].mean_ps);
+						     report->cores[0].latency[null].typical_ps);
 }
 
 void
@@ -217,43 +235,25 @@ judge_note_reads_with_vm_exit(struct report *report)
 			list_clocks_in_median_range(report, 0, exit_ns / NO_EXIT_SHARE).bytes);
 }
 
-/* Returns true if the median is proven to be above LIMIT_NS. With too few reads nothing is proven. */
-static bool
-is_median_above(const struct report_clock *entry, uint64_t limit_ns)
-{
-	struct latency_interval within;
-
-	if (!entry->latency || !entry->latency->count)
-		return false;
-	within = latency_percentile_interval(entry->latency, MEDIAN);
-	return within.known && within.low_ns > limit_ns;
-}
-
 /*
- * Adds a finding if reads of ENTRY's clock are slow. Other read methods of its counter that are slow, too, get no
- * finding of their own, but its verdict.
+ * Adds a finding if a read of ENTRY's clock is proven to cost more than the limit on each core. Other read methods of its
+ * counter are judged only if its main method is slow, because kernels read by the main method or a cheaper one.
  */
 static void
-judge_median_latency(struct report *report, const struct report_clock *entry)
+judge_read_cost(struct report *report, const struct report_clock *entry)
 {
-	uint64_t limit_ns = rules_get_limit_by_id(report, "clock-slow"), median_ns;
+	const struct report_clock *main = report_find_clock(report, entry->clock.main);
+	const struct interval_ns *cost = &entry->cost.read_ps;
+	int64_t limit_ps = (int64_t)(rules_get_limit_by_id(report, "clock-slow") * PS_PER_NS);
 	struct finding *finding;
 
-	if (!report_clock_is_main_of_device(entry) || !report->tsc.den || !is_median_above(entry, limit_ns) ||
-	    (judge_has_tsc_stepped_or_jumped(report) && !text_equal(entry->clock.id, "tsc")))
+	if (!cost->known || cost->low <= limit_ps || (main && main->cost.read_ps.low <= limit_ps) || !report->tsc.den ||
+	    (judge_has_tsc_stepped_or_jumped(report) && !text_equal(entry->clock.main, "tsc")))
 		return;
-	for (size_t i = 0; i < report->clock_count; i++) {
-		struct report_clock *other = &report->clocks[i];
-
-		if (text_equal(other->clock.main, entry->clock.id) && is_median_above(other, limit_ns) &&
-		    other->verdict == VERDICT_PASS)
-			other->verdict = rules_get_severity(rules_find("clock-slow"), report);
-	}
-	median_ns = latency_percentile_ns(entry->latency, MEDIAN);
 	finding = rules_add_finding(report, "clock-slow", entry->clock.id, REPORT_NO_CORE,
-				    "The latency of %s is %lu ns in the median, %lu ns at best: more than the limit of %lu ns.",
-				    entry->clock.id, median_ns, entry->latency->min_ns, limit_ns);
-	rules_set_count(finding, median_ns);
+				    "A read of %s costs %s (without the bracket): more than the limit of %lu ns.", entry->clock.id,
+				    phrase_read_cost(report, entry->clock.id).bytes, (uint64_t)limit_ps / PS_PER_NS);
+	rules_set_figure(finding, cost->value / PS_PER_NS, cost->low / PS_PER_NS, cost->high / PS_PER_NS);
 	if (!finding || !entry->clock.caveat)
 		return;
 	/* No kernel uses this clock as its clocksource, so the rule's advice (another clocksource=) does not help. */
@@ -265,5 +265,5 @@ void
 judge_slow_clocks(struct report *report)
 {
 	for (size_t i = 0; i < report->clock_count; i++)
-		judge_median_latency(report, &report->clocks[i]);
+		judge_read_cost(report, &report->clocks[i]);
 }

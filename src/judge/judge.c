@@ -127,6 +127,7 @@ judge_report(struct report *report)
 		report_add_note(report, "The TSC stepped back or jumped, so no other clock is judged by figures that the "
 			"TSC timed.");
 	judge_clock_states(report);
+	judge_calculate_read_costs(report);
 	judge_slow_clocks(report);
 	judge_tsc_fitness(report);
 	judge_claims(report);
@@ -141,7 +142,6 @@ judge_report(struct report *report)
 	judge_missing_cores(report);
 	judge_complete_behaviour_rows(report);
 	sort_findings(report);
-	judge_calculate_read_costs(report);
 	judge_note_reads_with_vm_exit(report);
 	judge_timing_quality(report);
 	judge_note_stolen_time(report);

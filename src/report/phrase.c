@@ -11,6 +11,7 @@
 #define TWO_DIGITS 100
 #define SIX_DIGITS 1000000 /* a duration whose error is not known is printed with six digits */
 #define RANGE_PARTS 100 /* a range is rounded outwards by at most this part of its width at each end */
+#define PS_PER_TICK 1000
 #define ROUNDED_BOUND_NS 100000 /* a bound of at least this many ns is rounded up to three digits */
 #define TENTHS_FROM 100u /* a share is printed with one decimal from 1/TENTHS_FROM on, below with three */
 #define LONG_MS   100 /* a time interval of at least this many ms is printed with both ends */
@@ -45,6 +46,26 @@ phrase_add(struct phrase *phrase, const char *format, ...)
 	va_start(arguments, format);
 	append_formatted(phrase, format, arguments);
 	va_end(arguments);
+}
+
+static struct phrase
+phrase_duration_ps(const struct report *report, int64_t ps)
+{
+	/* without the TSC's rate a tick counts as 1 ns: see scale_init() */
+	if (!report->tsc.den)
+		return phrase("%lu ticks", scale_mul_div_nearest((uint64_t)ps, 1, PS_PER_TICK));
+	return phrase("%s", number_from_ps((uint64_t)ps).text);
+}
+
+struct phrase
+phrase_read_cost(const struct report *report, const char *id)
+{
+	const struct report_cost *cost = &report_find_clock(report, id)->cost;
+
+	if (!cost->differs)
+		return phrase_duration_ps(report, cost->read_ps.value);
+	return phrase("%s to %s", phrase_duration_ps(report, cost->least_ps).bytes,
+		      phrase_duration_ps(report, cost->most_ps).bytes);
 }
 
 const char *

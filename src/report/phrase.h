@@ -37,6 +37,12 @@ struct phrase phrase_duration(int64_t value_ns, int64_t low_ns, int64_t high_ns)
  */
 struct phrase phrase_duration_range(uint64_t low_ns, uint64_t high_ns);
 
+/*
+ * Returns the cost of a read by the method of the row ID as "13.9 ns", or "13.9 ns to 45.2 ns" if it differs between
+ * cores. The unit is ticks if the TSC's rate is not known. The cost must be known.
+ */
+struct phrase phrase_read_cost(const struct report *report, const char *id);
+
 /* Returns the separator before item I in a list of COUNT items: "", ", " or " and ". */
 const char *phrase_list_separator(size_t i, size_t count);
 

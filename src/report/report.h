@@ -76,10 +76,10 @@ struct rate_budget {
 };
 
 /*
- * The cost of one read for a program that uses the clock. On each core, it is the mean latency of the clock minus the
- * mean latency of the null clock, without reads that a gap (time in which the core did not run) interrupted. A program
- * may run on any core, so the result is the median of all cores (or the mean of the two middle values). Its interval
- * contains the values of all cores. The judge sets it.
+ * The cost of one read for a program that uses the clock. On each core, it is the typical latency of the clock minus
+ * the typical latency of the null clock: see latency_get_typical(). A program may run on any core, so the result is the
+ * median of all cores (the lower one of two middle values). Its interval contains the intervals of all cores. The judge
+ * sets it.
  */
 struct report_cost {
 	struct interval_ns read_ps; /* in ps */
@@ -91,10 +91,16 @@ struct report_cost {
 	/* "user space", "kernel" (by a system call) or "either"; NULL if no kernel keeps time by this read method */
 	const char *read_in;
 	size_t cores;               /* number of cores on which both clocks were read */
-	/* mean latency of the null clock that was subtracted, on the core with the median cost */
+	/*
+	 * The costs on the cores with the cheapest and the dearest read. DIFFERS is true if the intervals of two cores
+	 * do not overlap, and their costs differ by more than 1/4 and by more than half of the bracket.
+	 */
+	int64_t least_ps, most_ps;
+	bool differs;
+	/* typical latency of the null clock that was subtracted, on the core with the median cost */
 	uint64_t null_ps;
 	/*
-	 * Time per read in a loop on the boot core, minus the mean latency of the null clock. It includes reads that
+	 * Time per read in a loop on the boot core, minus the typical latency of the null clock. It includes reads that
 	 * a gap interrupted. PostgreSQL's pg_test_timing prints at least this value.
 	 */
 	uint64_t loop_ps;
@@ -182,8 +188,8 @@ struct report_rate {
 struct core_latency { /* latency of one clock on one core; count is 0 if it was not measured */
 	uint64_t count;
 	uint64_t min_ns, p50_ns, p99_ns;
-	/* Mean of the reads that no gap interrupted, with its bounds; see latency_without_interrupted_reads(). */
-	uint64_t mean_ps, mean_low_ps, mean_high_ps;
+	/* typical duration of a read with its interval: see latency_get_typical() */
+	uint64_t typical_ps, typical_low_ps, typical_high_ps;
 };
 
 struct report_core {

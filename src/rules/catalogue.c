@@ -69,7 +69,7 @@ const struct rule rules[] = {
 	{
 		.id = "clock-slow",
 		.clock = "any",
-		.what = "median latency of a read from the boot core",
+		.what = "cost of a read without the bracket, on every core",
 		.limit = 20000,
 		.unit = "ns",
 		.severity = VERDICT_WARN,

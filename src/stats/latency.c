@@ -3,8 +3,7 @@
 
 #define PS_PER_NS UINT64_C(1000)
 #define PS_PER_S  UINT64_C(1000000000000)
-/* maximum error of a duration in ps, because durations are rounded to whole nanoseconds */
-#define ROUNDED_PS UINT64_C(500)
+#define BLOCK_UNITS_PER_NS UINT64_C(64)
 #define PER_HUNDRED_THOUSAND UINT64_C(100000)
 
 void
@@ -12,7 +11,9 @@ latency_clear(struct latency *latency)
 {
 	latency->count = latency->min_ns = latency->max_ns = latency->max_count = 0;
 	latency->total_ticks = latency->total_ns = 0;
+	latency->block_samples = latency->block_ticks = 0;
 	histogram_clear(&latency->histogram);
+	histogram_clear(&latency->blocks);
 	for (size_t i = 0; i < LATENCY_EXACT_NS; i++)
 		latency->exact[i] = 0;
 }
@@ -36,6 +37,16 @@ record_sample(struct latency *latency, uint64_t ticks, uint64_t ns)
 	latency->total_ns += ns;
 }
 
+static void
+add_sample_to_block(struct latency *latency, const struct scale *scale, uint64_t ticks)
+{
+	latency->block_ticks += ticks;
+	if (++latency->block_samples < LATENCY_BLOCK)
+		return;
+	histogram_record(&latency->blocks, scale_ns(scale, latency->block_ticks * (BLOCK_UNITS_PER_NS / LATENCY_BLOCK)));
+	latency->block_samples = latency->block_ticks = 0;
+}
+
 void
 latency_add_samples(struct latency *latency, const struct scale *scale, const struct sample *samples,
 	     size_t count)
@@ -43,8 +54,10 @@ latency_add_samples(struct latency *latency, const struct scale *scale, const st
 	for (size_t i = 0; i < count; i++) {
 		uint64_t ticks = samples[i].end - samples[i].begin;
 
-		if (samples[i].end >= samples[i].begin)
-			record_sample(latency, ticks, scale_ns(scale, ticks));
+		if (samples[i].end < samples[i].begin)
+			continue;
+		record_sample(latency, ticks, scale_ns(scale, ticks));
+		add_sample_to_block(latency, scale, ticks);
 	}
 }
 
@@ -121,49 +134,62 @@ latency_is_percentile_interrupted(const struct latency *latency, uint32_t per_hu
 	       find_last_uninterrupted_bucket(latency, threshold_ns);
 }
 
-/*
- * Returns two standard errors of the mean in ps. COUNT is the number of samples in the buckets up to LAST, and TOTAL is
- * twice the sum of their durations. All durations are doubled to avoid fractions: twice the middle of a bucket is its
- * low plus its high end.
- */
-static uint64_t
-mean_error_ps(const struct latency *latency, size_t last, uint64_t count, uint64_t total)
-{
-	uint64_t mean = total / count;
-	unsigned __int128 squares = 0;
-
-	for (size_t i = 0; i <= last; i++) {
-		uint64_t middle = histogram_bucket_low(i) + histogram_bucket_high(i);
-		uint64_t off = middle > mean ? middle - mean : mean - middle;
-
-		squares += (unsigned __int128)latency->histogram.counts[i] * off * off;
-	}
-	return square_root(scale_mul_div_wide(squares, PS_PER_NS * PS_PER_NS, (unsigned __int128)count * count, SCALE_UP));
-}
-
 struct latency_clean
 latency_without_interrupted_reads(const struct latency *latency, uint64_t threshold_ns)
 {
 	size_t last = find_last_uninterrupted_bucket(latency, threshold_ns);
-	uint64_t count = 0, low_ns = 0, high_ns = 0, low_ps, high_ps, error_ps;
+	uint64_t count = 0;
 
-	for (size_t i = 0; i <= last; i++) {
+	for (size_t i = 0; i <= last; i++)
 		count += latency->histogram.counts[i];
-		low_ns += latency->histogram.counts[i] * histogram_bucket_low(i);
-		high_ns += latency->histogram.counts[i] * histogram_bucket_high(i);
-	}
-	error_ps = count ? ROUNDED_PS + mean_error_ps(latency, last, count, low_ns + high_ns) : 0;
-	low_ps = count ? scale_mul_div(low_ns, PS_PER_NS, count) : 0;
-	high_ps = count ? scale_mul_div_up(high_ns, PS_PER_NS, count) + error_ps : 0;
 	return (struct latency_clean){
 		.hit = latency->count - count,
 		.count = count,
 		.p99_ns = percentile_of_shortest_samples_ns(latency, count, 99000),
 		.p999_ns = percentile_of_shortest_samples_ns(latency, count, 99900),
 		.max_ns = percentile_of_shortest_samples_ns(latency, count, 100000),
-		.mean_ps = count ? scale_mul_div_nearest(low_ns + high_ns, PS_PER_NS, 2 * count) : 0,
-		.mean_low_ps = low_ps > error_ps ? low_ps - error_ps : 0,
-		.mean_high_ps = high_ps,
+	};
+}
+
+static uint64_t
+block_value_to_ps(uint64_t value)
+{
+	return scale_mul_div_nearest(value, PS_PER_NS, BLOCK_UNITS_PER_NS);
+}
+
+/* Returns the value of the block with this RANK, the first is 1. Assumes equal distances between a bucket's values. */
+static uint64_t
+interpolate_block_ps(const struct histogram *blocks, uint64_t rank)
+{
+	size_t bucket = histogram_find_bucket_of_rank(blocks, rank);
+	uint64_t low_ps = block_value_to_ps(histogram_bucket_low(bucket));
+	uint64_t width_ps = block_value_to_ps(histogram_bucket_high(bucket) + 1) - low_ps, before = 0;
+
+	for (size_t i = 0; i < bucket; i++)
+		before += blocks->counts[i];
+	return low_ps + scale_mul_div(width_ps, 2 * (rank - before) - 1, 2 * blocks->counts[bucket]);
+}
+
+/*
+ * The number of blocks below the true median has a binomial distribution, whose standard deviation is half of the square
+ * root of the number of blocks. The interval extends by two standard deviations plus one to each side of the median,
+ * counted in blocks, but not beyond the extreme blocks.
+ */
+struct latency_typical
+latency_get_typical(const struct latency *latency)
+{
+	const struct histogram *blocks = &latency->blocks;
+	uint64_t count = blocks->total, middle = (count + 1) / 2, spread = square_root(count) + 1;
+
+	if (!count)
+		return (struct latency_typical){ latency_mean_ps(latency), latency->min_ns * PS_PER_NS,
+						 latency->max_ns * PS_PER_NS };
+	uint64_t low = middle > spread ? middle - spread : 1, high = middle + spread < count ? middle + spread : count;
+
+	return (struct latency_typical){
+		interpolate_block_ps(blocks, middle),
+		block_value_to_ps(histogram_bucket_low(histogram_find_bucket_of_rank(blocks, low))),
+		block_value_to_ps(histogram_bucket_high(histogram_find_bucket_of_rank(blocks, high)) + 1),
 	};
 }
 

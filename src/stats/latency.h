@@ -14,6 +14,7 @@
 #include "base/scale.h"
 #include "clock/sample.h"
 
+#define LATENCY_BLOCK 16
 /* durations below this have an exact count for each nanosecond, as in pg_test_timing */
 #define LATENCY_EXACT_NS 10000
 
@@ -25,6 +26,9 @@ struct latency {
 	uint64_t total_ns;    /* sum of all durations, each rounded to ns */
 	struct histogram histogram;
 	uint64_t exact[LATENCY_EXACT_NS];
+	/* mean durations of blocks of LATENCY_BLOCK successive samples, in 1/64 ns; and the samples after the last block */
+	struct histogram blocks;
+	uint64_t block_samples, block_ticks;
 };
 
 void latency_clear(struct latency *latency);
@@ -63,15 +67,21 @@ struct latency_clean {
 	 */
 	uint64_t hit, count;
 	uint64_t p99_ns, p999_ns, max_ns;  /* percentiles and maximum without hits */
-	uint64_t mean_ps;                  /* mean without hits */
-	/*
-	 * Bounds of the mean without hits. They allow for the width of the histogram's buckets, the rounding to
-	 * nanoseconds, and two standard errors of the mean.
-	 */
-	uint64_t mean_low_ps, mean_high_ps;
 };
 
 struct latency_clean latency_without_interrupted_reads(const struct latency *latency, uint64_t threshold_ns);
+
+/*
+ * The typical duration of a sample in ps, with its 95 % confidence interval: the median of the means of blocks of
+ * successive samples. Disturbed samples do not move it as long as they are in less than half of the blocks. The mean of
+ * a block averages out the steps of a TSC that counts by more than 1, which the median of single samples does not.
+ * All values are 0 if there are no samples.
+ */
+struct latency_typical {
+	uint64_t ps, low_ps, high_ps;
+};
+
+struct latency_typical latency_get_typical(const struct latency *latency);
 
 /*
  * Returns true if the sample at this percentile is a hit. The percentile then shows stolen time and not the clock's

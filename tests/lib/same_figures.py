@@ -48,13 +48,21 @@ def read_boot_core_figures(lines, clocks):
             yield from ((column, clock, figure) for (column, clock), figure in zip(names, figures, strict=True))
 
 
+def read_sentence_figures(text, report, clocks):
+    """Yield (name, clock, figure) of sentences. A figure is of the row by whose method a kernel reads the clock."""
+    rows = {"hpet": "hpet_32"} if "hpet_32" in clocks else {}
+    of_linux = {row["clock"]: row["read_by"] for row in report["taken"] if row["system"].startswith("Linux")}
+    for sentence, row_of in zip(SENTENCES, (rows, of_linux), strict=True):
+        yield from (("a read", row_of.get(clock, clock), figure) for clock, figure in re.findall(sentence, text))
+
+
 def collect_figures(text, report):
     """Return all figures as {(name, clock): [figure, ...]}."""
     present = [clock["id"] for clock in report["clocks"] if clock["state"] == "present"]
     lines, flowing = text.splitlines(), " ".join(text.split())
-    said = [("a read", clock, figure) for sentence in SENTENCES for clock, figure in re.findall(sentence, flowing)]
     found = {}
-    for name, clock, figure in [*read_table_figures(lines, present), *read_boot_core_figures(lines, present), *said]:
+    for name, clock, figure in [*read_table_figures(lines, present), *read_boot_core_figures(lines, present),
+                                *read_sentence_figures(flowing, report, present)]:
         found.setdefault((name, clock), []).append(figure.replace(" ", ""))
     return found
 

@@ -115,9 +115,9 @@ linux_choose_clocksource(const struct report *report, const struct linux_version
 {
 	struct linux_choice choice = { .reference = find_best_rated_clock(report, NULL, false) };
 
-	if (choice.reference)
-		choice.reference_read_ps = recommend_get_read_cost_ps(report, systems_get_linux_read_row(report,
-						choice.reference->id));
+	if (choice.reference && report->tsc.den)
+		choice.reference_read_ps = (uint64_t)recommend_get_read_cost_ps(report,
+						systems_get_linux_read_row(report, choice.reference->id)).value;
 	choice.watch = find_watch(report, versions, &choice);
 	if (report_has_clock(report, "tsc"))
 		choice.tsc = is_tsc_distrusted(report, versions) ? LINUX_TSC_UNSYNCHRONIZED : LINUX_TSC_KEPT;

@@ -61,14 +61,15 @@ does_clock_rank_before(const struct report *report, const struct report_clock *a
 {
 	enum group group_a = find_group_of_clock(report, a), group_b = find_group_of_clock(report, b);
 	unsigned class_a = a->clock.rating / RATING_CLASS, class_b = b->clock.rating / RATING_CLASS;
-	uint64_t cost_a = recommend_get_kernel_read_cost_ps(report, a->clock.id), cost_b = recommend_get_kernel_read_cost_ps(report, b->clock.id);
+	struct interval_ns cost_a = recommend_get_read_cost_ps(report, recommend_get_kernel_read_row(report, a->clock.id));
+	struct interval_ns cost_b = recommend_get_read_cost_ps(report, recommend_get_kernel_read_row(report, b->clock.id));
 
 	if (group_a != group_b)
 		return group_a < group_b;
 	if (class_a != class_b)
 		return class_a > class_b;
-	if (cost_a && cost_b)
-		return cost_a < cost_b;
+	if (cost_a.value && cost_b.value)
+		return cost_a.value < cost_b.value;
 	return a->clock.rating > b->clock.rating;
 }
 
@@ -111,31 +112,32 @@ put_tsc_properties(const struct report *report, struct text *reason)
 	text_put(reason, report->tsc_is_invariant ? ", invariant" : ", not reported as invariant");
 }
 
-uint64_t
+struct interval_ns
 recommend_get_read_cost_ps(const struct report *report, const char *id)
 {
 	const struct report_clock *entry = report_find_clock(report, id);
 
-	return entry && entry->cost.read_ps.known ? (uint64_t)entry->cost.read_ps.value : 0;
+	return entry ? entry->cost.read_ps : (struct interval_ns){ .known = false };
 }
 
-uint64_t
-recommend_get_kernel_read_cost_ps(const struct report *report, const char *id)
+const char *
+recommend_get_kernel_read_row(const struct report *report, const char *id)
 {
-	return recommend_get_read_cost_ps(report, text_equal(id, "hpet") ? systems_get_linux_read_row(report, id) : id);
+	return text_equal(id, "hpet") ? systems_get_linux_read_row(report, id) : id;
 }
 
 static void
 add_advice_for_healthy_clock(struct report *report, const struct report_clock *entry)
 {
-	uint64_t read_ps = recommend_get_kernel_read_cost_ps(report, entry->clock.id);
-	uint64_t tsc_ps = recommend_get_read_cost_ps(report, "tsc");
-	uint64_t times = tsc_ps ? scale_mul_div_nearest(read_ps, 1, tsc_ps) : 0;
+	const char *row = recommend_get_kernel_read_row(report, entry->clock.id);
+	struct interval_ns read_ps = recommend_get_read_cost_ps(report, row);
+	uint64_t tsc_ps = (uint64_t)recommend_get_read_cost_ps(report, "tsc").value;
+	uint64_t times = tsc_ps ? scale_mul_div_nearest((uint64_t)read_ps.value, 1, tsc_ps) : 0;
 	const char *warning = recommend_find_first_rule_against(report, entry->clock.id, VERDICT_WARN);
 	struct text reason = add_advice_row(&report->advice, entry->clock.id, false);
 
-	if (read_ps || entry->cost.read_ps.known)
-		text_printf(&reason, "%s a read", number_from_ps(read_ps).text);
+	if (read_ps.known)
+		text_printf(&reason, "%s a read", phrase_read_cost(report, row).bytes);
 	else
 		text_put(&reason, "its cost is not known");
 	if (text_equal(entry->clock.id, "tsc"))

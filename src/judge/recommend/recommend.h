@@ -13,14 +13,17 @@ void recommend_predict_clocksources(struct report *report);
 /* Returns the rule of the first finding with SEVERITY on CLOCK, or NULL. */
 const char *recommend_find_first_rule_against(const struct report *report, const char *clock, enum verdict severity);
 
-/* Returns the cost of a read of the clock ID for a program, in ps; 0 if it is not known. */
-uint64_t recommend_get_read_cost_ps(const struct report *report, const char *id);
+/*
+ * Returns the cost of a read by the method ID (a clock's row, such as hpet_32 or tsc_rdtscp) in ps, with its interval.
+ * It is not known if the row is absent or was not measured.
+ */
+struct interval_ns recommend_get_read_cost_ps(const struct report *report, const char *id);
 
 /*
- * Returns the cost of a read of the clock ID as a kernel reads it, in ps; 0 if it is not known. Linux reads an HPET by
- * one access of 32 bits (row hpet_32), and not by three accesses.
+ * Returns the row of the method by which a kernel reads the clock ID. Linux reads an HPET by one access of 32 bits (row
+ * hpet_32), and not by three accesses.
  */
-uint64_t recommend_get_kernel_read_cost_ps(const struct report *report, const char *id);
+const char *recommend_get_kernel_read_row(const struct report *report, const char *id);
 
 /* Fills report->answer. Call it after the other functions here, because it summarises their results. */
 void recommend_write_answer(struct report *report);

@@ -33,7 +33,8 @@ set_best_clock_of_answer(struct report *report)
 		if (row->avoid || !entry || entry->clock.caveat)
 			continue;
 		report->answer.clock = row->clock;
-		report->answer.read_ps = recommend_get_kernel_read_cost_ps(report, row->clock);
+		report->answer.read_ps = (uint64_t)recommend_get_read_cost_ps(report,
+					recommend_get_kernel_read_row(report, row->clock)).value;
 	}
 }
 
@@ -98,7 +99,7 @@ put_clock_with_cost(struct text *text, const struct report *report, const struct
 {
 	text_put(text, row->clock);
 	if (row->read_ps && !(report->answer.clock && text_equal(row->clock, report->answer.clock)))
-		text_printf(text, " (%s)", number_from_ps(row->read_ps).text);
+		text_printf(text, " (%s)", phrase_read_cost(report, row->read_by).bytes);
 }
 
 /*
@@ -149,10 +150,11 @@ put_recommended_clock(struct text *text, const struct report *report)
 		text_put(text, report->advice.count ? "No clock is fit for timing." : "No clock was measured.");
 	} else {
 		const char *warning = recommend_find_first_rule_against(report, answer->clock, VERDICT_WARN);
+		const char *row = recommend_get_kernel_read_row(report, answer->clock);
 
 		text_printf(text, "Use %s%s", answer->clock, one_core ? " within one core" : "");
 		if (answer->read_ps)
-			text_printf(text, ": %s a read", number_from_ps(answer->read_ps).text);
+			text_printf(text, ": %s a read", phrase_read_cost(report, row).bytes);
 		if (warning)
 			text_printf(text, "; see the warning %s", warning);
 		text_put_char(text, '.');

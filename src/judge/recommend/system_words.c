@@ -55,7 +55,7 @@ void
 system_explain_postgresql(const struct report *report, const struct report_taken *row, struct text *reason)
 {
 	const char *why_not = system_explain_why_postgresql_avoids_tsc(report);
-	uint64_t rdtscp_ps = recommend_get_read_cost_ps(report, "tsc_rdtscp");
+	bool is_rdtscp_known = recommend_get_read_cost_ps(report, "tsc_rdtscp").value != 0;
 
 	if (why_not) {
 		text_printf(reason, "it reads Linux's clocksource, because %s.", why_not);
@@ -63,9 +63,9 @@ system_explain_postgresql(const struct report *report, const struct report_taken
 	}
 	text_printf(reason, "it reads the TSC directly, because the TSC is reported as invariant and %s",
 		    systems_has_tsc_adjust(report) ? "CPUID reports TSC_ADJUST" : "Linux takes the TSC");
-	if (row->read_ps && rdtscp_ps)
-		text_printf(reason, "; it executes RDTSC (%s) and RDTSCP (%s)", number_from_ps(row->read_ps).text,
-			    number_from_ps(rdtscp_ps).text);
+	if (row->read_ps && is_rdtscp_known)
+		text_printf(reason, "; it executes RDTSC (%s) and RDTSCP (%s)", phrase_read_cost(report, row->read_by).bytes,
+			    phrase_read_cost(report, "tsc_rdtscp").bytes);
 	put_error_of_loop(report, reason);
 	text_put_char(reason, '.');
 }

@@ -87,7 +87,7 @@ systems_get_linux_read_row(const struct report *report, const char *id)
 	} methods[] = { { "tsc", "tsc_rdtscp" }, { "tsc", "tsc_lfence" }, { "hpet", "hpet_32" } };
 
 	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++)
-		if (text_equal(methods[i].clock, id) && recommend_get_read_cost_ps(report, methods[i].row))
+		if (text_equal(methods[i].clock, id) && recommend_get_read_cost_ps(report, methods[i].row).value)
 			return methods[i].row;
 	return id;
 }
@@ -241,7 +241,7 @@ add_row_of_system(struct report *report, const struct system *system)
 	if (!system->predict(report, system, &row))
 		return;
 	row.read_by = system->get_read_row(report, row.clock);
-	row.read_ps = recommend_get_read_cost_ps(report, row.read_by);
+	row.read_ps = (uint64_t)recommend_get_read_cost_ps(report, row.read_by).value;
 	text_init(&reason, row.reason, sizeof(row.reason));
 	if (system->versions)
 		linux_explain_choice(report, system->versions, &reason);

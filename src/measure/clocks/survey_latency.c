@@ -232,16 +232,16 @@ sample_batch_on_core(void *argument, size_t core)
 
 /* Returns the summary of a clock's latency on one core. Its count is 0 if nothing was recorded. */
 static struct core_latency
-summarize_latency(const struct survey *survey, const struct latency *latency)
+summarize_latency(const struct latency *latency)
 {
-	struct latency_clean clean;
+	struct latency_typical typical;
 
 	if (!latency->count)
 		return (struct core_latency){ 0 };
-	clean = latency_without_interrupted_reads(latency, survey->report->options.gap_ns);
+	typical = latency_get_typical(latency);
 	return (struct core_latency){
 		latency->count, latency->min_ns, latency_percentile_ns(latency, 50000), latency_percentile_ns(latency, 99000),
-		clean.mean_ps, clean.mean_low_ps, clean.mean_high_ps,
+		typical.ps, typical.low_ps, typical.high_ps,
 	};
 }
 
@@ -304,7 +304,7 @@ measure_all_clocks_on_core(struct survey *survey, size_t core, uint64_t share_ns
 		batch.clock = &report->clocks[i].clock;
 		bool answered = measure_clock_on_core(survey, core, &batch, share_ns);
 
-		report->cores[core].latency[i] = summarize_latency(survey, survey->buffer.latency);
+		report->cores[core].latency[i] = summarize_latency(survey->buffer.latency);
 		if (!answered)
 			break; /* the core does not answer, which the code behind smp->run() reports */
 	}
@@ -324,7 +324,7 @@ survey_measure_latencies_on_cores(struct survey *survey)
 		return;
 	for (size_t i = 0; i < report->clock_count; i++) {
 		clocks += survey_usable(&report->clocks[i]);
-		report->cores[0].latency[i] = summarize_latency(survey, report->clocks[i].latency);
+		report->cores[0].latency[i] = summarize_latency(report->clocks[i].latency);
 	}
 	for (size_t core = 1; core < smp->count && !is_over && !survey_end_run_if_due(survey); core++) {
 		uint64_t share_ns = survey_clock_read_budget_per_core_ns(report, living) / (clocks ? clocks : 1);
@@ -400,7 +400,7 @@ measure_clock_on_all_cores_at_once(struct survey *survey, size_t index)
 		add_tsc_steps_of_samples(survey, core, samples, SURVEY_CONTENDED_SAMPLES);
 		latency_clear(survey->buffer.latency);
 		latency_add_samples(survey->buffer.latency, &survey->scale, samples, SURVEY_CONTENDED_SAMPLES);
-		survey->report->cores[core].contended[index] = summarize_latency(survey, survey->buffer.latency);
+		survey->report->cores[core].contended[index] = summarize_latency(survey->buffer.latency);
 		measured++;
 	}
 	return measured;

@@ -279,8 +279,14 @@ function formatRate(clock, clocks) {
 const clockName = (clock) =>
 	[code(clock.id), el("span", {class: "quiet block"}, clock.title || "")];
 
-/* Shows the cost of one read in a program, as the application calculated it. */
-const readCost = ({cost}) => ns(((cost && known(cost.read_ns)) || {}).value);
+/* Shows the cost of one read in a program, as the application calculated it, and its range if it differs between cores. */
+function readCost({cost}) {
+	const value = ns(((cost && known(cost.read_ns)) || {}).value);
+
+	if (!cost || !cost.differs)
+		return value;
+	return [value, el("span", {class: "quiet block"}, `${ns(cost.least_ns)} to ${ns(cost.most_ns)} by core`)];
+}
 
 function clocksTable(report) {
 	const latency = (heading, name) =>
@@ -302,7 +308,7 @@ function clocksTable(report) {
 				["Backward, stalls", backward],
 			],
 			report.clocks, "All clocks: verdict, rate, resolution, what a read costs, and latency"),
-		note("A read is the mean latency without the bracket (the clock ", code("null"), "), in the median of the cores. ",
+		note("A read is the typical latency without the bracket (the clock ", code("null"), "), in the median of the cores. ",
 			"The latencies are the boot core's, with the bracket."),
 		stallNote(report.clocks),
 		el("ul", {class: "reasons"}, report.clocks.filter(hasOwnReason).map(clockReason)));
@@ -319,8 +325,8 @@ function costs(report) {
 	if (!rows.length)
 		return null;
 	return section("costs", "What EXPLAIN ANALYZE costs",
-		note("A database that times its rows reads the clock twice for each row of each node of the plan. The cost of a read is the mean latency of the reads that no stolen time hit, minus the mean of null on the same core. " +
-			"A program runs on any core, so the figure is the median of the cores (with an even number the mean of the middle two). " +
+		note("A database that times its rows reads the clock twice for each row of each node of the plan. The cost of a read is the typical latency (the median of the means of 16 successive reads) minus that of null on the same core. " +
+			"A program runs on any core, so the figure is the median of the cores (with an even number the lower of the middle two). " +
 			(emulated ? "No time of a query is given: in an emulator, other parts of it are longer than the clock's." :
 				"At least: the clock's part of a query's extra time, for 100,000 rows of one plan node, on the core with the cheapest reads. " +
 				"The model: extra time = rows × plan nodes × (2 × (a read + the system's part) + PostgreSQL's own work).")),

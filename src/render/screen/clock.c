@@ -4,6 +4,7 @@
 #include "base/number.h"
 #include "base/scale.h"
 #include "render/layout/layout.h"
+#include "report/phrase.h"
 #include "render/cores/table_cores.h"
 #include "render/sections/table_sections.h"
 
@@ -109,8 +110,9 @@ put_latency_figures(struct text *out, const struct report *report, const struct 
 					format_percentile(latency, 99900).text, number_from_ns(latency->max_ns).text,
 					number_from_ps(latency_loop_time_ps(latency, &scale)).text);
 	if (entry->cost.read_ps.known)
-		table_put_labelled_line(out, "a read", "%s without the two TSC reads, in the median of the cores",
-					number_from_ps((uint64_t)entry->cost.read_ps.value).text);
+		table_put_labelled_line(out, "a read", "%s without the two TSC reads%s",
+					phrase_read_cost(report, entry->clock.id).bytes,
+					entry->cost.differs ? ", which differs between cores" : ", on the median core");
 }
 
 void

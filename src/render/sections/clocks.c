@@ -2,6 +2,7 @@
 #include "render/sections/table_sections.h"
 
 #include "base/number.h"
+#include "report/phrase.h"
 
 #define ID_COLUMNS      10
 #define VERDICT_COLUMNS 6
@@ -115,4 +116,18 @@ table_put_clocks(struct text *out, const struct report *report)
 				  "behaviour.");
 	if (any_few)
 		table_put_wrapped(out, out->length, 2, "  \"-\" instead of a percentile: there were too few reads.");
+}
+
+void
+table_put_costs_that_differ(struct text *out, const struct report *report)
+{
+	struct phrase ranges = { "" };
+
+	for (size_t i = 0; i < report->clock_count; i++)
+		if (report->clocks[i].cost.differs && report_clock_is_main_of_device(&report->clocks[i]))
+			phrase_add(&ranges, "%s %s %s", ranges.bytes[0] ? "," : "", report->clocks[i].clock.id,
+				   phrase_read_cost(report, report->clocks[i].clock.id).bytes);
+	if (ranges.bytes[0])
+		table_put_wrapped(out, out->length, 2, phrase("  A read's cost differs between cores:%s.",
+							      ranges.bytes).bytes);
 }

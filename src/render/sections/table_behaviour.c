@@ -229,16 +229,19 @@ put_clocks_of_systems(struct text *out, const struct report *report)
 
 	for (size_t first = 0, last; first < report->taken_count; first = last + 1) {
 		size_t line_start = out->length;
+		struct table_sentence sentence;
+		struct text *text = table_begin_sentence(&sentence);
 
 		for (last = first; last + 1 < report->taken_count && do_versions_agree(&rows[last], &rows[last + 1]); last++)
 			;
-		text_printf(out, "    %s", phrase_linux_versions(&rows[first], &rows[last]).bytes);
+		text_put(text, phrase_linux_versions(&rows[first], &rows[last]).bytes);
 		if (!rows[first].safety) /* the row of programs that read the TSC is about safety, and not about a choice */
-			text_printf(out, " takes %s", rows[first].clock);
+			text_printf(text, " takes %s", rows[first].clock);
 		if (rows[first].read_ps)
-			text_printf(out, " (%s)", number_from_ps(rows[first].read_ps).text);
-		text_put(out, ": ");
-		table_put_wrapped(out, line_start, ADVICE_INDENT, rows[first].reason);
+			text_printf(text, " (%s)", phrase_read_cost(report, rows[first].read_by).bytes);
+		text_printf(text, ": %s", rows[first].reason);
+		text_put(out, "    ");
+		table_put_wrapped(out, line_start, ADVICE_INDENT, sentence.bytes);
 	}
 }
 

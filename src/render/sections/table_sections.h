@@ -28,6 +28,8 @@ void table_put_findings(struct text *out, const struct report *report, const str
 void table_put_notes(struct text *out, const struct report *report);
 /* Writes a row for each clock. */
 void table_put_clocks(struct text *out, const struct report *report);
+/* Writes the range of each cost of a read that differs between cores, for each clock's main read method. */
+void table_put_costs_that_differ(struct text *out, const struct report *report);
 /* Writes the histograms of all clocks, next to each other. */
 void table_put_all_histograms(struct text *out, const struct report *report);
 /* Writes the histograms of the main read method of each clock. */

@@ -15,6 +15,7 @@ table_render(struct text *out, const struct report *report)
 	table_put_timing_quality(out, report);
 	text_put_char(out, '\n');
 	table_put_clocks(out, report);
+	table_put_costs_that_differ(out, report);
 	text_put_char(out, '\n');
 	if (report->finding_count)
 		table_put_findings(out, report, NULL, true);

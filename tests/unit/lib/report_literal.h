@@ -44,9 +44,17 @@ static inline struct latency *
 literal_make_latency(const struct literal_duration *durations)
 {
 	struct latency *latency = calloc(1, sizeof(*latency));
+	uint64_t ns = 0, count = 0; /* sums of the frequent durations, which all blocks of reads have alike */
 
-	for (; durations->count; durations++)
+	for (; durations->count; durations++) {
 		literal_record_ns(latency, durations->ns, durations->count);
+		ns += durations->count > 1 ? durations->ns * durations->count : 0;
+		count += durations->count > 1 ? durations->count : 0;
+	}
+	if (count >= LATENCY_BLOCK) {
+		latency->blocks.total = count / LATENCY_BLOCK;
+		latency->blocks.counts[histogram_find_bucket(64 * ns / count)] = latency->blocks.total;
+	}
 	return latency;
 }
 
@@ -194,15 +202,15 @@ literal_fill_cores(struct report *report, size_t count)
 			const struct latency *latency = report->clocks[c].latency;
 			uint64_t p50_ns = latency_percentile_ns(latency, 50000) + i;
 			uint64_t p99_ns = latency_percentile_ns(latency, 99000) + i;
-			uint64_t times = text_equal(report->clocks[c].clock.main, "tsc") ? 1 : count;
+			uint64_t times = text_equal(report->clocks[c].clock.main, "tsc") ? 1 : count < 6 ? count : 6;
 
-			struct latency_clean clean = latency_without_interrupted_reads(latency, 10000);
+			struct latency_typical typical = latency_get_typical(latency);
 
-			core->latency[c] = (struct core_latency){ latency->count, latency->min_ns, p50_ns, p99_ns, clean.mean_ps,
-								  clean.mean_low_ps, clean.mean_high_ps };
+			core->latency[c] = (struct core_latency){ latency->count, latency->min_ns, p50_ns, p99_ns, typical.ps,
+								  typical.low_ps, typical.high_ps };
 			if (i && !text_equal(report->clocks[c].clock.id, "null"))
-				core->latency[c].mean_ps += 1000 * i, core->latency[c].mean_low_ps += 1000 * i,
-					core->latency[c].mean_high_ps += 1000 * i;
+				core->latency[c].typical_ps += 1000 * i, core->latency[c].typical_low_ps += 1000 * i,
+					core->latency[c].typical_high_ps += 1000 * i;
 			core->contended[c] =
 				(struct core_latency){ count > 1 ? 128 : 0, latency->min_ns, p50_ns * times,
 						       p99_ns * times, 0, 0, 0 };

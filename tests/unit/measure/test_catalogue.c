@@ -273,7 +273,7 @@ FAULT(tsc_1_ms_ahead, step_back(&sim.tsc.counter, 0 - UINT64_C(1000000)))
 FAULT(tsc_a_second_ahead, step_back(&sim.tsc.counter, 0 - UINT64_C(1000000000)))
 FAULT(tsc_and_rtc_a_second_ahead, tsc_a_second_ahead(bench); sim.rtc.ahead_ps += SIM_PS_PER_S)
 FAULT(hpet_above_4_gib_is_not_there, bench->platform.acpi.hpet.base += GIB_4)
-FAULT(hpet_20_us_slower, sim.hpet.counter.extra_ps = 20 * SIM_PS_PER_US)
+FAULT(hpet_15_us_slower, sim.hpet.counter.extra_ps = 15 * SIM_PS_PER_US)
 FAULT(pm_at_double_speed, sim_counter_speed_up(&sim.pm.counter, 1000000))
 FAULT(pm_30_us_slower, sim.pm.counter.extra_ps = 30 * SIM_PS_PER_US)
 
@@ -501,8 +501,8 @@ static const struct ailment faults[] = {
 	{ "clock-jumped", "hpet", "HPET moved 500 ticks ahead", &plain, AFTER_RATES, hpet_500_ticks_ahead },
 	{ "clock-jumped", "hpet", "HPET moved a second ahead", &plain, AFTER_RATES, hpet_a_second_ahead },
 	{ "clock-slow", "acpi_pm", "a read of the PM timer takes 30 us more", &plain, FROM_THE_START, pm_30_us_slower },
-	{ "clock-slow", "hpet", "each access of the HPET takes 20 us more", &rolling, FROM_THE_START,
-	  hpet_20_us_slower },
+	{ "clock-slow", "hpet", "each of three accesses of the HPET takes 15 us more", &rolling, FROM_THE_START,
+	  hpet_15_us_slower },
 	{ "no-reference", NULL, "no HPET, PM timer, PIT or RTC", &plain, FROM_THE_START, only_the_tsc },
 	{ "rate-changed", "hpet", "HPET 1000 ppm faster after the window", &plain, AFTER_RATES, hpet_1000_ppm_fast },
 	{ "rate-changed", "tsc", "TSC 1000 ppm faster after the window", &plain, AFTER_RATES, tsc_1000_ppm_fast },

@@ -216,7 +216,8 @@ TEST(facts_are_restored_as_they_were_written)
 	for (size_t i = 0; i < report.clock_count; i++) {
 		assert_string_equal(report.clocks[i].clock.title, from->clocks[i].clock.title);
 		assert_int_equal(report.clocks[i].clock.claimed.num, from->clocks[i].clock.claimed.num);
-		assert_memory_equal(report.clocks[i].latency, from->clocks[i].latency, sizeof(*from->clocks[i].latency));
+		/* the record has the typical latency of each core instead of the blocks of reads */
+		assert_memory_equal(report.clocks[i].latency, from->clocks[i].latency, offsetof(struct latency, blocks));
 	}
 	assert_int_equal(report.core_count, 4);
 	for (size_t i = 0; i < 4; i++) {

@@ -68,7 +68,6 @@ TEST(a_gap_is_not_part_of_the_clean_mean)
 		add_reads(&gigahertz, (const uint64_t[]){ 20, 22, i ? 20 : 1000000, 22 }, 4);
 	assert_int_equal(latency_mean_ps(&latency), 270995);
 	assert_int_equal(latency_without_interrupted_reads(&latency, 10000).hit, 1);
-	assert_int_equal(latency_without_interrupted_reads(&latency, 10000).mean_ps, 21000);
 }
 
 TEST(percentiles_are_never_above_the_longest_read)
@@ -238,26 +237,65 @@ TEST(a_read_10_us_above_the_median_is_a_hit_and_left_out)
 	assert_int_equal(latency.count, RUN);
 }
 
-/*
- * Half of the reads take 10 ns, and half take 30 ns. Two standard errors of the mean of 1,000 reads are 632.5 ps, and
- * rounding adds half a nanosecond.
- */
-TEST(the_clean_mean_is_within_two_standard_errors)
+/* The TSC counts by 20: a read of 20 ns takes 10 or 30 ns, and only the means of blocks show it. */
+TEST(the_typical_read_averages_out_the_steps_of_a_coarse_tsc)
 {
 	uint64_t durations[RUN];
-	struct latency_clean clean;
+	struct latency_typical typical;
 
 	for (size_t i = 0; i < RUN; i++)
 		durations[i] = i % 2 ? 10 : 30;
 	add_reads(&gigahertz, durations, RUN);
-	clean = latency_without_interrupted_reads(&latency, 10000);
-	assert_int_equal(clean.mean_ps, 20000);
-	assert_int_equal(clean.mean_low_ps, 20000 - 500 - 633);
-	assert_int_equal(clean.mean_high_ps, 20000 + 500 + 633);
-	for (size_t run = 0; run < 99; run++)
-		add_reads(&gigahertz, durations, RUN);
-	clean = latency_without_interrupted_reads(&latency, 10000);
-	assert_int_equal(clean.mean_low_ps, 20000 - 500 - 64); /* a hundred times as many reads have a tenth of the error */
+	typical = latency_get_typical(&latency);
+	assert_in_range(typical.ps, 20000, 20000 + 20000 / 64);
+	assert_in_range(typical.low_ps, 20000 - 20000 / 64, typical.ps);
+	assert_in_range(typical.high_ps, typical.ps, 20000 + 20000 / 64);
+}
+
+/* Of 62 blocks of 16 reads, 18 are disturbed: their reads take ten times as long, and the mean is 3.7 times as large. */
+TEST(disturbed_batches_do_not_move_the_typical_read)
+{
+	uint64_t durations[RUN];
+	struct latency_typical typical;
+
+	for (size_t i = 0; i < RUN; i++)
+		durations[i] = i < 300 ? 500 : 50;
+	add_reads(&gigahertz, durations, RUN);
+	typical = latency_get_typical(&latency);
+	assert_int_equal(latency_mean_ps(&latency), 185000);
+	assert_in_range(typical.ps, 50000, 50000 + 50000 / 64);
+	assert_in_range(typical.low_ps, 50000 - 50000 / 64, typical.ps);
+	assert_in_range(typical.high_ps, typical.ps, 50000 + 50000 / 64);
+}
+
+/* The true median of 1,000 blocks is between the 468th and the 533rd block with a probability of 95 %. */
+TEST(the_interval_of_the_typical_read_contains_the_middle_blocks)
+{
+	uint64_t durations[LATENCY_BLOCK];
+	struct latency_typical typical;
+
+	for (size_t block = 1; block <= 1000; block++) {
+		for (size_t i = 0; i < LATENCY_BLOCK; i++)
+			durations[i] = 1000 * block;
+		add_reads(&gigahertz, durations, LATENCY_BLOCK);
+	}
+	typical = latency_get_typical(&latency);
+	assert_in_range(typical.ps, 500000000 - 500000000 / 64, 500000000 + 500000000 / 64);
+	assert_in_range(typical.low_ps, 467000000 - 467000000 / 64, 467000000);
+	assert_in_range(typical.high_ps, 533000000, 533000000 + 533000000 / 64);
+}
+
+TEST(fewer_reads_than_a_block_give_their_mean_within_their_extremes)
+{
+	static const uint64_t durations[] = { 100, 200, 600 };
+	struct latency_typical typical;
+
+	assert_int_equal(latency_get_typical(&latency).ps, 0);
+	add_reads(&gigahertz, durations, 3);
+	typical = latency_get_typical(&latency);
+	assert_int_equal(typical.ps, 300000);
+	assert_int_equal(typical.low_ps, 100000);
+	assert_int_equal(typical.high_ps, 600000);
 }
 
 /*
