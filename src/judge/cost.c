@@ -56,8 +56,8 @@ difference_or_zero(uint64_t a, uint64_t b)
 }
 
 /*
- * Returns the typical duration of a read of CLOCK on CORE, minus the typical duration for the null clock. The null clock
- * measures only the two TSC reads around a read. The cost is unknown unless both clocks were read on CORE.
+ * Returns the typical duration of a read of CLOCK on CORE, minus the typical duration for the null clock. The null
+ * clock measures only the two TSC reads around a read. The cost is unknown unless both clocks were read on CORE.
  */
 static struct interval_ns
 get_read_cost_on_core_ps(const struct report_core *core, size_t clock, size_t null)
@@ -236,8 +236,8 @@ judge_note_reads_with_vm_exit(struct report *report)
 }
 
 /*
- * Adds a finding if a read of ENTRY's clock is proven to cost more than the limit on each core. Other read methods of its
- * counter are judged only if its main method is slow, because kernels read by the main method or a cheaper one.
+ * Adds a finding if a read of ENTRY's clock is proven to cost more than the limit on each core. Other read methods of
+ * its counter are judged only if its main method is slow, because kernels read by the main method or a cheaper one.
  */
 static void
 judge_read_cost(struct report *report, const struct report_clock *entry)

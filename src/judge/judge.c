@@ -129,6 +129,7 @@ judge_report(struct report *report)
 	judge_clock_states(report);
 	judge_calculate_read_costs(report);
 	judge_slow_clocks(report);
+	judge_contended_reads(report);
 	judge_tsc_fitness(report);
 	judge_claims(report);
 	if (!judge_has_tsc_stepped_or_jumped(report))

@@ -72,6 +72,7 @@ void judge_clock_states(struct report *report);
 void judge_add_behaviour_findings(struct report *report);
 /* Judges the cost of reads. Call it after judge_clock_states() and judge_calculate_read_costs(). */
 void judge_slow_clocks(struct report *report);
+void judge_contended_reads(struct report *report); /* judges reads by all cores at the same time */
 /* Judges the TSC's resolution, and whether any other clock could confirm its rate. */
 void judge_tsc_fitness(struct report *report);
 /* Adds a row for each clock's rate, and explains and counts undetermined rows. Call it after all findings. */

@@ -80,6 +80,20 @@ const struct rule rules[] = {
 		.source = "au-ts/libvmm issue 389: 57 to 217 us for a nested HPET",
 	},
 	{
+		.id = "clock-contended",
+		.clock = "any",
+		.what = "factor by which reads by all cores at the same time take longer, in a guest or of the TSC",
+		.limit = 8,
+		.unit = "times",
+		.severity = VERDICT_WARN,
+		.one_way = true,
+		.sentence = "Reads of this clock by several cores wait for each other, so they cost more with each core.",
+		.cause = "An emulator that holds a lock during each access of a device, such as QEMU's big lock.",
+		.advice = "Let the guest read its TSC or a paravirtual clock, or give it fewer virtual cores. It matters to "
+			  "systems that take this clock.",
+		.source = "QEMU docs/devel/multi-thread-tcg.rst; Xen commit x86/vHPET: use rwlock instead of simple one",
+	},
+	{
 		.id = "no-reference",
 		.severity = VERDICT_WARN,
 		.sentence = "Only the TSC could be read, so nothing shows whether its rate is right.",

@@ -171,9 +171,9 @@ interpolate_block_ps(const struct histogram *blocks, uint64_t rank)
 }
 
 /*
- * The number of blocks below the true median has a binomial distribution, whose standard deviation is half of the square
- * root of the number of blocks. The interval extends by two standard deviations plus one to each side of the median,
- * counted in blocks, but not beyond the extreme blocks.
+ * The number of blocks below the true median has a binomial distribution, whose standard deviation is half of the
+ * square root of the number of blocks. The interval extends by two standard deviations plus one to each side of the
+ * median, counted in blocks, but not beyond the extreme blocks.
  */
 struct latency_typical
 latency_get_typical(const struct latency *latency)

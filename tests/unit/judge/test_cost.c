@@ -16,7 +16,10 @@ set_core(struct report *report, size_t core, const char *id, uint64_t typical_ps
 								    typical_ps + 700 };
 }
 
-/* The cores' costs are 40, 10, 30 and 20 ns, so the lower one of the middle two is 20 ns. The boot core's cost is 40 ns. */
+/*
+ * The cores' costs are 40, 10, 30 and 20 ns, so the lower one of the middle two is 20 ns. The boot core's cost is 40
+ * ns.
+ */
 TEST(cost_on_four_cores_is_the_lower_one_of_the_middle_two)
 {
 	static const uint64_t reads_ps[] = { 60000, 20000, 45000, 35000 }, nulls_ps[] = { 20000, 10000, 15000, 15000 };
@@ -126,6 +129,53 @@ TEST(without_the_rate_of_the_tsc_a_cost_is_in_ticks)
 	set_cost_on_two_cores(report, 17500, 14000);
 	assert_non_null(strstr(report->answer.text, ": 14 ticks a read."));
 	assert_non_null(strstr(report->advice.rows[0].reason, "14 ticks a read"));
+}
+
+/* Sets the median latencies of a clock on all cores: alone and while all cores read. null takes 20 ns on each core. */
+static void
+set_contended(struct report *report, const char *id, size_t cores, uint64_t alone_ns, uint64_t together_ns)
+{
+	size_t clock = (size_t)(literal_find_clock(report, id) - report->clocks);
+
+	literal_fill_cores(report, cores);
+	for (size_t i = 0; i < cores; i++) {
+		for (size_t c = 0; c < report->clock_count; c++)
+			report->cores[i].contended[c].count = 0;
+		report->cores[i].latency[literal_find_clock(report, "null") - report->clocks].p50_ns = 20;
+		report->cores[i].latency[clock].p50_ns = alone_ns;
+		report->cores[i].contended[clock] = (struct core_latency){ .count = 128, .p50_ns = together_ns };
+	}
+	judge_report(report);
+}
+
+/* In a guest, 16 cores that wait for each other take 13 times as long. On hardware, they queue at the device. */
+TEST(reads_that_wait_for_each_other_are_found_in_a_guest_and_for_the_tsc_everywhere)
+{
+	struct report *report = literal_make_clean_report();
+
+	set_contended(report, "hpet", 16, 1020, 13020);
+	assert_non_null(rules_find_finding(report, "clock-contended", "hpet"));
+	assert_int_equal(rules_find_finding(report, "clock-contended", "hpet")->measured, 13);
+	assert_int_equal(literal_find_clock(report, "hpet")->verdict, VERDICT_WARN);
+	report->hypervisor[0] = '\0';
+	report->finding_count = 0;
+	set_contended(report, "hpet", 16, 1020, 13020);
+	assert_null(rules_find_finding(report, "clock-contended", NULL));
+	set_contended(report, "tsc", 16, 30, 390);
+	assert_non_null(rules_find_finding(report, "clock-contended", "tsc"));
+}
+
+/* Four virtual cores that take 13 times as long did not all run. Up to 8 times as long is within the limit. */
+TEST(time_sharing_and_short_queues_are_no_contention)
+{
+	struct report *report = literal_make_clean_report();
+
+	set_contended(report, "hpet", 4, 1020, 13020);
+	set_contended(report, "hpet", 10, 1020, 13020);
+	set_contended(report, "hpet", 16, 1020, 8020);
+	assert_null(rules_find_finding(report, "clock-contended", NULL));
+	set_contended(report, "hpet", 11, 1020, 13020);
+	assert_non_null(rules_find_finding(report, "clock-contended", "hpet"));
 }
 
 TEST(cores_without_reads_do_not_count_and_without_the_clock_null_the_cost_is_unknown)

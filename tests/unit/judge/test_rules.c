@@ -1448,7 +1448,7 @@ TEST(a_slow_clock_is_named_with_its_limit_and_advice_for_its_use)
 		read_slowly(report, "null", 100);
 		judge_report(report);
 		assert_int_equal(report->finding_count, 1);
-		snprintf(text, sizeof(text), "A read of %s costs 30.0us (without the bracket): more than the limit of 20000 ns.",
+		snprintf(text, sizeof(text), "A read of %s costs 30.0 us (without the bracket): more than the limit of 20000 ns.",
 			 ids[i]);
 		assert_finding(report, 0, "clock-slow", ids[i], text);
 		assert_string_equal(rules_get_advice(&report->findings[0]), !i ? rules_find("clock-slow")->advice :

@@ -34,7 +34,7 @@
 #define MSR_TSC_ADJUST 0x3bu
 #define MSR_PKG_CST_CONFIG 0xe2u
 
-enum stage { FROM_THE_START, AFTER_RATES, IN_A_SOAK, BEFORE_CHECKS };
+enum stage { FROM_THE_START, AFTER_RATES, WHILE_CONTENDED, IN_A_SOAK, BEFORE_CHECKS };
 
 struct machine { /* a healthy machine, and the table of faults that are tried on it */
 	const char *name;
@@ -57,6 +57,7 @@ static struct {
 	struct bench *bench;
 	const struct machine *machine;
 	const struct ailment *fault;
+	bool is_overlapping; /* see let_reads_overlap() */
 	bool is_measured; /* true once the first measurement pass over pairs of cores has started */
 } stage_of;
 
@@ -77,6 +78,16 @@ be_a_busy_guest(struct bench *bench)
 	sim.preempt_every = 20000;
 	sim.preempt_ps = 7 * SIM_PS_PER_MS;
 	sim_describe_platform(&bench->platform);
+}
+
+static void
+be_a_guest_with_a_pm_timer(struct bench *bench)
+{
+	static const char *const clocks[] = { "tsc", "acpi_pm", "hpet", NULL };
+
+	be_a_busy_guest(bench);
+	sim.preempt_every = 0;
+	bench->clocks = clocks;
 }
 
 static void
@@ -231,13 +242,14 @@ static const struct machine
 	stoppable = { "guest with KVM's page and an RTC", 1, have_a_page_and_an_rtc, NULL },
 	kvms_cores = { "guest with KVM's pages, three cores", 3, have_kvms_pages, NULL },
 	soaked = { "soak", 1, become_a_soak, NULL },
+	crowd = { "guest with 12 cores", 12, be_a_guest_with_a_pm_timer, NULL },
 	three = { "three cores", 3, NULL, NULL },
 	several = { "four cores", 4, NULL, NULL };
 
 static const struct machine *const machines[] = {
 	&plain, &few_clocks, &mobile, &rolling, &wide_pm, &told, &guest, &ticking, &kvms, &lenient, &hyper_vs, &kvms_cores,
 	&stoppable,
-	&soaked, &three, &several,
+	&soaked, &crowd, &three, &several,
 };
 
 /* FAULT(name, ...) defines a function that causes a fault with these statements. */
@@ -276,6 +288,7 @@ FAULT(hpet_above_4_gib_is_not_there, bench->platform.acpi.hpet.base += GIB_4)
 FAULT(hpet_15_us_slower, sim.hpet.counter.extra_ps = 15 * SIM_PS_PER_US)
 FAULT(pm_at_double_speed, sim_counter_speed_up(&sim.pm.counter, 1000000))
 FAULT(pm_30_us_slower, sim.pm.counter.extra_ps = 30 * SIM_PS_PER_US)
+FAULT(pm_waits_for_9_reads, sim.pm.counter.extra_ps = 9 * sim.cost_ps[SIM_IN])
 
 static void
 only_the_tsc(struct bench *bench)
@@ -503,6 +516,8 @@ static const struct ailment faults[] = {
 	{ "clock-slow", "acpi_pm", "a read of the PM timer takes 30 us more", &plain, FROM_THE_START, pm_30_us_slower },
 	{ "clock-slow", "hpet", "each of three accesses of the HPET takes 15 us more", &rolling, FROM_THE_START,
 	  hpet_15_us_slower },
+	{ "clock-contended", "acpi_pm", "a read of the PM timer waits for 9 others", &crowd, WHILE_CONTENDED,
+	  pm_waits_for_9_reads },
 	{ "no-reference", NULL, "no HPET, PM timer, PIT or RTC", &plain, FROM_THE_START, only_the_tsc },
 	{ "rate-changed", "hpet", "HPET 1000 ppm faster after the window", &plain, AFTER_RATES, hpet_1000_ppm_fast },
 	{ "rate-changed", "tsc", "TSC 1000 ppm faster after the window", &plain, AFTER_RATES, tsc_1000_ppm_fast },
@@ -585,6 +600,22 @@ reach(struct bench *bench, const struct ailment *fault, enum stage stage)
 		fault->switch_on(bench);
 }
 
+/*
+ * The simulated cores run in turns, so the accesses of N cores take N times as long as on a real machine. While IS_ON,
+ * each access is N times as short.
+ */
+static void
+let_reads_overlap(bool is_on)
+{
+	uint64_t cores = stage_of.machine->cores;
+
+	if (stage_of.is_overlapping == is_on)
+		return;
+	stage_of.is_overlapping = is_on;
+	for (size_t access = 0; access < SIM_ACCESSES; access++)
+		sim.cost_ps[access] = is_on ? sim.cost_ps[access] / cores : sim.cost_ps[access] * cores;
+}
+
 /* Starts the faults of a stage. Before the second measurement pass it lets time pass, so that a drift can show. */
 static void
 begins(void *context, const struct run *run, const struct run_phase *phase)
@@ -593,6 +624,9 @@ begins(void *context, const struct run *run, const struct run_phase *phase)
 	(void)run;
 	if (strcmp(phase->id, "latency") == 0)
 		reach(stage_of.bench, stage_of.fault, AFTER_RATES);
+	let_reads_overlap(strcmp(phase->id, "contended") == 0);
+	if (strcmp(phase->id, "contended") == 0)
+		reach(stage_of.bench, stage_of.fault, WHILE_CONTENDED);
 	if (strcmp(phase->id, "skew") == 0 && stage_of.is_measured && stage_of.machine->cores > 1)
 		sim_advance_ps(10 * SIM_PS_PER_S);
 	stage_of.is_measured |= strcmp(phase->id, "skew") == 0;
@@ -664,7 +698,7 @@ run(const struct machine *machine, const struct ailment *fault)
 	stage_of.bench = bench;
 	stage_of.machine = machine;
 	stage_of.fault = fault;
-	stage_of.is_measured = false;
+	stage_of.is_measured = stage_of.is_overlapping = false;
 	bench->machine.phase_starts = begins;
 	run_measure(&bench->run);
 	bench_close(bench);

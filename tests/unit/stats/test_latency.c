@@ -252,7 +252,7 @@ TEST(the_typical_read_averages_out_the_steps_of_a_coarse_tsc)
 	assert_in_range(typical.high_ps, typical.ps, 20000 + 20000 / 64);
 }
 
-/* Of 62 blocks of 16 reads, 18 are disturbed: their reads take ten times as long, and the mean is 3.7 times as large. */
+/* The reads of 18 of 62 blocks of 16 take ten times as long, so the mean is 3.7 times as large. */
 TEST(disturbed_batches_do_not_move_the_typical_read)
 {
 	uint64_t durations[RUN];
