@@ -26,10 +26,10 @@
 
 /*
  * The read methods of Linux and of PostgreSQL 19, which also reads the TSC itself (src/port/pg_cpu_x86.c). Each has
- * the place where the read is executed. User space reads the TSC, the pages of kvm-clock and Xen, and Hyper-V's page through the
- * vDSO: VDSO_ARCH_CLOCKMODES in Linux's arch/x86/include/asm/vdso/clocksource.h. All other clocks need a system call,
- * and so do kvm-clock and Xen without PVCLOCK_TSC_STABLE_BIT (arch/x86/kernel/kvmclock.c, arch/x86/xen/time.c). Linux
- * reads the HPET by one access of 32 bits: read_hpet() in arch/x86/kernel/hpet.c.
+ * the place where the read is executed. User space reads the TSC, the pages of kvm-clock and Xen, and Hyper-V's page
+ * through the vDSO: VDSO_ARCH_CLOCKMODES in Linux's arch/x86/include/asm/vdso/clocksource.h. All other clocks need a
+ * system call, and so do kvm-clock and Xen without PVCLOCK_TSC_STABLE_BIT (arch/x86/kernel/kvmclock.c,
+ * arch/x86/xen/time.c). Linux reads the HPET by one access of 32 bits: read_hpet() in arch/x86/kernel/hpet.c.
  */
 static const struct {
 	const char *id, *read_in;
