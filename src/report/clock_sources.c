@@ -113,7 +113,9 @@ struct falseticker_sources
 find_clock_sources_for_rates(const struct report *report, const struct rate_interval *rates)
 {
 	struct falseticker_sources sources = find_clocks_with_same_source(report, is_tsc_or_derived_from_it);
-	bool guest = report->hypervisor[0], one_source = guest && have_all_clocks_of_guest_one_source(report, rates);
+	bool guest = report->hypervisor[0];
+	/* A rate from the option tsc_hz is not the hypervisor's own statement, so it confirms the devices. */
+	bool one_source = guest && !report->options.tsc_hz && have_all_clocks_of_guest_one_source(report, rates);
 
 	for (size_t i = 0; i < report->clock_count; i++) {
 		const struct report_clock *a = &report->clocks[i];
