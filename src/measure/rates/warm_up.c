@@ -123,11 +123,15 @@ estimate_tsc_rate(struct survey *survey, struct report_clock *entry, const struc
 	passed = begin_tick_count(survey, clock);
 	window.first = count_ticks_through_samples(survey, clock, &passed);
 	for (unsigned turn = 0; turn < PROVISIONAL_TURNS; turn++) {
+		uint64_t end = passed.end;
+
 		if ((scale ? is_pace_known(scale, &implied) : implied.known) ||
 		    passed.end - window.first.begin > PROVISIONAL_TSC_TICKS)
 			break;
 		survey_sample_batch(survey, clock, PROVISIONAL_SAMPLES);
 		window.last = count_ticks_through_samples(survey, clock, &passed);
+		if (passed.end == end) /* the TSC has stopped, so more turns add nothing */
+			break;
 		if (window.last.ticks - window.first.ticks >= wanted) {
 			struct rate_slope slope = rate_calculate_slope(&window);
 
