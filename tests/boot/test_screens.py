@@ -237,21 +237,6 @@ def test_an_error_in_the_options_restarts_the_machine_if_nobody_presses_a_key(tm
         assert shown.wait_for_event("SHUTDOWN")["data"]["reason"] == "guest-reset"
 
 
-@IMAGE_BUILT
-def test_the_page_of_an_error_has_one_line_for_each_sentence(letters, tmp_path):
-    stick, config = copy_of_stick(tmp_path), tmp_path / "baretick.cfg"
-    config.write_text("profile=quik\n")
-    mtools(stick, "mcopy", "-o", config, "::/")
-    with screen(SMALL, SMALL_PIXELS, [], *ONE_CORE, "--boot", "usb", "--image", stick) as shown:
-        reader = Reader(shown, letters)
-        shown.wait_for_serial(b"Waiting for a key")
-        shown.save(tmp_path / "error.png")
-        rows = [row for row in reader.rows(reader.wait_for(lambda rows: "Nothing was measured." in rows))[1:-1] if row]
-    assert rows[0].startswith("error: In baretick.cfg: "), rows
-    assert {"Nothing was measured.", "If no key is pressed, this machine restarts within a minute."} <= set(rows)
-    assert any(row.startswith("Report saved on the boot volume in \\baretick\\0001") for row in rows), rows
-
-
 def test_160x53_shows_clocks_that_disagree_with_findings_and_picture_beside_them_and_powers_off(letters):
     with screen(LARGE, LARGE_PIXELS, [*SHORT, "tsc_hz=2000000000"], *ONE_CORE, *BY_INSTRUCTIONS_WITH_SLEEP) as shown:
         reader = Reader(shown, letters)
