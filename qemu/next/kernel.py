@@ -1,8 +1,8 @@
 """Collects the running kernel's rates and clocks, from its files in /sys and its messages.
 
 The messages with "tsc:" and "clocksource:" are from Linux 6.17, arch/x86/kernel/tsc.c and kernel/time/clocksource.c. The watchdog's
-messages of Linux 7.1 are from the patch that rewrote it (763aacf86f1b): "Marking clocksource tsc unstable due to frequency skew" or
-"inter CPU skew", and "Watchdog hpet read timed out", after which the TSC was not checked.
+messages of Linux 7.1 are from the patch that rewrote it (763aacf86f1b). It marks the TSC unstable "due to frequency skew" or "inter CPU
+skew". After "Watchdog hpet read timed out" the TSC was not checked.
 """
 import os
 import re

@@ -27,7 +27,7 @@
  */
 #define GROWTH ((RECORD_BLOCK_BYTES + RECORD_ENTRY_BYTES) / RECORD_ENTRY_BYTES + 1)
 #define JSON_DEPTH_MAX 16u
-#define NUMBERS_MAX 64u /* number of fields from which a mutation chooses one */
+#define NUMBERS_MAX 64u /* a mutation changes one of this many fields */
 #define CORES_MAX 64u /* limit on cores; reports with more cores would make each run of the fuzzer slow */
 
 struct block {

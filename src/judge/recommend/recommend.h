@@ -20,8 +20,8 @@ const char *recommend_find_first_rule_against(const struct report *report, const
 struct interval_ns recommend_get_read_cost_ps(const struct report *report, const char *id);
 
 /*
- * Returns the row of the method by which a kernel reads the clock ID. Linux reads an HPET by one access of 32 bits (row
- * hpet_32), and not by three accesses.
+ * Returns the read method (a row, such as hpet_32) that a kernel uses for the clock ID. Linux reads an HPET by one
+ * access of 32 bits, and not by three accesses.
  */
 const char *recommend_get_kernel_read_row(const struct report *report, const char *id);
 

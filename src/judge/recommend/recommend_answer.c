@@ -103,8 +103,8 @@ put_clock_with_cost(struct text *text, const struct report *report, const struct
 }
 
 /*
- * Writes which clock Linux takes, and why: "Linux takes hpet (152 ns): CPUID reports no invariant TSC." If versions
- * differ, each has a part of the sentence: "Linux before 6.12 takes hpet (152 ns), newer ones tsc: ..."
+ * Writes which clock Linux takes, and why, as in "Linux takes hpet (152 ns): CPUID reports no invariant TSC." Versions
+ * that differ have separate parts of the sentence, as in "Linux before 6.12 takes hpet (152 ns), newer ones tsc: ..."
  */
 static void
 put_clocks_of_linux(struct text *text, const struct report *report)
