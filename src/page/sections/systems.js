@@ -1,12 +1,14 @@
 /* Shows which clock each system takes, what a read costs it, and what it does about the faults that were found. */
 
-const SAFE_BADGES = {yes: ["pass", "safe"], no: ["fail", "not safe"], "not proven": ["open", "not proven"]};
-const BLAMES = {right: ", the faulty clock", wrong: ", which is right"};
-const EVIDENCE = {boots: "booted on such machines", source: "read in its source", documentation: "from its documentation"};
+/* A report from elsewhere may have other words than these maps. Such a word is shown as it is, or left out. */
+const SAFE_BADGES = new Map([["yes", ["pass", "safe"]], ["no", ["fail", "not safe"]], ["not proven", ["open", "not proven"]]]);
+const BLAMES = new Map([["right", ", the faulty clock"], ["wrong", ", which is right"]]);
+const EVIDENCE = new Map([["boots", "booted on such machines"], ["source", "read in its source"],
+	["documentation", "from its documentation"]]);
 
 /* Returns what the system notices of the faults, and which clock it then stops using. */
 function noticed(row) {
-	const blamed = row.blamed && ["; stops using ", code(row.blamed), BLAMES[row.blames]];
+	const blamed = row.blamed && ["; stops using ", code(row.blamed), BLAMES.get(row.blames)];
 
 	return row.notices ? [row.notices, blamed, row.repairs && "; repairs it"] : NONE;
 }
@@ -18,7 +20,7 @@ function timeError({time_error_ppm: error}) {
 /* Returns the table, or false if no system's clock is known. */
 function systemsTable(report) {
 	const rows = report.taken;
-	const why = (row) => row.safe && [badge(...SAFE_BADGES[row.safe]), " "];
+	const why = (row) => row.safe && [badge(...(SAFE_BADGES.get(row.safe) || ["absent", row.safe])), " "];
 
 	return rows.length > 0 && [
 		el("h3", null, "What systems take"),
@@ -32,7 +34,7 @@ function systemsTable(report) {
 				["Notices faults", noticed, "left"],
 				["Time fast by, ppm", timeError],
 				["Why", (row) => [why(row), row.reason], "left"],
-				["Known from", (row) => EVIDENCE[row.evidence], "left"],
+				["Known from", (row) => EVIDENCE.get(row.evidence) || row.evidence, "left"],
 			],
 			rows, "Clocks that systems take, and what they do about faults")];
 }
