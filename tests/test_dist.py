@@ -110,6 +110,10 @@ def test_nextboot_runs_from_the_release_without_the_sources(made):
     """The test uses only the release's folder, like a machine without a clone of the sources."""
     said = subprocess.run([made / NAME / "qemu/nextboot", "--help"], capture_output=True, text=True, timeout=60, check=False, cwd="/")
     assert said.returncode == 0 and "--collect DIR" in said.stdout, said.stderr
+    # nextboot also reads the report of its run
+    reader = "import sys; from results.reports import parse_report; parse_report(sys.stdin.buffer.read())"
+    subprocess.run(["/usr/bin/python3", "-c", reader], input=(ROOT / "tests/goldens/clean.json").read_bytes(), timeout=60, check=True,
+                   cwd=made / NAME / "qemu")
 
 
 def test_baretick_replay_runs_from_the_archive(made, tmp_path):
