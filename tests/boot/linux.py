@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from boots import EFI, ROOT
-from harness import WHOLE_FIRMWARE
+from harness import SCHEMA, WHOLE_FIRMWARE
 
 MIB = 1 << 20
 SECTORS = MIB // 512
@@ -55,6 +55,9 @@ def copy_tool(tree):
     for name in ("next", "runner", "machine", "results"):
         shutil.copytree(ROOT / "qemu" / name, tree / "qemu" / name)
     shutil.copy(ROOT / "qemu/nextboot", tree / "qemu/nextboot")
+    schema = tree / SCHEMA.relative_to(ROOT)
+    schema.parent.mkdir(parents=True)
+    shutil.copy(SCHEMA, schema)
     (tree / "build").mkdir()
     shutil.copy(EFI, tree / "build/baretick.efi")
 
