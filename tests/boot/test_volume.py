@@ -285,8 +285,9 @@ def test_the_serial_line_gets_what_it_is_to_get_and_the_stick_all(run, tmp_path,
     assert sorted(saved) == ON_STICK and f"serial={how}" in json.loads(saved["report.json"])["options"]["given"]
     said = done.file("serial.log").replace(b"\r", b"")
     if how == "off":
-        # the firmware prints the name of the file that it starts
-        assert said and b"baretick" not in said.lower().replace(b"baretick.efi", b"")
+        # The firmware prints the name of the file that it starts. The application prints its version before it reads the options.
+        started = re.findall(rb"^Starting baretick \S+(?: \(\w+\))?$", said, re.M)
+        assert len(started) == 1 and b"baretick" not in said.replace(started[0], b"").lower().replace(b"baretick.efi", b"")
         return
     text = said.partition(b"BARETICK TEXT BEGIN\n")[2].partition(b"BARETICK TEXT END")[0]
     assert saved["report.txt"].startswith(text) and b"verdict  " in text and DETAIL not in text
