@@ -33,6 +33,7 @@ SMALLEST = {
     "image": Smallest(files=("build/baretick.img", "build/baretick.iso")),
     "sign": Smallest(("KEY=one.key", "CERT=one.pem"), ("build/baretick-signed.efi",), commands=("sbsign",)),
     "cloud": Smallest(files=("build/baretick.vhd", "build/baretick.qcow2"), commands=("qemu-img",)),
+    "deps-run": Smallest(),
     "dist": Smallest(files=("build/dist",)),
     "fresh": Smallest(refused="it installs three Debians with debootstrap: minutes of a mirror's time"),
     "clean": Smallest(("BUILD=build/cleaned",)),
