@@ -8,7 +8,8 @@ PAGE = pathlib.Path(__file__).resolve().parents[2] / "src" / "page"
 SCRIPTS = re.findall(r'"([\w/]+\.js)"', (PAGE / "build").read_text())
 FLOORS = ["lib", "sections", "compare", "."]
 DEFINED = re.compile(r"^(?:async )?(?:function|const|let) (\w+)", re.MULTILINE)
-COMMENT_OR_STRING = re.compile(r'/\*.*?\*/|"(?:[^"\\\n]|\\.)*"', re.DOTALL)
+# A regular expression is recognised by what stands before it, because a slash may also divide.
+COMMENT_OR_STRING = re.compile(r'/\*.*?\*/|"(?:[^"\\\n]|\\.)*"|(?:(?<=\()|(?<=[=,:] ))/(?:[^/\\\n]|\\.)+/', re.DOTALL)
 KEY = re.compile(r"([{,]\s*)[\w$]+\s*:")
 # Matches a name that is used, also after the dots of a spread (...name). A member of an object (object.name) is not
 # matched.
@@ -16,7 +17,7 @@ USED = re.compile(r"(?<![\w$])(?<!(?<!\.)\.)[A-Za-z_$][\w$]*")
 
 
 def plain(text):
-    """Return TEXT without comments, quoted strings and keys of objects. Expressions in ${} of a template string
+    """Return TEXT without comments, quoted strings, regular expressions and keys of objects. Expressions in ${} of a template string
     stay."""
     return KEY.sub(r"\1", COMMENT_OR_STRING.sub(" ", text))
 
@@ -42,6 +43,7 @@ def test_scripts_stand_floor_by_floor_and_none_is_left_out():
 @pytest.mark.parametrize("use, found", [
     ("up();", True), ("const a = {b: up};", True), ("f(...up)", True), ("a ? up : b", True), ("`${up(1)}`", True), ("const up = 1;", True),
     ("/* up() */", False), ('"up"', False), ("a.up()", False), ("a = {up: 1}", False), ("upper()", False),
+    ("const a = /up/;", False), ("a.replace(/up|\\/up/g, b)", False), ("a = b / up / c", True), ("f(1) / up", True),
 ])
 def test_an_arrow_up_is_seen(use, found):
     assert arrows_up([("low.js", use), ("high.js", "function up() {\n}\n")]) == ([("low.js", "up", "high.js")] if found else [])
