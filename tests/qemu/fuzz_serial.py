@@ -133,11 +133,11 @@ def one(draw, small, whole, before):
     data, lines = stream(draw, small, whole), []
     said = fed(draw, data, lines.append)
     assert all(line.isprintable() for line in lines), "a line that is not printable is shown"
-    guest = types.SimpleNamespace(transcript=said, status=draw.choice([33, 35, 37, 39, 0, 1, -9, None]), state="",
+    guest = types.SimpleNamespace(transcript=said, accelerator=draw.choice(["kvm", "tcg"]), status=draw.choice([33, 35, 37, 39, 0, 1, -9, None]), state="",
                                   secure_boot=draw.choice([True, False, None]), left_checkpoint=draw.choice([True, False]),
                                   ending=draw.choice(["exit"] * 9 + ["timeout", "complete", "flood", "mute"]),
                                   qemu_messages=types.SimpleNamespace(list_lines=list))
-    run = types.SimpleNamespace(rules=False, list=False, event=(), timeout=3, qemu="qemu", boot="efi")
+    run = types.SimpleNamespace(rules=False, list=False, event=(), timeout=3, qemu="qemu", boot="efi", image=draw.choice([HERE, HERE.parent / "none"]))
     status, problem = judge_run(run, guest)
     assert status in (0, 1, 2, 124) and (problem is None) == (status < 2), (status, problem)
     assert status > 1 or said.is_report_complete and said.report["verdict"] in ("pass", "warn", "fail")

@@ -439,7 +439,7 @@ GONE = object()
 SHAPES = [GONE, None, True, HOSTILE, [None], {"a": [1]}]
 NUMBERS = [0, -1, 10 ** 300, 5e-324]
 NEEDED = {("schema",), ("verdict",), ("options", "clocks"), ("clocks",), ("clocks", 0, "id"), ("clocks", 0, "verdict"),
-          ("behaviours", 0, "rule"), ("findings", 0, "rule")}
+          ("behaviours", 0, "rule"), ("findings", 0, "rule"), ("phases", 0, "id")}
 
 
 def read_by_all(report, other):

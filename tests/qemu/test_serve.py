@@ -442,7 +442,9 @@ def test_a_body_that_ends_early_leaves_nothing(serve):
 def test_a_report_that_writes_to_the_terminal_does_not(serve):
     server = serve()
     text = "\x1b]0;owned\x07\x1b[2J\r\n\u202ekcab\ud800"
-    assert server.post(of(text + "x", verdict="pa\x1b[31mss\n"))[0] == 201
+    assert server.post(of(text + "x"))[0] == 201
+    status, _, said = server.post(of("x", verdict="pa\x1b[31mss\n"))
+    assert status == 422 and said.decode("ascii").strip().isprintable()
     _, lines = server.end()
     assert len(lines) == 2 and all(line.isprintable() for line in lines) and "owned" in lines[0]
 
