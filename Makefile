@@ -71,7 +71,6 @@ path_or_stop  = $(if $(filter 0,$(.SHELLSTATUS)),$(1),$(error $(1)))
 remembered    = $(eval $(1) := $(call found,$(2)))$($(1))
 GNUEFI_INCLUDE = $(call remembered,GNUEFI_INCLUDE,gnu-efi-include)
 GNUEFI_CRT0    = $(call remembered,GNUEFI_CRT0,gnu-efi-crt0)
-GNUEFI_LIBRARY = $(call remembered,GNUEFI_LIBRARY,gnu-efi-library)
 CHARTS         = $(call remembered,CHARTS,chart.js)
 
 EFI_INCLUDES = -isystem $(GNUEFI_INCLUDE) -isystem $(GNUEFI_INCLUDE)/x86_64
@@ -136,19 +135,19 @@ $(OBJECTS) $(BARE_OBJECTS): | deps-build
 
 -include $(sort $(OBJECTS:.o=.d) $(BARE_OBJECTS:.o=.d))
 
-LINK := -nostdlib -shared -Wl,-Bsymbolic -Wl,-ztext -Wl,-znocombreloc -Wl,-znoexecstack -Wl,--no-undefined \
+LINK := -nostdlib -shared -Wl,-Bsymbolic -Wl,-ztext -Wl,-zpack-relative-relocs -Wl,-znoexecstack -Wl,--no-undefined \
         -Wl,--build-id=none -Wl,-T,boot/uefi/efi.lds $(GCC_LINK)
 
 $(BUILD)/baretick.so: $(OBJECTS) boot/uefi/efi.lds
 $(BUILD)/baretick.so $(BUILD)/baretick-skew.so $(BUILD)/baretick-fault.so:
 	$(call say,CC    )
-	$(QUIET)$(CC) $(TARGET) $(LINK) $(GNUEFI_CRT0) $(filter %.o,$^) $(GNUEFI_LIBRARY) -o $@
+	$(QUIET)$(CC) $(TARGET) $(LINK) $(GNUEFI_CRT0) $(filter %.o,$^) -o $@
 
 # objcopy writes no time stamp. .dynsym and .dynstr are not needed for relocation, and would share a page. Nothing may follow the
 # last section, because a signature is appended there.
 $(BUILD)/baretick.efi $(BUILD)/baretick-skew.efi $(BUILD)/baretick-fault.efi: %.efi: %.so boot/uefi/nxcompat
 	$(call say,IMAGE )
-	$(QUIET)$(OBJCOPY) -j .text -j .rodata -j .reloc -j .data -j .dynamic -j .rela -j .sbat \
+	$(QUIET)$(OBJCOPY) -j .text -j .rodata -j .reloc -j .data -j .dynamic -j .relr -j .sbat \
 		--strip-all -O efi-app-x86_64 $< $@.tmp
 	$(QUIET)$(PYTHON) boot/uefi/nxcompat $@.tmp
 	$(QUIET)mv $@.tmp $@

@@ -36,8 +36,6 @@ def put(root, path, text=""):
     ("gnu-efi-crt0", "/usr/lib/x86_64-linux-gnu/crt0-efi-x86_64.o"),     # path of gnu-efi 4 in Debian
     ("gnu-efi-crt0", "/usr/lib64/gnuefi/x64/crt0.o"),                    # path in Fedora
     ("gnu-efi-crt0", "/usr/lib64/crt0-efi-x86_64.o"),                    # path in openSUSE
-    ("gnu-efi-library", "/usr/lib/libgnuefi.a"),
-    ("gnu-efi-library", "/usr/lib64/libgnuefi.a"),
     ("firmware", "/usr/share/OVMF/OVMF_CODE_4M.fd"),
     ("firmware", "/usr/share/edk2/x64/OVMF_CODE.4m.fd"),
     ("shim", "/usr/lib/shim/shimx64.efi.signed.latest"),                 # path in Ubuntu
@@ -79,7 +77,6 @@ def test_a_variable_that_names_the_file_leaves_no_other_place(find, tmp_path, na
 @pytest.mark.parametrize("name, words", [
     ("gnu-efi-include", ["GNU-EFI's folder of headers was not found in /usr/include/efi, ", "package gnu-efi ", "GNUEFI_INCLUDE=FOLDER"]),
     ("gnu-efi-crt0", ["crt0-efi-x86_64.o was not found in /usr/lib/x86_64-linux-gnu, ", "gnu-efi-devel (Fedora)", "GNUEFI_CRT0=FILE"]),
-    ("gnu-efi-library", ["libgnuefi.a was not found in ", "gnu-efi-devel (Fedora)", "GNUEFI_LIBRARY=FILE"]),
     ("chart.js", ["Chart.js 3 was not found in /usr/share/javascript/chart.js, ", "libjs-chart.js", "CHARTS=FILE"]),
     ("firmware", ["firmware for QEMU was not found in /usr/share/OVMF, ", "edk2-ovmf (Fedora, Arch)", "OVMF=FILE"]),
     ("shim", ["a signed shim was not found in /usr/lib/shim, ", "shim-signed (Debian)", "SHIM_FOLDER=FOLDER"]),
