@@ -40,12 +40,17 @@ class Picture:
         return decode(b"".join(self._pixels[at:at + 3 * GLYPH_COLUMNS] for at in starts))
 
 
+class Torn(Exception):
+    """A cell has several text colours, because the picture was taken while the firmware moved its rows."""
+
+
 @functools.lru_cache(maxsize=None)  # a cache saves time, because most cells have one of a few contents
 def decode(cell):
     pixels = [cell[at:at + 3] for at in range(0, len(cell), 3)]
     background = pixels[0]  # the first pixel of a cell always has the background colour
     inks = set(pixels) - {background}
-    assert len(inks) <= 1, inks
+    if len(inks) > 1:
+        raise Torn(inks)
     lines = [pixels[at:at + GLYPH_COLUMNS] for at in range(0, len(pixels), GLYPH_COLUMNS)]
     shape = bytes(sum((pixel != background) << x for x, pixel in enumerate(line)) for line in lines)
     return background, (inks or {background}).pop(), shape
@@ -127,10 +132,13 @@ class Screen:
         """Return the first picture that makes HOLDS(picture) true. If there is no such picture in time, fail with the
         message SAY(last picture)."""
         end = time.monotonic() + BOUND_S
-        while not holds(picture := self.picture()):
+        while True:
+            picture = self.picture()
+            with contextlib.suppress(Torn):
+                if holds(picture):
+                    return picture
             assert time.monotonic() < end, say(picture)
             time.sleep(POLL_S)
-        return picture
 
     def processor_share(self, seconds):
         """Return the share of a host's processor that the guest uses within SECONDS."""
