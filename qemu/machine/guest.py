@@ -48,6 +48,7 @@ class Guest:
         self.screenshot_error = None  # reason why there is no picture of the screen although it was requested, or None
         self._qemu = self._keep = self._events = None
         self._last_output_s = self._deadline = time.monotonic()
+        self._settling = 0.0, 0.0  # time of the last output, and for how long QEMU had waited for a processor by then
         self._selector = selectors.DefaultSelector()
         self._picture_answer = self._hang_check = self._say = None
         self._warned_of_deadline = False
@@ -121,12 +122,21 @@ class Guest:
                 self.state = f"it interprets instructions: each takes {self.transcript.instruction_ticks} ticks of the TSC"
             elif self.transcript.unbootable and not attended:
                 self.ending = "unbootable"
-            elif self.transcript.crash and now - self._last_output_s >= SETTLE_S:
+            elif self.transcript.crash and self._has_settled(now):
                 self.ending = "crashed"
-            elif ends_after_report and self.transcript.is_output_over and now - self._last_output_s >= SETTLE_S:
+            elif ends_after_report and self.transcript.is_output_over and self._has_settled(now):
                 self.ending = "complete"
             else:
                 self._events.run_due_event_step()
+
+    def _has_settled(self, now):
+        """Return True if no output came for SETTLE_S seconds. The time for which QEMU waited for a processor does not count,
+        because firmware that goes on prints nothing either then.
+        """
+        if self._settling[0] != self._last_output_s:
+            self._settling = self._last_output_s, self._qemu.get_waiting_s()
+        waited_s = self._qemu.get_waiting_s() - self._settling[1]
+        return now - self._last_output_s - waited_s >= SETTLE_S
 
     def _warn_if_deadline_is_too_early(self, now):
         """Print one sentence if the run takes longer than until its time-out, by its own estimate. The user then need not wait

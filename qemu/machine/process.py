@@ -4,6 +4,7 @@ whole process group ends.
 import contextlib
 import ctypes
 import fcntl
+import glob
 import json
 import os
 import signal
@@ -121,6 +122,16 @@ class Process:
 
     def get_exit_status(self):
         return self._process.poll()
+
+    def get_waiting_s(self):
+        """Return for how long QEMU's threads have waited for a processor of the host, in seconds: the longest time of one thread.
+        It is the second number in schedstat (Linux, Documentation/scheduler/sched-stats.rst), or 0 if Linux does not count it.
+        """
+        waited_ns = 0
+        for path in glob.glob(f"/proc/{self._process.pid}/task/*/schedstat"):
+            with contextlib.suppress(OSError, ValueError, IndexError), open(path, encoding="ascii") as file:
+                waited_ns = max(waited_ns, int(file.read().split()[1]))
+        return waited_ns / 1e9
 
     def kill_process(self, read_output, read_errors):
         """Kill the process group. READ_OUTPUT() and READ_ERRORS() read the remaining output. Both return None if no output has
