@@ -67,7 +67,7 @@ begin_tick_count(const struct survey *survey, const struct clock *clock)
 		size_t below = 0;
 
 		for (size_t k = 1; k < PROVISIONAL_SAMPLES; k++)
-			below += ticks[k] < ticks[i] || (ticks[k] == ticks[i] && k < i);
+			below += ticks[k] < ticks[i] || (k < i && ticks[k] == ticks[i]);
 		if (below == PROVISIONAL_SAMPLES / 2)
 			passed.rise = two_samples ? scale_mul_div(ticks[i], 2 * RISE_TSC_TICKS, two_samples) : 0;
 	}
