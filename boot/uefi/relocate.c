@@ -1,6 +1,6 @@
 /*
- * Relocation of the loaded image. GNU-EFI's own function knows entries of 24 bytes each. The linker packs them into a bitmap
- * (DT_RELR of the generic ELF specification, gabi 4.3, "Relocation Table"), which makes the image 5 % smaller.
+ * Relocation of the loaded image. GNU-EFI's own function knows entries of 24 bytes each. The linker packs them into a
+ * bitmap (DT_RELR of the generic ELF specification, gabi 4.3, "Relocation Table"), which makes the image 5 % smaller.
  */
 #include <elf.h>
 #include <efi.h>
@@ -17,8 +17,8 @@
 EFI_STATUS _relocate(long base, Elf64_Dyn *dynamic, EFI_HANDLE image, EFI_SYSTEM_TABLE *table);
 
 /*
- * Adds the address of the image to the words that need it. ENTRIES are COUNT entries: the offset of a word, or a bitmap of the
- * words that follow the last described one.
+ * Adds the address of the image to the words that need it. ENTRIES are COUNT entries: the offset of a word, or a bitmap
+ * of the words that follow the last described one.
  */
 static void
 add_base_to_words(uintptr_t base, const uint64_t *entries, size_t count)

@@ -7,7 +7,7 @@ import xml.etree.ElementTree as xml
 
 import pytest
 
-from harness import ROOT, check_schema, report, spoken
+from harness import ROOT, report, spoken
 from results import baseline, cases, junit, page, reports, summary, tap
 
 HOSTILE = "www.b </script><img src=x onerror=alert(1)>|`*_[a](http://b)\n# @c ]]>\x00\x1b\u202e\ud800&amp;"
