@@ -9,7 +9,7 @@ import shutil
 from machine import command
 from machine.command import UserError
 from machine.events import KINDS, PHASES, Event
-from results import baseline
+from results import baseline, sanitize
 from runner import grammar
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
@@ -45,7 +45,7 @@ def read_options_text():
         return file.read()
 
 
-class Parser(argparse.ArgumentParser):
+class Parser(sanitize.ArgumentParser):
     def format_help(self):
         return f"{super().format_help()}\nbaretick's own options, behind --, each with what it takes:\n\n{read_options_text()}"
 

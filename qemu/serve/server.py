@@ -9,8 +9,7 @@ import sys
 import threading
 import time
 
-from results import files
-from results.sanitize import clean_text
+from results import files, sanitize
 from serve import handler, limits, store
 
 APPLICATION_MAX = 64 << 20  # largest application in bytes
@@ -126,7 +125,7 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
         """Print a line for the operator. If the output is closed, end the server."""
         with self.saying:
             try:
-                print(clean_text(line, SHOWN_MAX), file=where or sys.stdout, flush=True)
+                sanitize.print_line(line, where, SHOWN_MAX)
             except OSError as error:
                 if not self.deaf:
                     self.deaf = error

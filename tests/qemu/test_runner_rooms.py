@@ -1,6 +1,7 @@
 """The layers of the runner. A file may import only from its own folder and from the folders of lower layers."""
 import ast
 import pathlib
+import re
 
 import pytest
 
@@ -87,3 +88,29 @@ def test_each_file_is_in_a_listed_folder_and_each_folder_has_a_readme():
         assert (folder / "README.md").is_file(), folder
         most = COMMANDS_MAX if folder == QEMU else FILES_MAX
         assert len([path for path in folder.iterdir() if path.is_file()]) <= most, folder
+
+
+# The modules that may write to a terminal. Both of them remove control characters.
+PRINTERS = {"results.sanitize", "machine.console"}
+PRINTS = re.compile(r"print|input|sys\.(stdout|stderr|__stdout__|__stderr__)\.(write|writelines|buffer.*)|traceback\.print_\w+|os\.write|"
+                    r"argparse\.ArgumentParser|logging\.\w+|warnings\.warn|faulthandler\.\w+")
+
+
+def calls(text):
+    """Yield the names of the functions that the source TEXT calls, or uses as base classes."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Call):
+            yield ast.unparse(node.func)
+        elif isinstance(node, ast.ClassDef):
+            yield from map(ast.unparse, node.bases)
+
+
+def test_one_module_prints():
+    found = {name_of(path): list(filter(PRINTS.fullmatch, calls(path.read_text()))) for path in files()}
+    assert {name for name, printed in found.items() if printed} == PRINTERS
+
+
+@pytest.mark.parametrize("text", ["print(line)", "sys.stderr.write(line)", "traceback.print_exc()", "os.write(1, data)",
+                                  "class Parser(argparse.ArgumentParser):\n    pass"])
+def test_a_line_that_is_printed_elsewhere_is_found(text):
+    assert list(filter(PRINTS.fullmatch, calls(text)))
