@@ -97,9 +97,12 @@ def find_key_list_with_signing_key(system, application):
 
 
 def read_booted_partition(system):
-    """Return the GUID of the partition that the firmware started this system from, or None if its boot entry has none."""
-    current = read_entry_number(system, "BootCurrent")
-    option = None if current is None else read_variable(system, f"Boot{current:04X}")
+    """Return the GUID of the partition that the firmware started this system from, or None if it is not known."""
+    try:
+        current = read_entry_number(system, "BootCurrent")
+        option = None if current is None else read_variable(system, f"Boot{current:04X}")
+    except Refused:  # a damaged variable must not prevent `qemu/nextboot --remove`
+        option = None
     if not option:
         return None
     # UEFI 2.10, 3.1.3 "Load Options": attributes, the length of the device path, a text in UCS-2, the device path.
@@ -124,8 +127,9 @@ def list_entries(system):
 def list_own_entries(system):
     """Return the numbers of nextboot's own boot entries, which have the title LABEL."""
     mine = (LABEL + "\0").encode("utf-16-le")
-    options = {entry: read_variable(system, f"Boot{entry:04X}") or b"" for entry in list_entries(system)}
-    return {entry for entry, option in options.items() if option[6:6 + len(mine)] == mine}
+    options = {entry: system.read_file(f"{FOLDER}/Boot{entry:04X}-{GLOBAL}") or b"" for entry in list_entries(system)}
+    title = ATTRIBUTES_SIZE + 6
+    return {entry for entry, option in options.items() if option[title:title + len(mine)] == mine}
 
 
 def add_entry(system, disk, partition, loader):
@@ -155,8 +159,9 @@ def _set_boot_next(system, entry):
 
 def remove_entries(system, which):
     """Delete the boot entries with the numbers WHICH. Delete BootNext too if it names one of them."""
-    if read_entry_number(system, "BootNext") in which:
-        _set_boot_next(system, None)
+    with contextlib.suppress(Refused):  # a damaged BootNext names no entry
+        if read_entry_number(system, "BootNext") in which:
+            _set_boot_next(system, None)
     for entry in sorted(which):
         system.run_command("efibootmgr", "--quiet", "--delete-bootnum", "--bootnum", f"{entry:04X}")
 

@@ -17,7 +17,7 @@ ABOUT_CLOCKS = re.compile(r"\b(tsc|clocksource|hpet|acpi_pm|pm-timer|kvm-clock|h
 MESSAGES_MAX = 200
 # A message of dmesg or journalctl, with the time in brackets.
 STAMP = re.compile(r"^\[\s*(\d+\.\d+)\]\s*(?:\[[^]]*\]\s*)?(.*)$")
-MHZ = r"(\d+)\.(\d{3}) MHz"
+MHZ = r"(\d{1,9})\.(\d{3}) MHz"
 
 # Patterns of kernel messages, and the source of the TSC's rate that each message shows. The last message counts.
 SOURCES = [

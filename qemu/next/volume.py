@@ -18,6 +18,7 @@ REPORTS_SPACE = 3 * (3 << 19)  # bytes for three reports of 1.5 MiB each
 # The column NAME makes lsblk print a tree, not a list (lsblk(8), --tree). The tree shows which partitions a mirror (RAID 1) has,
 # because the mirror is a child of each of them.
 COLUMNS = "NAME,PATH,PKNAME,PARTN,PARTTYPE,PARTUUID,UUID,FSTYPE,MOUNTPOINTS"
+TEXTS = ("path", "pkname", "parttype", "partuuid", "uuid", "fstype")  # the columns with a text or null
 
 
 def get_mount_points(row):
@@ -45,7 +46,11 @@ class Partition:
 
 
 def _flatten_rows(devices):
+    """Yield the rows of lsblk, with the rows in them. Raise TypeError if a value has another type than lsblk prints."""
     for device in devices:
+        texts = [device.get(key) or "" for key in TEXTS] + [place or "" for place in device.get("mountpoints") or []]
+        if not device["path"] or not all(isinstance(text, str) for text in texts) or not isinstance(device.get("partn") or 0, int):
+            raise TypeError
         yield device
         yield from _flatten_rows(device.get("children") or [])
 
@@ -157,10 +162,10 @@ def _has_complete_report(path):
     complete. After a power cut NNNN.new has only a part of a report, and its JSON is cut off.
     """
     name, report = os.path.basename(path), os.path.join(path, "report.json")
-    if re.fullmatch(r"\d{4}", name):
+    if re.fullmatch(r"[0-9]{4}", name):
         return os.path.isfile(report)
     try:
-        return re.fullmatch(r"\d{4}\.new", name, re.IGNORECASE) and bool(files.parse_json(files.read_file(report, REPORT_MAX)))
+        return re.fullmatch(r"[0-9]{4}\.new", name, re.IGNORECASE) and bool(files.parse_json(files.read_file(report, REPORT_MAX)))
     except (OSError, ValueError):
         return False
 
@@ -171,6 +176,6 @@ def list_reports(folder):
     """
     try:
         names = os.listdir(os.path.join(folder, REPORTS))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return []
     return sorted(name for name in names if _has_complete_report(os.path.join(folder, REPORTS, name)))

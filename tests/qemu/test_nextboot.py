@@ -411,7 +411,7 @@ def mirror_with_bitmap(machine):
 
 
 def damaged_variable(machine):
-    machine.variable("BootCurrent", b"\1")
+    machine.variable("BootNext", b"\1")
 
 
 def folder_of_others(machine):
@@ -439,7 +439,7 @@ def read_only_partition(machine, monkeypatch):
     (mirror, r"mirrored by md \(/dev/sda1, /dev/sdb1\), and the mirror does not run: "),
     (mounted_mirror, r"take the other one out \(mdadm /dev/md127 --fail /dev/sdb1 --remove /dev/sdb1; .* or start this machine from a stick$"),
     (started_mirror, r"mirrored by md \(/dev/sda1, /dev/sdb1\)"),
-    (mirror_with_bitmap, r"\(mdadm --grow /dev/md127 --bitmap=none\)"), (damaged_variable, "BootCurrent is damaged"), (folder_of_others, "is not nextboot's"),
+    (mirror_with_bitmap, r"\(mdadm --grow /dev/md127 --bitmap=none\)"), (damaged_variable, "BootNext is damaged"), (folder_of_others, "is not nextboot's"),
     (unsigned, "signed by no key"), (little_space, "KiB free"), (read_only_partition, "is mounted read-only"),
 ])
 def test_a_refusal_is_one_sentence_and_nothing_is_changed(machine, application, monkeypatch, spoil, sentence):
