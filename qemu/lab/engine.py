@@ -1,4 +1,5 @@
 """Runs DuckDB, which `make fleet` installs in a separate Python environment. This file works in any version of Python."""
+import contextlib
 import os
 import sys
 
@@ -31,6 +32,15 @@ def load_duckdb():
     except ImportError as error:
         raise Missing(MISSING) from error
     return duckdb
+
+
+@contextlib.contextmanager
+def raise_duckdb_errors_as_failed():
+    """Turn exceptions of DuckDB into Failed, with the first line of their text. For example, a Parquet file may be damaged."""
+    try:
+        yield
+    except load_duckdb().Error as error:
+        raise Failed(f"DuckDB failed: {(str(error).strip().splitlines() or [type(error).__name__])[0]}") from error
 
 
 def connect_to_duckdb(path=":memory:", folder=None):

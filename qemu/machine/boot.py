@@ -29,7 +29,7 @@ def list_reports_on_stick(run, image):
     if run.boot not in command.STICKS:
         return set()
     try:
-        return set(stick.list_reports(image))
+        return set(stick.list_report_names(image))
     except stick.UnreadableStick:
         return set()
 

@@ -73,10 +73,10 @@ def list_read_tasks(words, refuse):
     for kind, path in places.find_files(words, refuse):
         try:
             if kind == "stick":
-                yield from (("stick", path, partition, name) for partition, name in stick.list_reports(path))
+                yield "stick", path
             else:
                 yield from split_file_into_tasks(path)
-        except (stick.UnreadableStick, ValueError) as error:
+        except ValueError as error:
             refuse(path, str(error))
         except OSError as error:
             refuse(path, f"cannot be read: {error.strerror}")
@@ -102,23 +102,24 @@ def read_reports_of_task(task, known, loaded_at, rejudged=None):
         refused.append((beside, f"cannot be read: {getattr(error, 'strerror', None) or error}"))
     for name, page, data in pieces:
         try:
-            data = data.decode_json() if isinstance(data, (console.Block, console.Compact)) else data
+            data = data if isinstance(data, bytes) else data.decode_json()
             if rejudged and (record := rejudge.find_record_of_report(name)):
                 data = _judge_again(data, record, rejudged)
             converted = _convert_reports_to_rows(data, name, page, kernel, known, loaded_at)
             found += converted
             if rejudged and not record:
                 rejudged.without += len(converted)
-        except (ValueError, MemoryError, RecursionError, csv.Error) as error:
+        except (ValueError, MemoryError, RecursionError, csv.Error, stick.UnreadableStick) as error:
             refused.append((name, str(error) or "needs too much memory"))
     return found, refused
 
 
 def _read_reports_of_file(kind, path, rest):
-    """Yield (name of the report, name of its HTML page in the same folder, contents) for each report in the file."""
+    """Yield (name of the report, name of its HTML page in the same folder, contents) for each report in the file. The contents are
+    bytes, or an object whose function decode_json() returns them.
+    """
     if kind == "stick":
-        partition, name = rest
-        yield f"{path}{name[1:]}", None, stick.read_file(path, partition, name, reports.SIZE_MAX)
+        yield from ((f"{path}{report.name[1:]}", None, report) for report in stick.list_reports(path))
     elif kind == "lines":
         begin, length, number = rest
         with open(path, "rb") as file:

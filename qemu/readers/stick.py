@@ -1,8 +1,11 @@
 """Reads the reports on a stick's image with mtools. The contents come through a pipe, so no file of the image is
 written to disk.
 """
+import os
 import subprocess
 import threading
+
+from results import reports
 
 LIST_MAX = 1 << 20   # maximum number of bytes of a list of names
 REPORTS_MAX = 10_000  # maximum number of reports on one stick
@@ -37,10 +40,33 @@ def _start_timer(seconds, call):
     return timer
 
 
-def list_reports(path):
-    """Return (partition, name) for each JSON report in the stick's folder baretick, and for each table (.csv) that has no JSON
-    report of the same name.
+class Report:
+    """A report on a stick. LEFT is a list with the number of bytes that may still be read from this stick. It starts with the
+    stick's size, because the files of a damaged file system may share their bytes.
     """
+
+    def __init__(self, path, partition, name, left):
+        self._path, self._partition, self.name, self._left = path, partition, name, left
+
+    def decode_json(self):
+        """Return the bytes of the report. Raise ValueError if it cannot be read."""
+        data = read_file(self._path, self._partition, self.name, reports.SIZE_MAX)
+        self._left[0] -= len(data)
+        if self._left[0] < 0:
+            raise ValueError("is not read, because the reports before it have more bytes than the stick")
+        return data
+
+
+def list_reports(path):
+    """Return a Report for each JSON report in the stick's folder baretick, and for each table (.csv) that has no JSON report of the
+    same name.
+    """
+    left = [os.path.getsize(path)]
+    return [Report(path, partition, name, left) for partition, name in list_report_names(path)]
+
+
+def list_report_names(path):
+    """Return (partition, name) for each report that list_reports() returns."""
     for partition in PARTITIONS:
         data = _run_mtools(["mdir", "-/", "-b", "-i", path + partition, "::/baretick"], LIST_MAX)
         if data is not None:

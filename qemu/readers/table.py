@@ -47,6 +47,8 @@ def parse_reports(data):
             if len(row) < len(header):
                 raise ValueError(f"ends within a row, line {lines.line_num}")
             found.setdefault((row[0], row[8] if len(row) > 8 else ""), []).append(row)
+            if len(found) > reports.COUNT_MAX:
+                raise ValueError(f"has the rows of more than {reports.COUNT_MAX:,} runs")
     except (csv.Error, UnicodeDecodeError, StopIteration) as error:
         raise ValueError(f"is no table in ASCII: {error}") from error
     if any(len(rows) > ROWS_MAX for rows in found.values()):

@@ -16,7 +16,7 @@ SIZE_MAX = 16 << 20    # bytes, twice the limit of src/report/report_sizes.h for
 # Maximum number of values in a report. Each value takes at most 200 bytes of memory. A report with twelve clocks and all their
 # exact durations has fewer values.
 VALUES_MAX = 1_500_000
-COUNT_MAX = 1000        # maximum number of reports in a console's log or on a serial line
+COUNT_MAX = 1000        # maximum number of reports in a table, in a console's log, or on a serial line
 # Keys whose words decide whether a test fails. An unknown word is an error, because it could hide a failure.
 STRICT = ("verdict", "severity", "outcome")
 # Maximum lengths of lists that are searched once for each item of another list. They are a hundred times the usual lengths.

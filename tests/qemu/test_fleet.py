@@ -11,7 +11,8 @@ import sys
 import pytest
 
 from harness import ROOT, check_schema
-from readers import gather, rows, table
+from readers import gather, rows, stick as stick_reader, table
+from results import reports
 from results.reports import make_incomplete_report
 from lab import dataset, engine, questions, words
 from made_fleet import KINDS, ODD, Maker, clock, planted, slower
@@ -225,6 +226,22 @@ def test_a_stick_gives_its_reports_and_a_broken_one_a_sentence(fleet, maker, tmp
     assert [serial for serial, in ask(tmp_path / "db", "SELECT serial FROM runs ORDER BY serial")] == ["SN-000001", "SN-000002"]
 
 
+def test_the_reports_of_a_stick_have_no_more_bytes_than_the_stick(monkeypatch):
+    """The entries of a damaged folder may all name the same large file."""
+    monkeypatch.setattr(stick_reader, "read_file", lambda *_: b"x" * 60)
+    left = [100]
+    first, second = (stick_reader.Report("stick.img", "", f"::/baretick/{n}/report.json", left) for n in (1, 2))
+    assert len(first.decode_json()) == 60
+    with pytest.raises(ValueError, match="the reports before it have more bytes than the stick"):
+        second.decode_json()
+
+
+def test_a_table_of_very_many_runs_is_refused():
+    rows = "".join(f"{n},,,elapsed,1,,,\n" for n in range(reports.COUNT_MAX + 1))
+    with pytest.raises(ValueError, match="more than 1,000 runs"):
+        table.parse_reports(f"run,clock,core,metric,value,low,high,unit\n{rows}".encode())
+
+
 @pytest.mark.skipif(not shutil.which("mformat"), reason="there are no mtools")
 def test_a_folder_that_the_firmware_could_not_rename_is_a_report(fleet, maker, tmp_path):
     one, two = (maker.text(maker.report(n)) for n in (1, 2))
@@ -350,7 +367,7 @@ def test_a_kernel_whose_rate_of_the_tsc_is_outside_of_the_interval_is_named(flee
 
 @pytest.mark.parametrize("content, flaw", [
     ('{"schema": "baretick.kernel/9"}', "its schema is not baretick.kernel/1"), ("[]", "its schema is not baretick.kernel/1"),
-    ("{", "cannot be read: "), ("[" * 100_000, "cannot be read: ")])
+    ("{", "cannot be read: "), ("[" * 100_000, "cannot be read: ")], ids=["version", "list", "cut", "deep"])
 def test_a_damaged_kernel_file_is_named_and_its_report_is_taken(fleet, maker, tmp_path, content, flaw):
     collected(maker, tmp_path / "in", 1, 205.0)
     (tmp_path / "in" / "kernel.json").write_text(content)
@@ -611,12 +628,37 @@ def test_nothing_that_could_be_read_is_status_2(fleet, tmp_path):
     assert subprocess.run([ROOT / "qemu" / "fleet"], capture_output=True).returncode == 2
 
 
-def test_an_internal_error_is_status_2_and_one_line(fleet, maker, tmp_path):
+def damage_randomly(path):
+    data = bytearray(path.read_bytes())
+    data[-300:-200] = bytes(100)
+    path.write_bytes(data)
+
+
+def replace_by_fifo(path):
+    path.unlink()
+    os.mkfifo(path)
+
+
+@pytest.mark.parametrize("damage", [lambda path: path.write_bytes(b"rubbish"), lambda path: path.write_bytes(path.read_bytes()[:-9]), damage_randomly,
+                                    replace_by_fifo], ids=["rubbish", "cut", "damaged", "fifo"])
+def test_a_damaged_file_of_the_data_set_is_status_2_and_one_line(fleet, maker, tmp_path, damage):
     (tmp_path / "one.json").write_text(maker.text(maker.report(1)))
     fleet(tmp_path / "one.json")
-    next((tmp_path / "out" / "data" / "runs").glob("day=*/*.parquet")).write_bytes(b"rubbish")
+    damage(next((tmp_path / "out" / "data" / "clocks").glob("day=*/*.parquet")))
     done = fleet(tmp_path / "one.json")
-    assert done.returncode == 2 and "internal error" in done.stderr and len(done.stderr.splitlines()) == 1
+    assert done.returncode == 2 and len(done.stderr.splitlines()) == 1 and done.stderr[:-1].isprintable()
+    assert done.stderr.startswith("qemu/fleet: DuckDB failed: ") and f"(the data set is in {tmp_path}/out/data)" in done.stderr
+
+
+def test_an_internal_error_is_status_2_and_one_line(duckdb, fleet, maker, tmp_path):
+    (tmp_path / "one.json").write_text(maker.text(maker.report(1)))
+    shutil.copytree(ROOT / "qemu", tmp_path / "qemu", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in "src", "build":
+        (tmp_path / name).symlink_to(ROOT / name)
+    with open(tmp_path / "qemu/lab/page.py", "a") as file:
+        file.write("\n\ndef render_page(*_):\n    raise KeyError('\\x1b[31m')\n")
+    done = subprocess.run([tmp_path / "qemu/fleet", tmp_path / "one.json", "--out", tmp_path / "out"], capture_output=True, text=True, timeout=WAIT_S)
+    assert done.returncode == 2 and done.stderr == "qemu/fleet: internal error: KeyError: '\\x1b[31m' (--debug shows where)\n"
     (tmp_path / "file").write_text("")
     assert fleet(tmp_path / "one.json", out="file").returncode == 2
 
