@@ -896,6 +896,18 @@ def test_killing_the_runner_kills_qemu(fake, tmp_path):
     assert wait_until(lambda: not alive(pid))
 
 
+def test_killing_the_runner_together_with_its_watcher_kills_qemu(fake, tmp_path):
+    """The watcher has the same command line as the runner, so `pkill -9 -f qemu/run` kills both. The kernel must then kill QEMU."""
+    process, pid = start(tmp_path, fake(b"baretick 1\n", "time.sleep(600)"), stdout=subprocess.DEVNULL)
+    assert wait_until(lambda: len(started_from(tmp_path)) == 3)
+    for watcher in set(started_from(tmp_path)) - {pid, process.pid}:
+        os.kill(watcher, signal.SIGKILL)
+    assert alive(pid)
+    process.kill()
+    process.wait(BOUND_S)
+    assert wait_until(lambda: not alive(pid))
+
+
 @pytest.mark.parametrize("number, status", [
     (signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 def test_a_signal_ends_qemu_and_keeps_the_logs(fake, tmp_path, number, status):
