@@ -30,7 +30,7 @@ KINDS = {"object": [dict], "array": [list], "string": [str], "boolean": [bool], 
 
 def read_report_definition(name):
     """Return the contents of the JSON file NAME in src/report."""
-    with open(os.path.join(HOME, name), encoding="ascii") as file:
+    with open(os.path.join(HOME, name), "rb") as file:
         return json.load(file)
 
 
