@@ -123,9 +123,9 @@ $(PAGE): $(wildcard src/page/* src/page/*/* src/report/*.json) $(shell qemu/find
 
 $(BUILD)/efi/boot/uefi/page.o: $(PAGE)
 $(BUILD)/efi/boot/uefi/page.o: NASM += $(PAGE_PARTS)
-$(BUILD)/efi/boot/uefi/sbat.o: NASM += -DVERSION='"$(VERSION)"'
+$(BUILD)/efi/boot/uefi/sbat.o: NASM += -DVERSION='"$(VERSION)"' -DCOMMIT='"$(COMMIT)"'
 
-$(BUILD)/efi/boot/uefi/main.o $(BUILD)/efi/boot/bare/main.o $(BUILD)/efi/boot/firmware/describe.o: $(BUILD)/commit
+$(BUILD)/efi/boot/uefi/main.o $(BUILD)/efi/boot/uefi/sbat.o $(BUILD)/efi/boot/bare/main.o $(BUILD)/efi/boot/firmware/describe.o: $(BUILD)/commit
 $(BUILD)/commit: FORCE
 	@mkdir -p $(@D)
 	@echo '$(VERSION) $(COMMIT)' | cmp -s - $@ || echo '$(VERSION) $(COMMIT)' > $@
@@ -145,11 +145,11 @@ $(BUILD)/baretick.so $(BUILD)/baretick-skew.so $(BUILD)/baretick-fault.so:
 
 # objcopy writes no time stamp. .dynsym and .dynstr are not needed for relocation, and would share a page. Nothing may follow the
 # last section, because a signature is appended there.
-$(BUILD)/baretick.efi $(BUILD)/baretick-skew.efi $(BUILD)/baretick-fault.efi: %.efi: %.so boot/uefi/nxcompat
+$(BUILD)/baretick.efi $(BUILD)/baretick-skew.efi $(BUILD)/baretick-fault.efi: %.efi: %.so boot/uefi/set_header
 	$(call say,IMAGE )
 	$(QUIET)$(OBJCOPY) -j .text -j .rodata -j .reloc -j .data -j .dynamic -j .relr -j .sbat \
 		--strip-all -O efi-app-x86_64 $< $@.tmp
-	$(QUIET)$(PYTHON) boot/uefi/nxcompat $@.tmp
+	$(QUIET)$(PYTHON) boot/uefi/set_header $@.tmp '$(VERSION)'
 	$(QUIET)mv $@.tmp $@
 
 # The image without UEFI, for loaders that start an ELF.
@@ -236,6 +236,13 @@ REPORTS :=
 fleet: $(FLEET_PYTHON)
 	$(if $(REPORTS),qemu/fleet $(REPORTS),@echo 'DuckDB is there. Now: qemu/fleet REPORT...')
 
+RECORDS :=
+## makes build/gallery/index.html, a page of many records and reports (RECORDS="FOLDER ...")
+.PHONY: gallery
+gallery: deps-build
+	+$(SUBMAKE) $(BUILD)/baretick-replay
+	$(if $(RECORDS),qemu/fleet --gallery $(RECORDS),@echo 'gallery: which? make gallery RECORDS="FOLDER ..."'; exit 2)
+
 ## installs Spark (455 MB) and a Java for qemu/fleet --engine spark
 .PHONY: fleet-spark
 fleet-spark: $(FLEET_PYTHON) $(FLEET_SPARK)
@@ -262,10 +269,27 @@ sign: deps-sign
 	+$(SUBMAKE) all
 	@qemu/sign '$(KEY)' '$(CERT)' $(BUILD)/baretick.efi $(BUILD)/baretick-signed $(SHIM)
 
+# The manual pages: their texts are those of the READMEs, of the options and of --help.
+MAN_SOURCES := README.md src/options/README.md src/render/screen/README.md src/judge/README.md qemu/nextboot qemu/fleet \
+               $(wildcard qemu/release/man qemu/runner/*.py qemu/results/*.py)
+$(BUILD)/man: $(BUILD)/baretick-replay $(MAN_SOURCES)
+	$(call say,MAN   )
+	$(QUIET)rm -rf $@
+	$(QUIET)qemu/release/man $< $@
+
+PREFIX     := /usr/local
+SYSCONFDIR := /etc
+DESTDIR    :=
+## installs programs, images, manual pages and an entry for GRUB's menu (PREFIX=/usr DESTDIR=FOLDER)
+.PHONY: install
+install: deps-image
+	+$(SUBMAKE) all image $(BUILD)/man
+	qemu/release/install $(BUILD) '$(PREFIX)' '$(SYSCONFDIR)' '$(DESTDIR)'
+
 ## makes a release with checksums and licences: build/dist/baretick-VERSION, and a .tar.xz of it
 .PHONY: dist
 dist: deps-dist
-	+$(SUBMAKE) all image
+	+$(SUBMAKE) all image $(BUILD)/man
 	$(PYTHON) qemu/dist $(VERSION) $(COMMIT) $(BUILD) $(CHARTS) $(GNUEFI_CRT0) $(GNUEFI_INCLUDE)
 
 # Lists which folder may use which, for tests/test_rooms.py.

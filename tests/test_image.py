@@ -25,6 +25,9 @@ class Header:
         self.machine, count = struct.unpack_from("<HH", data, start + 4)
         optional_size = struct.unpack_from("<H", data, start + 20)[0]
         optional = start + 24
+        self.image_version = struct.unpack_from("<HH", data, optional + 44)
+        self.checksum_at = optional + 64
+        self.checksum, = struct.unpack_from("<I", data, self.checksum_at)
         self.symbols, self.symbols_count = struct.unpack_from("<II", data, start + 12)
         self.magic = struct.unpack_from("<H", data, optional)[0]
         self.alignment = struct.unpack_from("<I", data, optional + 32)[0]
@@ -41,6 +44,21 @@ def header():
 
 def test_is_an_efi_application_for_x86_64(header):
     assert (header.machine, header.magic, header.subsystem) == (AMD64, PE32_PLUS, EFI_APPLICATION)
+
+
+def test_the_header_has_the_version_and_the_checksum(header):
+    """PE/COFF specification: CheckSum is the sum of all words but its own, in ones' complement, plus the file's size. A word that
+    is the sum's complement makes the sum of all words FFFFh."""
+    data, version = IMAGE.read_bytes(), (BUILD / "commit").read_text().split()[0]
+    words = sum(struct.unpack(f"<{len(data) // 2}H", data)) - (header.checksum & 0xFFFF) - (header.checksum >> 16)
+    assert len(data) % 2 == 0 and header.checksum - len(data) == (words - 1) % 0xFFFF + 1
+    assert header.image_version == tuple(map(int, version.split(".")[:2]))
+
+
+def test_the_file_has_the_version_and_the_commit_for_bootctl():
+    """bootctl(1) searches the file for these marks."""
+    version, commit = (BUILD / "commit").read_text().split()
+    assert re.findall(rb"#### LoaderInfo: (.*?) ####", IMAGE.read_bytes()) == [f"baretick {version} ({commit})".encode()]
 
 
 def test_nx_compat_is_set(header):

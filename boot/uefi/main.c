@@ -96,6 +96,22 @@ print_on_firmware_console(CHAR16 *line)
 		firmware_system->ConOut->OutputString(firmware_system->ConOut, line);
 }
 
+/* Draws the first row of the screen: the version, the commit and the checksum of the image. */
+static void
+draw_title(struct console *console)
+{
+	char title[CONSOLE_COLUMNS_MAX + 1];
+	uint32_t checksum = image_read_checksum();
+	struct text text;
+
+	text_init(&text, title, sizeof(title));
+	text_put(&text, " baretick " VERSION " (" COMMIT ")");
+	if (checksum)
+		text_printf(&text, ", checksum %08x", checksum);
+	text_put(&text, "   Measuring");
+	console_draw_row(console, 0, INK_BAR, title);
+}
+
 /* Shows the text BYTES instead of a report. If no key is pressed, the machine restarts within a minute. */
 static void
 show_error(struct application *app, const char *bytes)
@@ -183,7 +199,7 @@ measure_and_report(struct application *app)
 	/* Reads the boot entry before cores are started, because the firmware may not work afterwards. */
 	app->is_installed = boot_entry_has_file_path();
 	console_open(&app->console);
-	console_draw_row(&app->console, 0, INK_BAR, " baretick " VERSION " (" COMMIT ")   Measuring");
+	draw_title(&app->console);
 	machine->boot = (struct machine_boot){
 		.needs_acpi = true,
 		.count_firmware_cores = mp_count_listed_cores,

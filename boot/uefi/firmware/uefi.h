@@ -49,6 +49,12 @@ extern const EFI_GUID guid_loaded_image, guid_file_system, guid_serial_io, guid_
  */
 bool boot_entry_has_file_path(void);
 
+/*
+ * Returns the checksum in the PE header of the running image. boot/uefi/set_header wrote it into the file. Returns 0
+ * if the firmware did not load the header.
+ */
+uint32_t image_read_checksum(void);
+
 #define TIMESTAMP_WITHIN_HZ 1000u /* tolerance of the rate; firmware may calculate it from whole kHz */
 
 /*
