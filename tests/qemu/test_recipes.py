@@ -50,12 +50,7 @@ def job():
 def shell_lines():
     """Return the shell commands of all recipes, each as one script."""
     lab, = re.findall(r"^ {4}(sed .*)$", README, re.M)
-    released = release()["jobs"]["release"]["steps"]
-    return [*(step["run"] for step in [*steps(), *elsewhere()["jobs"]["clocks"]["steps"], *released] if "run" in step), *job()["script"], lab, *own()]
-
-
-def release():
-    return yaml.safe_load(indented(README.partition("## A release\n")[2].partition("\n\n")[2]))
+    return [*(step["run"] for step in [*steps(), *elsewhere()["jobs"]["clocks"]["steps"]] if "run" in step), *job()["script"], lab, *own()]
 
 
 def quoted(key):
@@ -81,7 +76,7 @@ def test_every_command_is_one_that_a_shell_understands(shell):
 
 def test_every_target_of_make_is_there():
     targets = {word for line in shell_lines() for call in re.findall(r"^make (?:-C baretick )?(.*)$", line, re.M) for word in call.split()}
-    assert targets == {"deps-run", "all", "matrix", "check", "dist"}
+    assert targets == {"deps-run", "all", "matrix"}
     make = "".join((ROOT / name).read_text() for name in ("Makefile", "qemu/packages.mk", "tests/tests.mk"))
     assert all(re.search(rf"^(?:[\w-]+ )*{target}\b[\w -]*:", make, re.M) for target in targets)
 
@@ -120,29 +115,6 @@ def test_the_job_for_gitlab_is_a_job():
     assert job()["artifacts"] == {"when": "always", "paths": ["build/report"], "reports": {"junit": "junit.xml"}}
 
 
-def test_the_release_is_a_workflow_that_attaches_what_make_dist_leaves(tmp_path):
-    """The workflow for releases must attach all files that `make dist` makes. PyYAML reads the key `on` as true, as in
-    YAML 1.1."""
-    workflow = release()
-    assert workflow[True] == {"push": {"tags": ["v*"]}} and workflow["permissions"] == {"contents": "write"}
-    steps_of = workflow["jobs"]["release"]["steps"]
-    assert [sorted(step) for step in steps_of] == [["uses"], ["run"], ["run"], ["run"], ["env", "run"]]
-    made = tmp_path / "build" / "dist" / "baretick-1.2.3"
-    made.mkdir(parents=True)
-    names = ["SHA256SUMS", "baretick.efi", "baretick.img", "baretick.iso", "baretick.spdx.json"]
-    for path in (made.parent / "baretick-1.2.3.tar.xz", *(made / name for name in names)):
-        path.touch()
-    (tmp_path / "gh").write_text('#!/bin/sh\necho "$@"\n')
-    (tmp_path / "gh").chmod(0o755)
-    environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "GITHUB_REF_NAME": "v1.2.3"}
-    said = "".join(subprocess.run(["bash", "-e", "-c", step["run"]], cwd=tmp_path, check=True, timeout=60, text=True, stdout=subprocess.PIPE,
-                                  env=environment).stdout for step in steps_of[3:])
-    assert said.split() == ["release", "create", "v1.2.3", "build/dist/baretick-1.2.3.tar.xz",
-                            *(f"build/dist/baretick-1.2.3/{name}" for name in names)]
-    wrong = subprocess.run(["bash", "-e", "-c", steps_of[3]["run"]], cwd=tmp_path, timeout=60, env={**environment, "GITHUB_REF_NAME": "v9"})
-    assert wrong.returncode == 1
-
-
 def test_the_action_for_lava_is_an_action():
     text, = re.findall(r"^ {4}- test:\n(?: {5,}.*\n)*", README, re.M)
     action, = yaml.safe_load(textwrap.dedent(text))
@@ -167,10 +139,9 @@ def in_container():
     ("github-actions", lambda: yaml.safe_load((ROOT / "qemu" / "action.yml").read_text())),
     ("github-workflows", lambda: {"on": "push", "jobs": {"clocks": {"runs-on": "ubuntu-24.04", "steps": steps()}}}),
     ("github-workflows", lambda: read_on(elsewhere())),
-    ("github-workflows", lambda: read_on(release())),
     ("gitlab-ci", lambda: {"clocks": job()}),
     ("gitlab-ci", in_container),
-], ids=["action", "github", "elsewhere", "release", "gitlab", "container"])
+], ids=["action", "github", "elsewhere", "gitlab", "container"])
 def test_it_fits_the_published_schema(schema, document):
     found = list((ROOT / "build" / "schema-python").glob(f"lib/*/site-packages/check_jsonschema/builtin_schemas/vendor/{schema}.json"))
     if not found:
