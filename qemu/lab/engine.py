@@ -3,10 +3,12 @@ import contextlib
 import os
 import sys
 
-BUILD = os.path.normpath(os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "..", "build"))
+from results import product
+
 MEMORY_MAX = "1GB"
 THREADS = 2
-MISSING = "there is no DuckDB: `make fleet` puts it into build/fleet-python"
+MISSING = ("there is no DuckDB: install the Python package duckdb" if product.IS_RELEASE else
+           "there is no DuckDB: `make fleet` puts it into build/fleet-python")
 
 
 class Missing(Exception):
@@ -19,7 +21,7 @@ class Failed(Exception):
 
 def add_packages_to_sys_path(environment):
     """Add the packages of build/ENVIRONMENT to this Python's path."""
-    place = os.path.join(BUILD, environment, "lib", f"python{sys.version_info[0]}.{sys.version_info[1]}", "site-packages")
+    place = os.path.join(product.BUILD, environment, "lib", f"python{sys.version_info[0]}.{sys.version_info[1]}", "site-packages")
     if place not in sys.path:
         sys.path.append(place)
 

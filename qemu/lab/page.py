@@ -7,11 +7,15 @@ import re
 import urllib.parse
 
 from lab import words
+from readers import runs
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 LOOKS = os.path.join(HERE, "..", "..", "src", "page")
 SCRIPTS = [os.path.join(LOOKS, "lib", "dom.js"), os.path.join(LOOKS, "lib", "theme.js"), os.path.join(HERE, "page", "fleet.js")]
 STYLES = [os.path.join(LOOKS, "page.css"), os.path.join(HERE, "page", "fleet.css")]
+
+# Clocks whose cost of a read is a column of the gallery, if one of the runs has measured it.
+COSTS = ("tsc", "hpet", "acpi_pm", "pit", "rtc", "kvmclock", "hv_page", "hv_ref", "xen")
 
 
 def read_text(path):
@@ -25,12 +29,17 @@ def format_csp_hash(text):
 
 def render_page(answers, new, folder):
     """Return fleet.html as bytes. NEW is the set of findings that are marked as new."""
+    return render_content(make_page_content(answers, new, folder), "fleet")
+
+
+def render_content(content, title):
+    """Return a page with TITLE as bytes. CONTENT has its headline and its tables."""
     style = "".join(map(read_text, STYLES))
     script = '(function () {\n"use strict";\nconst NONE = "–";\n' + "".join(map(read_text, SCRIPTS)) + "})();\n"
     policy = "; ".join(["default-src 'none'", f"script-src {format_csp_hash(script)}", f"style-src {format_csp_hash(style)}", "img-src data:",
                         "base-uri 'none'", "form-action 'none'", "require-trusted-types-for 'script'", "trusted-types 'none'"])
-    body = json.dumps(make_page_content(answers, new, folder), separators=(",", ":")).replace("<", "\\u003c")
-    parts = {"POLICY": policy, "STYLE": style, "SCRIPT": script, "FLEET": body}
+    body = json.dumps(content, separators=(",", ":")).replace("<", "\\u003c")
+    parts = {"POLICY": policy, "STYLE": style, "SCRIPT": script, "FLEET": body, "TITLE": title}
     page = re.sub(r"@([A-Z]+)@", lambda mark: parts[mark[1]], read_text(os.path.join(HERE, "page", "fleet.html")))
     return page.encode("utf-8")
 
@@ -105,3 +114,44 @@ def make_page_content(answers, new, folder):
 
 def make_table(name, title, note, columns, rows):
     return {"id": name, "title": title, "note": note, "columns": [column.split("|") for column in columns], "rows": rows}
+
+
+def name_machine(run):
+    """Return the name of a run's machine, without its serial number: the page may be public."""
+    parts = [run["label"], " ".join(filter(None, (run["vendor"], run["product"]))), run["cpu"]]
+    return next(filter(None, parts), None) or "unknown"
+
+
+def find_worst_offset(cores):
+    """Return the largest offset of a core in ns, as a positive number, or None."""
+    return max((abs(core["offset_ns_value"]) for core in cores if core["offset_ns_value"] is not None), default=None)
+
+
+def make_gallery_row(target, tables, costs, folder):
+    run, = tables["runs"]
+    clocks = {clock["clock"]: clock for clock in tables["clocks"]}
+    record = make_link(os.path.join(target, runs.RECORD), folder)
+    wrong = [f"{name} {clock['state']}" for name, clock in clocks.items() if clock["state"] in ("stuck", "broken")]
+    present = [name for name, clock in clocks.items() if clock["state"] == "present" and name in COSTS]
+    return [{"text": name_machine(run), "link": make_link(os.path.join(target, runs.PAGE), folder)}, run["verdict"],
+            ", ".join(dict.fromkeys(finding["rule"] for finding in tables["findings"])), ", ".join([*present, *wrong]),
+            (clocks.get("tsc") or {}).get("hz_value"), *((clocks.get(name) or {}).get("read_cost_ns_value") for name in costs),
+            run["cores_started"], find_worst_offset(tables["cores"]), run["within_ns"], run["hypervisor"] or run["accelerator"],
+            run["firmware"], run["tool_version"],
+            {"text": "record" if record else "-", "link": record}]
+
+
+def make_gallery_content(found, folder):
+    """Return the content of the gallery in FOLDER: one table with all runs in FOUND, which are from runs.collect_runs()."""
+    costs = [name for name in COSTS if any(clock["clock"] == name and clock["read_cost_ns_value"] is not None
+                                           for _, tables in found for clock in tables["clocks"])]
+    counts = {}
+    for _, tables in found:
+        counts[tables["runs"][0]["verdict"]] = counts.get(tables["runs"][0]["verdict"], 0) + 1
+    columns = ["machine|name", "verdict|badge", "findings|left", "clocks|left", "TSC, Hz", *(f"{name}, ns" for name in costs), "cores",
+               "worst offset, ns", "agree within, ns", "hypervisor|left", "firmware|left", "version|left", "record|link"]
+    rows = sorted((make_gallery_row(target, tables, costs, folder) for target, tables in found), key=lambda row: row[0]["text"])
+    table = make_table("gallery", "Runs", "The figures in ns are the cost of a read without the bracket. The offset is that of the core that "
+                            "is farthest from the others.", columns, rows)
+    return {"headline": words.format_count(len(found), "run"), "verdict": None,
+            "facts": [f"{count:,} {verdict}" for verdict, count in sorted(counts.items())], "tables": [{**table, "filter": True}]}

@@ -42,24 +42,29 @@ def find_record_of_report(path):
         return None
 
 
-def make_report_from_record(program, record):
-    """Return the JSON report that PROGRAM makes from the file RECORD. Raise Damaged unless PROGRAM ends with the status of the
-    report's verdict, because a program that dies may leave a report, too.
+def make_report_files(program, record, folder):
+    """Let PROGRAM make the files of the report in FOLDER from the file RECORD. Return the JSON report. Raise Damaged unless PROGRAM
+    ends with the status of the report's verdict, because a program that dies may leave a report, too.
     """
+    try:
+        done = subprocess.run([program, record, "--out", folder], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, timeout=WAIT_S, check=False)
+    except subprocess.TimeoutExpired:
+        raise Damaged(f"took longer than {WAIT_S} s.") from None
+    reasons = [line.removeprefix(NAME).removeprefix(f"{record}: ")
+               for line in done.stderr.decode(errors="replace").splitlines() if line.startswith(NAME)]
+    try:
+        if done.returncode < 0:
+            raise Damaged(f"{NAME}signal {-done.returncode} ended the program.")
+        data = files.read_file(os.path.join(folder, "report.json"), reports.SIZE_MAX)
+        if reasons or STATUS.get(reports.parse_report(data)["verdict"]) != done.returncode:
+            raise FileNotFoundError
+        return data
+    except (FileNotFoundError, ValueError):
+        raise Damaged(reasons[-1] if reasons else f"{NAME}the program ended with status {done.returncode}.") from None
+
+
+def make_report_from_record(program, record):
+    """Return the JSON report that PROGRAM makes from the file RECORD. See make_report_files()."""
     with tempfile.TemporaryDirectory(prefix="baretick-") as folder:
-        try:
-            done = subprocess.run([program, record, "--out", folder], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                  stderr=subprocess.PIPE, timeout=WAIT_S, check=False)
-        except subprocess.TimeoutExpired:
-            raise Damaged(f"took longer than {WAIT_S} s.") from None
-        reasons = [line.removeprefix(NAME).removeprefix(f"{record}: ")
-                   for line in done.stderr.decode(errors="replace").splitlines() if line.startswith(NAME)]
-        try:
-            if done.returncode < 0:
-                raise Damaged(f"{NAME}signal {-done.returncode} ended the program.")
-            data = files.read_file(os.path.join(folder, "report.json"), reports.SIZE_MAX)
-            if reasons or STATUS.get(reports.parse_report(data)["verdict"]) != done.returncode:
-                raise FileNotFoundError
-            return data
-        except (FileNotFoundError, ValueError):
-            raise Damaged(reasons[-1] if reasons else f"{NAME}the program ended with status {done.returncode}.") from None
+        return make_report_files(program, record, folder)

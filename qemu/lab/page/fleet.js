@@ -20,7 +20,7 @@ function nameCell(cell) {
 }
 
 function contents(value, kind) {
-	if (kind === "name")
+	if (kind === "name" || kind === "link")
 		return nameCell(value);
 	if (kind === "badge")
 		return badge(value);
@@ -45,14 +45,18 @@ function sortable(about) {
 	let count = ROWS_AT_ONCE;
 	let by = -1;
 	let way = 1;
+	let wanted = [];
 
+	const has = (row, word) => row.some((value) => String(key(value) ?? "").toLowerCase().includes(word));
 	const cell = (value, [title, kind]) => el(kind === "name" ? "th" : "td",
 		{scope: kind === "name" ? "row" : null, class: isFigure(kind) ? null : "left", "data-title": title}, contents(value, kind));
 
 	function draw() {
-		body.replaceChildren(...rows.slice(0, count).map((row) => el("tr", null, row.map((value, i) => cell(value, about.columns[i])))));
-		more.hidden = rows.length <= count;
-		more.textContent = `${Math.min(count, rows.length)} of ${rows.length.toLocaleString("en-US")} rows: show more`;
+		const found = wanted.length ? rows.filter((row) => wanted.every((word) => has(row, word))) : rows;
+
+		body.replaceChildren(...found.slice(0, count).map((row) => el("tr", null, row.map((value, i) => cell(value, about.columns[i])))));
+		more.hidden = found.length <= count;
+		more.textContent = `${Math.min(count, found.length)} of ${found.length.toLocaleString("en-US")} rows: show more`;
 		headings.forEach((heading, i) => heading.setAttribute("aria-sort", i === by ? (way > 0 ? "ascending" : "descending") : "none"));
 	}
 
@@ -80,8 +84,14 @@ function sortable(about) {
 		if (Number(choice.value) >= 0)
 			sortBy(Number(choice.value));
 	});
+	const filter = el("input", {type: "search", class: "filter", placeholder: "Filter: words that a row has", "aria-label": `Filter of ${about.title}`});
+
+	filter.addEventListener("input", () => {
+		wanted = filter.value.toLowerCase().split(" ").filter(Boolean);
+		draw();
+	});
 	draw();
-	return [el("p", {class: "orders"}, "Order: ", choice),
+	return [about.filter ? filter : [], el("p", {class: "orders"}, "Order: ", choice),
 		el("div", {class: "scroll", tabindex: 0, role: "region", "aria-label": about.title},
 			el("table", {class: "cards"}, el("caption", {class: "hidden"}, about.title),
 				el("thead", null, el("tr", null, headings)), body)), more];
@@ -92,7 +102,7 @@ function start() {
 
 	startTheme(() => {});
 	document.getElementById("main").replaceChildren(
-		el("h1", null, badge(fleet.verdict), fleet.headline),
+		el("h1", null, fleet.verdict ? badge(fleet.verdict) : [], fleet.headline),
 		el("p", {class: "lead"}, fleet.facts.join(", ")),
 		...fleet.tables.filter((about) => about.rows.length).map((about) =>
 			section(about.id, about.title, about.note ? note(about.note) : [], sortable(about))));
