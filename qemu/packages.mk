@@ -15,7 +15,7 @@ PACKAGES_bios := grub-pc-bin? grub-common? isolinux? pxelinux? syslinux-common? 
 PACKAGES_fresh := debootstrap
 PACKAGES_test  := $(PACKAGES_firmware) $(PACKAGES_bios) $(PACKAGES_cloud) libcmocka-dev zlib1g-dev pkg-config clang libclang-rt-dev? faketime python3-jsonschema \
                   python3-pytest python3-pytest-xdist python3-pil python3-yaml chromium? dnsmasq-base? systemd-boot-efi? \
-                  efi-shell-x64? busybox efibootmgr \
+                  efi-shell-x64? busybox efibootmgr groff-base \
                   $(if $(filter check-long,$(MAKECMDGOALS)),$(PACKAGES_loaders) $(PACKAGES_fresh))
 PACKAGES_lint  := cppcheck shellcheck pyflakes3
 PACKAGES_sign  := $(PACKAGES_image) sbsigntool openssl \

@@ -11,7 +11,7 @@ import tarfile
 
 import pytest
 
-from harness import ROOT
+from harness import FAKE, ROOT, report, spoken
 
 DATE = "2026-01-02T03:04:05+0000"
 GIT = {"GIT_AUTHOR_DATE": DATE, "GIT_COMMITTER_DATE": DATE, "GIT_CONFIG_COUNT": "2", "GIT_CONFIG_KEY_0": "user.name", "GIT_CONFIG_VALUE_0": "a test",
@@ -20,7 +20,9 @@ BOUND_S = 900
 MADE = {"baretick.efi", "baretick.elf", "baretick.bin", "baretick.img", "baretick.iso", "baretick-replay"}
 BUILT = {*MADE, "baretick.so", "baretick.elf.debug", "page.html", "page.template", "charts.gz", "commit"}
 PROGRAMS = ("baretick.efi", "baretick.elf", "baretick-replay")
-LISTED = {*MADE, "report.schema.json", "baretick.cfg", "options.json", "LICENSE", "CHANGELOG.md"}
+PAGES = {"baretick": 7, "baretick-run": 1, "baretick-nextboot": 8, "baretick-fleet": 1, "baretick-replay": 1}
+LISTED = {*MADE, "report.schema.json", "baretick.cfg", "options.json", "LICENSE", "CHANGELOG.md", "qemu/run", "qemu/nextboot", "qemu/fleet",
+          *(f"man/{name}.{section}" for name, section in PAGES.items())}
 VERSION = re.search(r"^VERSION := (\S+)$", (ROOT / "Makefile").read_text(), re.M)[1]
 NAME = f"baretick-{VERSION}"
 
@@ -106,14 +108,69 @@ def test_two_builds_of_a_commit_in_different_folders_are_the_same_bytes(commit, 
         assert f"{VERSION} ({short_hash(commit)})".encode() in (first / NAME / program).read_bytes(), program
 
 
-def test_nextboot_runs_from_the_release_without_the_sources(made):
+@pytest.mark.parametrize("program, word", [("run", "--baseline REPORT.json"), ("nextboot", "--collect DIR"), ("fleet", "--rejudge")])
+def test_a_program_runs_from_the_release_without_the_sources(made, named, program, word):
     """The test uses only the release's folder, like a machine without a clone of the sources."""
-    said = subprocess.run([made / NAME / "qemu/nextboot", "--help"], capture_output=True, text=True, timeout=60, check=False, cwd="/")
-    assert said.returncode == 0 and "--collect DIR" in said.stdout, said.stderr
+    said = [subprocess.run([made / NAME / "qemu" / program, option], capture_output=True, text=True, timeout=60, check=True, cwd="/").stdout
+            for option in ("--help", "--version")]
+    assert word in said[0] and said[1] == f"qemu/{program} {VERSION} ({named})\n"
     # nextboot also reads the report of its run
     reader = "import sys; from results.reports import parse_report; parse_report(sys.stdin.buffer.read())"
     subprocess.run(["/usr/bin/python3", "-c", reader], input=(ROOT / "tests/goldens/clean.json").read_bytes(), timeout=60, check=True,
                    cwd=made / NAME / "qemu")
+
+
+def test_the_runner_of_the_release_finds_its_files_and_writes_into_the_current_folder(made, fake, tmp_path):
+    """A script stands for QEMU. report.html is the whole page, so the runner found the built page."""
+    fake(spoken(report("pass", (("tsc", "pass"),))))
+    subprocess.run([made / NAME / "qemu/run", "--accel", "tcg", "--firmware", tmp_path / "whole.fd", "--", "profile=quick"], check=True,
+                   capture_output=True, timeout=180, cwd=tmp_path, env={**os.environ, "QEMU": str(tmp_path / FAKE)})
+    assert b"<script" in (tmp_path / "baretick/report/report.html").read_bytes()
+
+
+def test_make_install_puts_everything_below_destdir(commit, made, named, tmp_path):
+    call(commit, "make", "NO_INSTALL=1", f"COMMIT={named}", "install", "PREFIX=/usr", f"DESTDIR={tmp_path}")
+    installed, release = contents(tmp_path / "usr/lib/baretick"), contents(made / NAME)
+    assert {name: release[name] for name in installed} == installed and installed.keys() >= {*MADE, "qemu/run", "commit"}
+    assert {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file() and "usr/lib/" not in str(path)} == {
+        "etc/grub.d/20_baretick", "usr/bin/baretick-run", "usr/bin/baretick-fleet", "usr/bin/baretick-replay", "usr/sbin/baretick-nextboot",
+        *(f"usr/share/man/man{section}/{name}.{section}" for name, section in PAGES.items())}
+    for program in ("bin/baretick-run", "bin/baretick-fleet", "bin/baretick-replay", "sbin/baretick-nextboot"):
+        assert call(tmp_path, f"usr/{program}", "--version") == f"{program.partition('/')[2]} {VERSION} ({named})\n"
+    script = (tmp_path / "etc/grub.d/20_baretick").read_text()
+    assert "library=/usr/lib/baretick\n" in script and str(tmp_path) not in script
+
+
+# Functions of GRUB's grub-mkconfig_lib, with the results for a file system on the first partition.
+GRUB_LIBRARY = """make_system_path_relative_to_its_root() { echo "/@$1"; }
+prepare_grub_to_access_device() { echo "search $1"; }
+"""
+
+
+@pytest.mark.parametrize("settings, entry", [
+    ("", True), ('GRUB_BARETICK_OPTIONS="profile=quick"', True), ("GRUB_DISABLE_BARETICK=true", False)])
+def test_the_script_for_grub_prints_an_entry(tmp_path, settings, entry):
+    library = tmp_path / "lib"
+    library.mkdir()
+    (library / "baretick.efi").touch()
+    (tmp_path / "grub-mkconfig_lib").write_text(GRUB_LIBRARY)
+    (tmp_path / "settings").write_text(settings + "\n")
+    (tmp_path / "script").write_text((ROOT / "qemu/release/20_baretick").read_text().replace("@LIBRARY@", str(library)))
+    said = call(tmp_path, "sh", "script", pkgdatadir=str(tmp_path), GRUB_BARETICK_SETTINGS=str(tmp_path / "settings"), grub_probe="echo /dev/sda1 ")
+    options = "profile=quick" if "OPTIONS" in settings else ""
+    assert (f"\t\tchainloader /@{library}/baretick.efi {options}\n" in said and f"\t\tmultiboot2 /@{library}/baretick.elf {options}\n" in said
+            and said.startswith("menuentry ") and said.endswith("}\n")) == entry, said
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_manual_page_has_no_warning_and_all_options(made, page):
+    path = made / NAME / "man" / f"{page}.{PAGES[page]}"
+    done = subprocess.run(["groff", "-man", "-Tutf8", "-ww", "-K", "utf8", path], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stderr == ""
+    text = re.sub(r"\x1b\[[0-9;]*m|.\x08", "", done.stdout)
+    wanted = re.findall(r"^  (--[\w-]+)", call(made / NAME, f"qemu/{page.partition('-')[2]}", "--help"), re.M) if PAGES[page] != 7 and "replay" not in page \
+        else re.findall(r'^ "(\w+)": \{"kind"', (ROOT / "qemu/runner/options.json").read_text(), re.M) if PAGES[page] == 7 else ["--out", "--compare", "--version"]
+    assert len(wanted) >= 3 and [word for word in wanted if word not in text.replace("\u2010", "-").replace("\u2212", "-")] == []
 
 
 def test_baretick_replay_runs_from_the_archive(made, tmp_path):

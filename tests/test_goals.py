@@ -29,6 +29,8 @@ SMALLEST = {
     "run": Smallest(("OPTIONS=profile=quick",), ("build/report/report.json",)),
     "matrix": Smallest(("MATRIX=one.matrix",), ("build/matrix-fleet/fleet.html",), built=(DUCKDB,)),
     "fleet": Smallest((f"REPORTS={REPORT} --out build/one-fleet",), ("build/one-fleet/fleet.html",), built=(DUCKDB,)),
+    "gallery": Smallest(("RECORDS=tests/goldens/clean.json",), ("build/gallery/index.html",)),
+    "install": Smallest(("PREFIX=/usr", "DESTDIR=build/installed"), ("build/installed/usr/share/man/man7/baretick.7",)),
     "fleet-spark": Smallest(printed="Spark is there", built=(DUCKDB, SPARK)),
     "image": Smallest(files=("build/baretick.img", "build/baretick.iso")),
     "sign": Smallest(("KEY=one.key", "CERT=one.pem"), ("build/baretick-signed.efi",), commands=("sbsign",)),

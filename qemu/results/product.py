@@ -13,7 +13,7 @@ MAKE = "take it from the release" if IS_RELEASE else "type `make`"
 
 
 def get_command_name(name):
-    """Return the name by which the user started the program NAME: baretick-NAME if it is installed, else qemu/NAME."""
+    """Return the name of the program NAME for the user: baretick-NAME if it is installed, else qemu/NAME."""
     called = os.path.basename(sys.argv[0])
     return called if called == f"baretick-{name}" else f"qemu/{name}"
 

@@ -9,11 +9,10 @@ import shutil
 from machine import command
 from machine.command import UserError
 from machine.events import KINDS, PHASES, Event
-from results import baseline, sanitize
+from results import baseline, product, sanitize
+from results.product import BUILD, ROOT
 from runner import grammar
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
-BUILD = os.path.join(ROOT, "build")
 IMAGES = {"efi": "baretick.efi", "usb": "baretick.img", "disk": "baretick.img", "cd": "baretick.iso", "bare": "baretick.elf"}
 MAKE = {"efi": "make", "usb": "make image", "disk": "make image", "cd": "make image", "bare": "make"}
 DISK = "disk with a boot sector", [(510, b"\x55\xaa")]
@@ -180,7 +179,7 @@ def parse_display(text):
 
 def make_parser():
     made = Parser(
-        prog="qemu/run", usage="qemu/run [options] [-- baretick's options]", allow_abbrev=False,
+        prog=product.get_command_name("run"), usage="%(prog)s [options] [-- baretick's options]", allow_abbrev=False,
         description="Boots baretick in QEMU, shows its output, and saves its report.",
         epilog="Exit status: 0 if all clocks passed or have only warnings; 1 if a clock failed, has a warning with --fail-on warn, or is "
                "worse than in the baseline; 2 if the run could not be done, is incomplete, or had more stolen time than --max-stolen allows; "
@@ -231,6 +230,7 @@ def make_parser():
     option("--firmware", metavar="PATH", help="The UEFI firmware: a CODE file with VARS in the same folder, or a whole image "
            "(default: $OVMF, otherwise the distribution's).")
     option("--debug", action="store_true", help="Shows where an internal error of the runner comes from.")
+    option("--version", action="version", version=product.describe_version("run"), help="Prints the version and the commit.")
     return made
 
 
@@ -249,7 +249,7 @@ def parse_run_arguments(arguments, row=False):
 
 
 def get_default_folder(run):
-    return shorten_path(os.path.join(BUILD, "matrix" if run.matrix else "report"))
+    return shorten_path(os.path.join(product.OUTPUT, "matrix" if run.matrix else "report"))
 
 
 def parse_arguments_into_run(run, arguments, row):

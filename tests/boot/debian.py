@@ -92,15 +92,17 @@ class Debian(Machine):
     """A Debian system that runs the script TRIAL at each start. The system's disks are made in FOLDER. If IS_BY_GRUB,
     GRUB starts the system instead of systemd-boot.
 
-    If HAS_SECOND_DISK, /dev/vdd has a partition as large as the system partition, without a file system.
+    MORE_FILES maps names on the disk `trial` to paths of files. If HAS_SECOND_DISK, /dev/vdd has a partition as large as the system partition, without a file system.
     """
 
-    def __init__(self, folder, trial, is_by_grub=False, has_second_disk=False):
+    def __init__(self, folder, trial, is_by_grub=False, has_second_disk=False, more_files=None):
         made, tree = installed(), folder / "tree"
         self.trial = folder / "trial"
         copy_tool(tree)
         (tree / "trial").write_text(trial)
         (tree / "trial").chmod(0o755)
+        for name, path in (more_files or {}).items():
+            shutil.copy(path, tree / name)
         _ext4(self.trial, "trial", TRIAL_MIB, tree)
         drives = ["-drive", f"file={made / 'root'},format=raw,if=virtio,snapshot=on", "-drive", f"file={self.trial},format=raw,if=virtio"]
         if has_second_disk:

@@ -62,14 +62,18 @@ def test_a_loader_starts_baretick_with_its_options_and_the_report_is_on_its_volu
     assert folders(volume_of(done.file("stick.img")))["0001"]["report.json"] == done.file("report.json")
 
 
+# Commands of iPXE. The second are those that netboot.xyz makes from an entry with `type: direct`, in its template
+# roles/netbootxyz/templates/menu/utils-efi.ipxe.j2, without the line `initrd`.
 @pytest.mark.long
-def test_ipxe_fetches_baretick_with_its_options_and_the_report_comes_by_the_serial_line(run, tmp_path):
+@pytest.mark.parametrize("commands", ["chain {url} {options}", "imgfree\nkernel {url} {options}\nboot"], ids=["chain", "netboot.xyz"])
+def test_ipxe_fetches_baretick_with_its_options_and_the_report_comes_by_the_serial_line(run, tmp_path, commands):
     if not IPXE.exists():
         pytest.skip(f"there is no {IPXE}: it is in the package ipxe")
     served, stick = tmp_path / "served", copy_of_stick(tmp_path)
     served.mkdir()
     shutil.copy(EFI, served)
-    (served / "script").write_text(f"#!ipxe\nchain tftp://10.0.2.2/{EFI.name} {OPTIONS.format(loader='ipxe')}\n")
+    text = commands.format(url=f"tftp://10.0.2.2/{EFI.name}", options=OPTIONS.format(loader="ipxe"))
+    (served / "script").write_text(f"#!ipxe\n{text}\n")
     mtools(stick, "mcopy", "-o", IPXE, "::/EFI/BOOT/BOOTX64.EFI")
     done = run(*REAL_TIME_STICK, "--image", stick, *qemu("-netdev", f"user,id=net,tftp={served},bootfile=script",
                                                "-device", "virtio-net-pci,netdev=net,romfile="))

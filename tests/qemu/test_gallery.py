@@ -23,7 +23,7 @@ def unpack(name, path):
 
 
 def table_of(folder):
-    """Return the table of the gallery's page: a list of {title of a column: cell}."""
+    """Return the content of the gallery's page, and its rows. A row is {title of a column: cell}."""
     content = json.loads(re.search(r'id="fleet">(.*?)</script>', (folder / "index.html").read_text())[1])
     table, = content["tables"]
     titles = [column[0] for column in table["columns"]]
