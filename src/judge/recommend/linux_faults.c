@@ -18,6 +18,8 @@
 /* any version of the watchdog notices an offset above this, which is 1,000 ppm of 0.5 s */
 #define OFFSET_NS_MIN UINT64_C(500000)
 
+#define WATCHES_PER_S 2 /* checks of the watchdog in a second */
+
 struct situation {
 	const struct report *report;
 	const struct linux_versions *versions;
@@ -147,6 +149,88 @@ respond_to_slow_fault(const struct situation *at)
 				  TAKEN_NOTICES_NO };
 }
 
+/* Returns the group of ROW with the clock ID, or NULL if the clock is in no group. */
+static const struct report_group *
+find_group_of_clock(const struct report *report, const struct report_discontinuity *row, const char *id)
+{
+	for (size_t i = 0; i < row->group_count; i++)
+		for (size_t j = 0; j < row->groups[i].clock_count; j++)
+			if (text_equal(report_clock_id(report, row->groups[i].members[j]), id))
+				return &row->groups[i];
+	return NULL;
+}
+
+/*
+ * Returns whether the watchdog notices that the TSC gained GAIN_NS on the reference between two checks. It does not
+ * compare the clocks if one of them advanced by too much: WATCHDOG_INTERVAL_MAX_NS in 6.1.176 and 6.12.117, and
+ * max_idle_ns in 7.1.
+ */
+static enum taken_notices
+does_watchdog_notice_gain(const struct situation *at, struct offset gain_ns)
+{
+	uint64_t limit_ns = (uint64_t)get_rate_limit_ppb(at) / WATCHES_PER_S;
+
+	if (at->choice->watch != LINUX_WATCHES_TSC || offset_max_abs(gain_ns) <= limit_ns)
+		return TAKEN_NOTICES_NO;
+	return offset_min_abs(gain_ns) > limit_ns && offset_max_abs(gain_ns) < at->versions->gain_ns_max ?
+	       TAKEN_NOTICES_YES : TAKEN_NOTICES_PERHAPS;
+}
+
+/* Returns the response to a gain of the TSC on the reference at ROW; NOTICES is unknown if ROW shows no gain. */
+static struct response
+respond_to_discontinuity(const struct situation *at, const struct report_discontinuity *row)
+{
+	const struct report_group *tsc = find_group_of_clock(at->report, row, "tsc");
+	const struct report_group *other = find_group_of_clock(at->report, row, at->choice->reference->id);
+	bool proven = row->class == DISCONTINUITY_JUMPED;
+	enum taken_notices notices;
+
+	if (!tsc || !other || tsc == other || !tsc->elapsed.known || !other->elapsed.known)
+		return (struct response){ .notices = TAKEN_NOTICES_UNKNOWN };
+	notices = does_watchdog_notice_gain(at, (struct offset){ tsc->elapsed.low - other->elapsed.high,
+								 tsc->elapsed.high - other->elapsed.low });
+	if (notices != TAKEN_NOTICES_YES)
+		return (struct response){ .notices = notices };
+	return drop_tsc(proven && row->alone == tsc->clocks ? TAKEN_BLAMES_RIGHT :
+			proven && row->alone == other->clocks ? TAKEN_BLAMES_WRONG : TAKEN_BLAMES_NONE);
+}
+
+/*
+ * The TSC and the reference diverged. The watchdog takes this for a fault of the TSC, whichever of them was right.
+ * Returns the response to the discontinuity that it notices most surely.
+ */
+static struct response
+respond_to_divergence(const struct situation *at)
+{
+	struct response most = { .notices = TAKEN_NOTICES_UNKNOWN };
+
+	for (size_t i = 0; at->choice->reference && i < at->report->discontinuity_count; i++) {
+		struct response one = respond_to_discontinuity(at, &at->report->discontinuities[i]);
+
+		if (one.notices > most.notices)
+			most = one;
+	}
+	return most;
+}
+
+/* Returns the response to a jump of the TSC or the reference. A jump may lack a row that has its size. */
+static struct response
+respond_to_jump(const struct situation *at)
+{
+	struct response divergence = respond_to_divergence(at);
+
+	return divergence.notices == TAKEN_NOTICES_UNKNOWN ? respond_to_slow_fault(at) : divergence;
+}
+
+/* Steps back that are too small for a discontinuity are also too small for the watchdog. */
+static struct response
+respond_to_step_back(const struct situation *at)
+{
+	struct response divergence = respond_to_divergence(at);
+
+	return divergence.notices == TAKEN_NOTICES_UNKNOWN ? ignore_fault(at) : divergence;
+}
+
 static struct response
 respond_to_change_of_tsc(const struct situation *at)
 {
@@ -208,13 +292,16 @@ static const struct {
 	{ "tsc-warp", false, respond_to_offset },
 	{ "tsc-offset", false, respond_to_offset },
 	{ "tsc-drift", false, respond_to_slow_fault },
-	{ "clock-backward", false, ignore_fault },
-	{ "clock-jumped", false, respond_to_slow_fault },
+	{ "clock-backward", false, respond_to_step_back },
+	{ "clock-jumped", false, respond_to_jump },
+	{ "clocks-parted", false, respond_to_divergence },
 	{ "rate-changed", false, respond_to_change_of_tsc },
 	{ "tsc-claim", false, respond_to_stated_rate },
 	{ "rate-wrong", true, respond_to_rate_of_reference },
 	{ "rate-off", true, respond_to_rate_of_reference },
 	{ "rate-changed", true, respond_to_change_of_reference },
+	{ "clock-backward", true, respond_to_jump },
+	{ "clock-jumped", true, respond_to_jump },
 };
 
 /* Adds ONE to ALL, the response to several faults. */
@@ -281,8 +368,8 @@ linux_respond_to_faults(const struct report *report, const struct linux_versions
 
 	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
 		const char *clock = !faults[i].of_reference ? "tsc" : choice->reference ? choice->reference->id : NULL;
-		/* a finding on a claim names no clock, because the rule is about the machine */
-		bool names_clock = !text_equal(faults[i].rule, "tsc-claim");
+		/* these rules are about the machine, so their findings may name no clock */
+		bool names_clock = !text_equal(faults[i].rule, "tsc-claim") && !text_equal(faults[i].rule, "clocks-parted");
 		struct response one;
 
 		at.finding = clock ? rules_find_finding(report, faults[i].rule, names_clock ? clock : NULL) : NULL;

@@ -19,6 +19,7 @@
 #include "rules/rules.h"
 
 #define PPB_1000_PPM INT64_C(1000000)
+#define HALF_S_NS    UINT64_C(500000000)
 
 /*
  * The limits are from kernel/time/clocksource.c. 6.1.192 and 6.12.117 allow 2 * 125 us for each of the two clocks in
@@ -28,16 +29,18 @@
  */
 static const struct linux_versions linux_before_6_12 = {
 	.unwatched_packages_max = 2, .known_limit_ppb = PPB_1000_PPM, .refined_limit_ppb = PPB_1000_PPM,
+	.gain_ns_max = HALF_S_NS,
 };
 
 static const struct linux_versions linux_6_12 = {
 	.counts_packages = true, .unwatched_packages_max = 4, .known_limit_ppb = PPB_1000_PPM,
-	.refined_limit_ppb = PPB_1000_PPM, .pm_timer_may_drop_tsc = true,
+	.refined_limit_ppb = PPB_1000_PPM, .gain_ns_max = HALF_S_NS, .pm_timer_may_drop_tsc = true,
 };
 
 static const struct linux_versions linux_7_1 = {
 	.counts_packages = true, .unwatched_packages_max = 4, .known_limit_ppb = INT64_C(1000000000) / 256,
-	.refined_limit_ppb = INT64_C(1000000000) / 2048, .compares_cores = true, .reference_read_ns_max = 50000,
+	.refined_limit_ppb = INT64_C(1000000000) / 2048, .gain_ns_max = 3 * HALF_S_NS, .compares_cores = true,
+	.reference_read_ns_max = 50000,
 	.pm_timer_may_drop_tsc = true,
 	.watch_option = "tsc=watchdog",
 };

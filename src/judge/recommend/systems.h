@@ -21,6 +21,11 @@ struct linux_versions {
 	 * an MSR. REFINED is for a TSC whose rate was measured for a second after the start.
 	 */
 	int64_t known_limit_ppb, refined_limit_ppb;
+	/*
+	 * The watchdog does not surely notice a larger gain of one clock on the other in 0.5 s, because it then leaves
+	 * out the check. For 7.1 this is the limit with a PM timer of 24 bits. With an HPET it is higher.
+	 */
+	uint64_t gain_ns_max;
 	/* true: the watchdog compares the cores and notices any warp. Otherwise it notices an offset above 500 us. */
 	bool compares_cores;
 	/* A reference is not used if a read takes longer than this. If it is 0, no limit is known. */

@@ -336,6 +336,85 @@ TEST(a_change_of_the_tscs_rate_is_noticed_if_linux_watches_it)
 	}
 }
 
+#define US INT64_C(1000)
+#define MS (1000 * US)
+
+/* Lets the TSC gain GAIN_NS on the HPET and the PM timer in 300 ms. It is proven for the clock ALONE, or for none. */
+static void
+part_tsc(int64_t gain_ns, enum discontinuity_class class, uint32_t alone)
+{
+	int64_t tsc_ns = 300 * MS + gain_ns;
+
+	report->finding_count = 0;
+	report->discontinuity_count = 1;
+	report->discontinuities[0] = (struct report_discontinuity){
+		.class = class, .alone = alone, .group_count = 2,
+		.groups = { { 6, 2, { 1, 2 }, { true, 300 * MS, 300 * MS - US, 300 * MS + US } },
+			    { 1, 1, { 0 }, { true, tsc_ns, tsc_ns, tsc_ns } } },
+	};
+}
+
+/*
+ * tests/systems has a boot of each kernel with a jump of 300 ms. The check is left out above 1 s between two readings
+ * in 6.1.176 and 6.12.117, and above 2 s in 7.1 with a PM timer.
+ */
+TEST(a_jump_of_the_tsc_is_noticed_by_the_watchdog_according_to_its_size)
+{
+	static const struct {
+		int64_t gain_ns;
+		enum taken_notices notices[3];
+	} jumps[] = {
+		{ 100 * US, { TAKEN_NOTICES_NO, TAKEN_NOTICES_NO, TAKEN_NOTICES_NO } },
+		{ 300 * US, { TAKEN_NOTICES_NO, TAKEN_NOTICES_NO, TAKEN_NOTICES_YES } },
+		{ 300 * MS, { TAKEN_NOTICES_YES, TAKEN_NOTICES_YES, TAKEN_NOTICES_YES } },
+		{ -300 * MS, { TAKEN_NOTICES_YES, TAKEN_NOTICES_YES, TAKEN_NOTICES_YES } },
+		{ 800 * MS, { TAKEN_NOTICES_PERHAPS, TAKEN_NOTICES_PERHAPS, TAKEN_NOTICES_YES } },
+		{ 5000 * MS, { TAKEN_NOTICES_PERHAPS, TAKEN_NOTICES_PERHAPS, TAKEN_NOTICES_PERHAPS } },
+	};
+
+	have_cores(1, 1, false, false);
+	report->tsc_is_invariant = false;
+	for (size_t i = 0; i < sizeof(jumps) / sizeof(jumps[0]); i++) {
+		part_tsc(jumps[i].gain_ns, DISCONTINUITY_TSC_MOVED, 1);
+		find("clocks-parted", NULL);
+		for (size_t j = 0; j < 3; j++)
+			assert_linux(j, jumps[i].notices[j] == TAKEN_NOTICES_YES ? "hpet" : "tsc", jumps[i].notices[j],
+				     TAKEN_BLAMES_NONE);
+	}
+}
+
+TEST(a_jump_is_blamed_on_the_tsc_whichever_clock_is_proven_to_have_jumped)
+{
+	have_cores(1, 1, false, false);
+	report->tsc_is_invariant = false;
+	part_tsc(300 * MS, DISCONTINUITY_JUMPED, 1);
+	find("clock-jumped", "tsc");
+	assert_linux(1, "hpet", TAKEN_NOTICES_YES, TAKEN_BLAMES_RIGHT);
+	part_tsc(-300 * MS, DISCONTINUITY_JUMPED, 1);
+	find("clock-backward", "tsc");
+	assert_linux(1, "hpet", TAKEN_NOTICES_YES, TAKEN_BLAMES_RIGHT);
+	part_tsc(0, DISCONTINUITY_JUMPED, 2);
+	report->discontinuities[0].groups[0] = (struct report_group){ 2, 1, { 1 }, { true, 600 * MS, 600 * MS, 600 * MS } };
+	find("clock-jumped", "hpet");
+	assert_linux(1, "hpet", TAKEN_NOTICES_YES, TAKEN_BLAMES_WRONG);
+	assert_string_equal(find_row(linux_systems[1])->blamed, "tsc");
+}
+
+TEST(a_divergence_of_other_clocks_does_not_matter_to_linux)
+{
+	have_cores(1, 1, false, false);
+	report->tsc_is_invariant = false;
+	part_tsc(300 * MS, DISCONTINUITY_PARTED, 0);
+	report->discontinuities[0].groups[0] = (struct report_group){ 4, 1, { 2 }, { true, 0, 0, 0 } };
+	find("clocks-parted", NULL);
+	assert_linux(1, "tsc", TAKEN_NOTICES_UNKNOWN, TAKEN_BLAMES_NONE);
+	part_tsc(300 * MS, DISCONTINUITY_PARTED, 0);
+	find("clocks-parted", NULL);
+	have_cores(1, 1, false, true); /* no watchdog */
+	report->tsc_is_invariant = true;
+	assert_linux(1, "tsc", TAKEN_NOTICES_NO, TAKEN_BLAMES_NONE);
+}
+
 /* Before 6.12 the watchdog is off with up to 2 memory nodes, later with up to 4 packages. */
 TEST(the_watchdog_is_off_with_few_packages)
 {
