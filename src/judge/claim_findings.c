@@ -17,6 +17,11 @@
 #define PPB_PER_TENTH_PERCENT UINT64_C(1000000)
 /* 10 ppm: a smaller change of a rate is ignored, because separate crystals differ by as much */
 #define CHANGE_PPB       10000u
+/*
+ * From this error on, pg_test_timing of PostgreSQL 19 warns of the rate in use. See its commit "pg_test_timing: Show
+ * additional TSC clock source debug info" of April 2026.
+ */
+#define POSTGRESQL_WARNS_PPB 100000000u
 #define CLAIM_FIRST_BASE 0x40000000u /* CPUID leaf at which systems look for a hypervisor's leaves first */
 #define AGREEING_MIN     2 /* number of clocks that must agree with each other to prove a claim wrong */
 /* if this many claims on the TSC's rate agree with each other, and the clocks contradict them, the TSC is wrong */
@@ -132,13 +137,15 @@ static const struct {
 	bool (*uses_claim)(const struct report *report, const struct claim *claim); /* true: without a measurement */
 	/* printed before the error of the TSC's stated rate, and after it, if the TSC is faster or slower than stated */
 	const char *before, *if_faster, *if_slower;
+	const char *warning; /* printed after it if the error is above 10 %; NULL for nothing */
 } systems[] = {
 	{ "Linux", does_linux_use_claim, "Linux's clock would run ", " fast until NTP corrects it",
-	  " slow until NTP corrects it" },
+	  " slow until NTP corrects it", NULL },
 	{ "FreeBSD", does_freebsd_use_claim, "FreeBSD's clock would run ", " fast until NTP corrects it",
-	  " slow until NTP corrects it" },
-	{ "EDK II", does_edk2_use_claim, "EDK II's delays would be ", " too short", " too long" },
-	{ "PostgreSQL 19", does_postgresql_use_claim, "PostgreSQL 19 would show times ", " too long", " too short" },
+	  " slow until NTP corrects it", NULL },
+	{ "EDK II", does_edk2_use_claim, "EDK II's delays would be ", " too short", " too long", NULL },
+	{ "PostgreSQL 19", does_postgresql_use_claim, "PostgreSQL 19 would show times ", " too long", " too short",
+	  " (pg_test_timing warns above 10 %)" },
 };
 
 #define SYSTEMS (sizeof(systems) / sizeof(systems[0]))
@@ -341,8 +348,10 @@ describe_effects_of_wrong_rate(const struct report *report, const struct report_
 			phrase_add(&effects, "%s's timers would fire %s too %s", systems[i].name, error.bytes,
 				   is_fast ? "early" : "late");
 		else
-			phrase_add(&effects, "%s%s%s", systems[i].before, error.bytes,
-				   is_fast ? systems[i].if_faster : systems[i].if_slower);
+			phrase_add(&effects, "%s%s%s%s", systems[i].before, error.bytes,
+				   is_fast ? systems[i].if_faster : systems[i].if_slower,
+				   systems[i].warning && rate_is_beyond(&row->error, POSTGRESQL_WARNS_PPB) ?
+				   systems[i].warning : "");
 	}
 	phrase_add(&effects, effects.bytes[0] ? "." : ". No system that baretick knows uses this rate.");
 	return effects;
