@@ -140,7 +140,8 @@ TEST(a_leaf_that_is_wrong_by_a_factor_is_off_in_percent)
 	finding = finding_of("tsc-claim");
 	assert_non_null(finding);
 	assert_non_null(strstr(finding->text, "Linux's clock would run 64.3 % slow until NTP corrects it"));
-	assert_non_null(strstr(finding->text, "PostgreSQL 19 would show times 64.3 % too short (pg_test_timing warns above 10 %)."));
+	assert_non_null(strstr(finding->text, "PostgreSQL 19 would show times 64.3 % too short (pg_test_timing warns above "
+			       "10 %)."));
 }
 
 TEST(a_wrong_rate_that_no_system_uses_or_that_ntp_can_correct_only_warns)
