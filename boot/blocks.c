@@ -18,12 +18,12 @@ queue_block(struct serial *serial, const struct plan *plan, const char *name, co
 void
 blocks_queue_report(struct serial *serial, struct plan *plan, const struct report *report)
 {
-	bool full = report->options.serial == SERIAL_FULL;
+	bool full = report->facts.options.serial == SERIAL_FULL;
 	const struct text *json, *csv, *record, *compact;
 
 	queue_block(serial, plan, "TEXT", plan->table.bytes,
 		    full ? plan->table.length : table_get_summary_length(&plan->table));
-	if (report->options.serial == SERIAL_COMPACT) {
+	if (report->facts.options.serial == SERIAL_COMPACT) {
 		compact = plan_render_compact_report(plan, report);
 		queue_block(serial, plan, "COMPACT", compact->bytes, compact->length);
 	}

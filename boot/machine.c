@@ -121,20 +121,20 @@ choose_core_start_by_firmware(const struct machine *machine, const char *why, st
 {
 	if (machine->boot.start_firmware_cores) {
 		report_add_note(report, "%s: the other cores are started by the firmware's MP services (cores=mp).", why);
-		report->options.cores.method = CORES_MP;
+		report->facts.options.cores.method = CORES_MP;
 	} else {
 		report_add_note(report, "%s: none was started.", why);
-		report->options.cores.method = CORES_OFF;
+		report->facts.options.cores.method = CORES_OFF;
 	}
 }
 
 void
 machine_choose_core_start_method(struct machine *machine, struct report *report)
 {
-	if (report->options.cores.method == CORES_MP && !machine->boot.start_firmware_cores)
+	if (report->facts.options.cores.method == CORES_MP && !machine->boot.start_firmware_cores)
 		choose_core_start_by_firmware(machine, "There is no firmware that can start the other cores (cores=mp)",
 					      report);
-	if (report->options.cores.method != CORES_SIPI)
+	if (report->facts.options.cores.method != CORES_SIPI)
 		return;
 	if (machine->platform.cpu.memory_encrypted)
 		choose_core_start_by_firmware(machine,
@@ -163,7 +163,7 @@ machine_count_cores(const struct machine *machine, const struct options *options
 static void
 start_cores_by_sipi(struct machine *machine, struct run *run, struct cores_limits limits)
 {
-	cores_start(&machine->cores, &machine->platform.acpi.madt, machine->apic_id, limits, run->report.tsc,
+	cores_start(&machine->cores, &machine->platform.acpi.madt, machine->apic_id, limits, run->report.figures.tsc,
 		    &run->smp);
 	if (machine->cores.firmware_lost_cores || !machine->cores.reason[0])
 		return;
@@ -171,7 +171,7 @@ start_cores_by_sipi(struct machine *machine, struct run *run, struct cores_limit
 		return; /* start_cores() reports why no core was started */
 	report_add_note(&run->report, "%s So the other cores are started by the firmware's MP services (cores=mp).",
 			machine->cores.reason);
-	run->report.options.cores.method = CORES_MP;
+	run->report.facts.options.cores.method = CORES_MP;
 	if (machine->boot.set_cores)
 		machine->boot.set_cores(machine->boot.context, CORES_MP);
 }
@@ -181,7 +181,7 @@ static void
 start_cores(void *context, struct run *run)
 {
 	struct machine *machine = context;
-	const struct options *options = &run->report.options;
+	const struct options *options = &run->report.facts.options;
 	/*
 	 * On hardware a core polls for a while before it halts, so that its frequency does not drop. In a guest it
 	 * halts at once, because polling takes processor time from other cores, and the host controls the frequency.
@@ -194,7 +194,7 @@ start_cores(void *context, struct run *run)
 		start_cores_by_sipi(machine, run, limits);
 	machine->stolen_counter.are_others_lent = options->cores.method == CORES_MP;
 	if (options->cores.method == CORES_MP && machine->boot.start_firmware_cores)
-		machine->boot.start_firmware_cores(&machine->cores, own, limits, run->report.tsc, &run->smp);
+		machine->boot.start_firmware_cores(&machine->cores, own, limits, run->report.figures.tsc, &run->smp);
 	else if (options->cores.method == CORES_OFF)
 		cores_use_boot_core_only(&machine->cores, own, &run->smp);
 	if (machine->cores.reason[0])
@@ -206,17 +206,17 @@ describe_cores(void *context, struct report *report)
 {
 	const struct machine *machine = context;
 
-	report->core_count = machine->cores.count;
-	report->cores_started = 0;
+	report->facts.core_count = machine->cores.count;
+	report->facts.machine.cores_started = 0;
 	for (size_t i = 0; i < machine->cores.count; i++) {
 		const struct core_record *record = &machine->cores.records[i];
-		struct report_core *core = &report->cores[i];
+		struct report_core *core = &report->facts.cores[i];
 
 		core->apic_id = record->apic_id;
 		core->started = record->started;
 		core->timed_out = record->timed_out;
 		core->boot = i == 0;
-		report->cores_started += core->started;
+		report->facts.machine.cores_started += core->started;
 		__builtin_memcpy(core->reason, record->reason, CLOCK_REASON_SIZE);
 	}
 }
@@ -226,9 +226,9 @@ stop_cores(void *context, struct run *run)
 {
 	struct machine *machine = context;
 
-	if (run->report.options.cores.method == CORES_SIPI)
+	if (run->report.facts.options.cores.method == CORES_SIPI)
 		cores_stop(&machine->cores);
-	else if (run->report.options.cores.method == CORES_MP && machine->boot.stop_firmware_cores)
+	else if (run->report.facts.options.cores.method == CORES_MP && machine->boot.stop_firmware_cores)
 		machine->boot.stop_firmware_cores(&machine->cores);
 }
 
@@ -303,7 +303,7 @@ prepare_machine_for_run(struct machine *machine, const struct plan *plan, struct
 	machine->measured_run = run;
 	machine->plan = plan;
 	cores_use_boot_core_only(&machine->cores, machine->apic_id, &run->smp);
-	reserve_clock_pages(&machine->platform, &run->report.options, plan->cores);
+	reserve_clock_pages(&machine->platform, &run->report.facts.options, plan->cores);
 	machine->run = (struct run_machine){
 		.context = machine,
 		.drivers = drivers,
@@ -341,7 +341,7 @@ arm_watchdog(struct machine *machine, struct report *report)
 {
 	const struct acpi_watchdog *table = &machine->platform.acpi.watchdog;
 
-	if (!table->found || report->options.exit != EXIT_REBOOT)
+	if (!table->found || report->facts.options.exit != EXIT_REBOOT)
 		return;
 	const char *reason = watchdog_arm(&machine->watchdog, table);
 

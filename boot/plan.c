@@ -127,7 +127,8 @@ add_fewer_cores_note(const struct plan *plan, size_t cores, struct report *repor
 	if (plan->cores < cores)
 		report_add_note(report, "%zu cores need %zu MiB of memory, which are not available: at most %zu cores are "
 				"used.",
-				cores, get_memory_for_run_mib(plan->page, cores, PAIR_SCHEDULE_STAR, &report->options),
+				cores, get_memory_for_run_mib(plan->page, cores, PAIR_SCHEDULE_STAR,
+							      &report->facts.options),
 				plan->cores);
 }
 
@@ -135,8 +136,8 @@ bool
 plan_allocate_memory(struct plan *plan, size_t cores, const struct plan_page *page, struct report *report)
 {
 	for (size_t fewer = cores; fewer > 0; fewer /= 2) {
-		if (!try_to_allocate_buffers(plan, fewer, PAIR_SCHEDULE_ALL, page, &report->options) &&
-		    !try_to_allocate_buffers(plan, fewer, PAIR_SCHEDULE_STAR, page, &report->options))
+		if (!try_to_allocate_buffers(plan, fewer, PAIR_SCHEDULE_ALL, page, &report->facts.options) &&
+		    !try_to_allocate_buffers(plan, fewer, PAIR_SCHEDULE_STAR, page, &report->facts.options))
 			continue;
 		add_fewer_cores_note(plan, cores, report);
 		return true;
@@ -197,7 +198,7 @@ plan_render_serial_texts(struct plan *plan, const struct report *report, const s
 
 	*json = &plan->json;
 	*csv = &plan->csv;
-	if (report->core_count <= REPORT_SERIAL_CORES)
+	if (report->facts.core_count <= REPORT_SERIAL_CORES)
 		return;
 	text_init(shorter, shorter->bytes, shorter->size);
 	text_init(&plan->csv, plan->csv.bytes, plan->csv.size);
@@ -211,7 +212,7 @@ plan_render_record(struct plan *plan, const struct report *report)
 {
 	struct text *text = &plan->base64;
 
-	if (!report->record.length || report->core_count > REPORT_SERIAL_CORES)
+	if (!report->record.length || report->facts.core_count > REPORT_SERIAL_CORES)
 		return NULL;
 	plan_show_step(plan, "encoding report.record");
 	text_init(text, text->bytes, text->size);

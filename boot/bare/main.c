@@ -43,7 +43,7 @@ static unsigned exceptions;             /* number of exceptions that no guard ha
 static void
 exit_application(struct application *app, enum exit_result result)
 {
-	exit_end_run(&app->console, app->run.report.options.exit, result, &app->machine.platform.acpi);
+	exit_end_run(&app->console, app->run.report.facts.options.exit, result, &app->machine.platform.acpi);
 }
 
 /* Prints ERROR, the reason why the run cannot start, and ends the run with EXIT_ERROR. */
@@ -60,7 +60,7 @@ end_without_measuring(struct application *app, const char *error)
 static void
 show_rules_or_help(struct application *app)
 {
-	if (!blocks_queue_rules_or_help(&app->console.serial, &app->run.report.options, &app->names.options))
+	if (!blocks_queue_rules_or_help(&app->console.serial, &app->run.report.facts.options, &app->names.options))
 		end_without_measuring(app, NO_MEMORY);
 	exit_application(app, EXIT_PASS);
 }
@@ -126,12 +126,12 @@ measure_and_report(void *argument)
 	console_add_port(&app->console, machine->platform.acpi.serial_port);
 	bool good = read_options(app, error);
 
-	serial_enable(&app->console.serial, report->options.serial);
+	serial_enable(&app->console.serial, report->facts.options.serial);
 	console_print_serial(&app->console, "baretick " VERSION " (" COMMIT ")\n");
 	machine_print_slow_instructions(&app->console);
 	if (!good)
 		end_without_measuring(app, error);
-	if (report->options.rules || report->options.help)
+	if (report->facts.options.rules || report->facts.options.help)
 		show_rules_or_help(app);
 	report_add_note(report,
 			"Started without UEFI: baretick sends the report only over %s. There is no boot volume, no screen, no "
@@ -139,11 +139,11 @@ measure_and_report(void *argument)
 	machine_choose_core_start_method(machine, report);
 	describe_machine(report, &machine->platform, &machine->smbios);
 	use_pm_timer_for_alarms(&machine->platform.acpi.fadt);
-	if (!plan_allocate_memory(&app->plan, machine_count_cores(machine, &report->options), NULL, report))
+	if (!plan_allocate_memory(&app->plan, machine_count_cores(machine, &report->facts.options), NULL, report))
 		end_without_measuring(app, NO_MEMORY);
 	machine_run_measurements(machine, &app->plan, &app->console, &app->run);
 	app->plan.progress = &machine->progress;
-	exit_application(app, queue_report_for_serial(app) ? get_exit_result(report->verdict) : EXIT_ERROR);
+	exit_application(app, queue_report_for_serial(app) ? get_exit_result(report->outcomes.verdict) : EXIT_ERROR);
 }
 
 static void

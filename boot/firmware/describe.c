@@ -38,7 +38,7 @@ join_two_names(char *out, size_t size, const char *first, const char *second)
 static void
 describe_machine_identity(struct report *report, const struct platform *platform, const struct smbios_facts *smbios)
 {
-	struct report_identity *identity = &report->identity;
+	struct report_identity *identity = &report->facts.machine.identity;
 	struct cpu_identity cpu;
 
 	_Static_assert(SMBIOS_STRING_SIZE == REPORT_NAME_SIZE && sizeof(identity->oem) == sizeof(platform->acpi.oem) &&
@@ -46,7 +46,7 @@ describe_machine_identity(struct report *report, const struct platform *platform
 	cpu_read_identity(&platform->cpu, &cpu);
 	__builtin_memcpy(identity->vendor, smbios->vendor, sizeof(identity->vendor));
 	__builtin_memcpy(identity->product, smbios->product, sizeof(identity->product));
-	if (report->options.identity)
+	if (report->facts.options.identity)
 		__builtin_memcpy(identity->serial, smbios->serial, sizeof(identity->serial));
 	join_two_names(identity->board, sizeof(identity->board), smbios->board_vendor, smbios->board_product);
 	join_two_names(identity->bios, sizeof(identity->bios), smbios->bios_vendor, smbios->bios_version);
@@ -66,25 +66,27 @@ describe_machine(struct report *report, const struct platform *platform, const s
 	const struct cpu_facts *cpu = &platform->cpu;
 	struct text text;
 
-	report->version = VERSION;
-	report->commit = COMMIT;
-	__builtin_memcpy(report->cpu, cpu->brand[0] ? cpu->brand : cpu->vendor,
+	report->facts.run.version = VERSION;
+	report->facts.run.commit = COMMIT;
+	__builtin_memcpy(report->facts.machine.cpu, cpu->brand[0] ? cpu->brand : cpu->vendor,
 			 cpu->brand[0] ? sizeof(cpu->brand) : sizeof(cpu->vendor));
-	report->paravirtual = platform->paravirtual;
-	report->claim_count = 0;
+	report->facts.machine.paravirtual = platform->paravirtual;
+	report->facts.claim_count = 0;
 	for (size_t i = 0; i < platform->claims.count; i++)
 		report_add_claim(report, &platform->claims.rows[i]);
-	__builtin_memcpy(report->cpu_vendor, cpu->vendor, sizeof(report->cpu_vendor));
-	__builtin_memcpy(report->hypervisor, cpu->hypervisor, sizeof(report->hypervisor));
-	text_copy(report->accelerator, sizeof(report->accelerator), get_accelerator_name(cpu->hypervisor));
-	text_init(&text, report->firmware, sizeof(report->firmware));
+	__builtin_memcpy(report->facts.machine.cpu_vendor, cpu->vendor, sizeof(report->facts.machine.cpu_vendor));
+	__builtin_memcpy(report->facts.machine.hypervisor, cpu->hypervisor, sizeof(report->facts.machine.hypervisor));
+	text_copy(report->facts.machine.accelerator, sizeof(report->facts.machine.accelerator),
+		  get_accelerator_name(cpu->hypervisor));
+	text_init(&text, report->facts.machine.firmware, sizeof(report->facts.machine.firmware));
 	firmware_print_name(&text);
 	describe_machine_identity(report, platform, smbios);
-	report->fence = cpu->lfence_serialises ? "lfence;rdtsc" : "mfence;lfence;rdtsc";
-	report->tsc_is_invariant = cpu->tsc_is_invariant;
-	report->lapic_always_runs = cpu->lapic_always_runs;
-	report->cores_listed = platform->acpi.madt.enabled ? platform->acpi.madt.enabled : 1;
-	report->linux_distrusts_tsc = cpu_does_linux_distrust_tsc(cpu, report->cores_listed);
-	text_init(&text, report->started_at, sizeof(report->started_at));
+	report->facts.machine.fence = cpu->lfence_serialises ? "lfence;rdtsc" : "mfence;lfence;rdtsc";
+	report->facts.machine.tsc_is_invariant = cpu->tsc_is_invariant;
+	report->facts.machine.lapic_always_runs = cpu->lapic_always_runs;
+	report->facts.machine.cores_listed = platform->acpi.madt.enabled ? platform->acpi.madt.enabled : 1;
+	report->facts.machine.linux_distrusts_tsc = cpu_does_linux_distrust_tsc(cpu,
+										report->facts.machine.cores_listed);
+	text_init(&text, report->facts.run.started_at, sizeof(report->facts.run.started_at));
 	firmware_print_time(&text);
 }

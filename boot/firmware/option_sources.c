@@ -11,7 +11,7 @@
 struct option_sources
 option_sources_make_with_defaults(const struct options_names *names, struct report *report, char *error)
 {
-	options_set_defaults(&report->options);
+	options_set_defaults(&report->facts.options);
 	return (struct option_sources){ names, report, error, true };
 }
 
@@ -26,7 +26,7 @@ static void
 parse_output_options(struct option_sources *sources, const char *text, size_t length)
 {
 	char error[OPTIONS_ERROR_SIZE];
-	struct options *options = &sources->report->options, word_only;
+	struct options *options = &sources->report->facts.options, word_only;
 
 	for (size_t i = 0; i < length;) {
 		size_t start = i;
@@ -60,7 +60,7 @@ option_sources_parse_text(struct option_sources *sources, const char *text, size
 		text_format(error, OPTIONS_ERROR_SIZE,
 			    "In %s: the options are %zu bytes long; the maximum is %u bytes.", source,
 			    length, SOURCE_SIZE);
-	} else if (options_parse(text, length, source, sources->names, &sources->report->options, error)) {
+	} else if (options_parse(text, length, source, sources->names, &sources->report->facts.options, error)) {
 		return;
 	}
 	sources->good = false;
@@ -97,7 +97,7 @@ option_sources_parse_fw_cfg(struct option_sources *sources, const struct cpu_fac
 bool
 option_sources_check_combination(struct option_sources *sources)
 {
-	if (sources->good && !options_are_exit_and_cores_compatible(&sources->report->options, sources->error))
+	if (sources->good && !options_are_exit_and_cores_compatible(&sources->report->facts.options, sources->error))
 		sources->good = false;
 	return sources->good;
 }

@@ -138,7 +138,8 @@ set_rule_limits(struct report *report, char *const *words, int count)
 	for (int i = 0; i < count; i++) {
 		if (strncmp(words[i], "limit.", 6))
 			exit_with_error("%s: after a run only limits can be changed, as in limit.rate-off=200", words[i]);
-		if (!options_parse(words[i], strlen(words[i]), "the command line", &names, &report->options, error))
+		if (!options_parse(words[i], strlen(words[i]), "the command line", &names, &report->facts.options,
+				   error))
 			exit_with_error("%s", error);
 	}
 }
@@ -155,9 +156,9 @@ make_report_from_record(const char *path, char *const *words, int count)
 
 	if (error)
 		exit_with_error("%s: %s", path, error);
-	if (strcmp(report->version, VERSION) || strcmp(report->commit, COMMIT))
+	if (strcmp(report->facts.run.version, VERSION) || strcmp(report->facts.run.commit, COMMIT))
 		print(stderr, "The record is from baretick %s (%s). This is %s (%s), and judges by its own rules.\n",
-		      report->version, report->commit, VERSION, COMMIT);
+		      report->facts.run.version, report->facts.run.commit, VERSION, COMMIT);
 	set_rule_limits(report, words, count);
 	replay_calculate_results(report, record, length, found.entries, found.dropped);
 	return report;
@@ -175,8 +176,8 @@ render_page(struct text *out, const struct report *report)
 static struct text
 render_to_new_text(render_text *put, const struct report *report)
 {
-	size_t size = report_size_html(report->core_count, html_length(page_parts)) +
-		      report_size_series(report->core_count, report->series.count);
+	size_t size = report_size_html(report->facts.core_count, html_length(page_parts)) +
+		      report_size_series(report->facts.core_count, report->facts.series.count);
 	struct text text;
 
 	text_init(&text, allocate_or_exit(size), size);
@@ -240,7 +241,7 @@ write_report_files(const char *folder, const struct report *report)
 			exit_with_error("%s: the path is too long", folder);
 		replace_file(path, &text);
 	}
-	print(stdout, "%s: %s\n", folder, verdict_word(report->verdict));
+	print(stdout, "%s: %s\n", folder, verdict_word(report->outcomes.verdict));
 }
 
 /* Replaces the process by diff(1), which compares the file PATH with FILE, and prints to OUTPUT. */
@@ -362,5 +363,5 @@ main(int count, char **words)
 		return print_differences_from_json_file(request.other, report);
 	if (!request.folder)
 		print_summary(report);
-	return (int)get_exit_status(report->verdict);
+	return (int)get_exit_status(report->outcomes.verdict);
 }

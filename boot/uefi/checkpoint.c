@@ -17,12 +17,14 @@
 static void
 make_marker_file_name(char name[MARKER_FILE_NAME_SIZE], const struct report *report, const struct smbios_facts *smbios)
 {
-	char bytes[sizeof(report->cpu) + sizeof(report->hypervisor) + sizeof(report->firmware) + sizeof(*smbios)];
+	char bytes[sizeof(report->facts.machine.cpu) + sizeof(report->facts.machine.hypervisor) +
+		   sizeof(report->facts.machine.firmware) + sizeof(*smbios)];
 	char hex[SHA256_HEX_SIZE];
 	struct text text;
 
 	text_init(&text, bytes, sizeof(bytes));
-	text_printf(&text, "%s\n%s\n%s\n%s\n%s\n%s\n%s\n%s", report->cpu, report->hypervisor, report->firmware,
+	text_printf(&text, "%s\n%s\n%s\n%s\n%s\n%s\n%s\n%s", report->facts.machine.cpu,
+		    report->facts.machine.hypervisor, report->facts.machine.firmware,
 		    smbios->vendor, smbios->product, smbios->serial, smbios->board_vendor, smbios->board_product);
 	sha256_hex(bytes, text.length, hex);
 	text_format(name, MARKER_FILE_NAME_SIZE, "%.8s.run", hex);
@@ -47,7 +49,7 @@ checkpoint_open(struct checkpoint *checkpoint, struct report *report, const stru
 	struct marker found = { .least = CORES_SIPI }, *marker = &checkpoint->marker;
 	char bytes[MARKER_SIZE];
 
-	if (!report->options.save.on_volume || !save_check_volume(checkpoint->damage))
+	if (!report->facts.options.save.on_volume || !save_check_volume(checkpoint->damage))
 		return;
 	make_marker_file_name(checkpoint->name, report, smbios);
 	marker->cores = CORES_OFF;
@@ -110,7 +112,7 @@ checkpoint_mark_phase_start(void *context, const struct run *run, const struct r
 	checkpoint->saves &= checkpoint->marks;
 	due = checkpoint->saves && (first || (checkpoint->marker.report && hw_tsc() - checkpoint->saved_tsc >=
 									   SHARE * checkpoint->took_ticks));
-	checkpoint->marker.cores = phase->with_cores ? run->report.options.cores.method : CORES_OFF;
+	checkpoint->marker.cores = phase->with_cores ? run->report.facts.options.cores.method : CORES_OFF;
 	if (due)
 		save_checkpoint_now(checkpoint);
 	else

@@ -23,7 +23,7 @@ save_and_show_report(struct console *console, struct plan *plan, struct report *
 	char sentence[SAVE_SENTENCE_SIZE];
 	const char *said = damage[0] ? damage : sentence;
 
-	if (!report->options.save.on_volume) {
+	if (!report->facts.options.save.on_volume) {
 		pager_show_report(pager, console, report,
 				  "No report was saved on the boot volume, because of save=off.", plan->screen);
 		return;
@@ -83,16 +83,17 @@ deliver_error_report(struct plan *plan, struct report *report, const struct plan
 	const struct text *texts[SAVE_FILES];
 	struct text given;
 
-	if (!report->options.save.on_volume || !save_check_volume(sentence) || !plan_allocate_memory(plan, 1, page, report))
+	if (!report->facts.options.save.on_volume || !save_check_volume(sentence) ||
+	    !plan_allocate_memory(plan, 1, page, report))
 		return false;
 	add_error_note(report, error);
 	report_add_note(report, "Nothing was measured.");
-	report->started_at[0] = '\0';
-	report->duration_ns = options_duration_ns(&report->options); /* the requested duration */
+	report->facts.run.started_at[0] = '\0';
+	report->duration_ns = options_duration_ns(&report->facts.options); /* the requested duration */
 	text_init(&given, report->options_given, sizeof(report->options_given));
-	options_put_changed_options(&given, &report->options); /* exit=, for example, was obeyed */
-	report->cores_started = 1; /* the boot core, which runs this program */
-	report->incomplete = true;
+	options_put_changed_options(&given, &report->facts.options); /* exit=, for example, was obeyed */
+	report->facts.machine.cores_started = 1; /* the boot core, which runs this program */
+	report->facts.run.incomplete = true;
 	judge_report(report);
 	recommend_clocks(report);
 	return plan_render_files(plan, report, texts) && !save_is_latest_report(texts[SAVE_JSON]) &&

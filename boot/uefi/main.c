@@ -68,7 +68,7 @@ release_all_resources(struct application *app)
 static void
 exit_application(struct application *app, enum exit_result result, bool can_return)
 {
-	exit_end_run(&app->console, app->run.report.options.exit, result, can_return, &app->pager,
+	exit_end_run(&app->console, app->run.report.facts.options.exit, result, can_return, &app->pager,
 		     &app->machine.platform.acpi.fadt);
 }
 
@@ -79,7 +79,8 @@ exit_application(struct application *app, enum exit_result result, bool can_retu
 static bool
 is_unattended(const struct application *app)
 {
-	return app->run.report.options.exit == EXIT_ASK && !firmware_find_protocol(firmware_image, &guid_shell_parameters);
+	return app->run.report.facts.options.exit == EXIT_ASK &&
+	       !firmware_find_protocol(firmware_image, &guid_shell_parameters);
 }
 
 /* Lets the firmware reset the machine after SECONDS. If SECONDS is 0, its watchdog is off. */
@@ -152,12 +153,14 @@ end_without_measuring(struct application *app, const char *error, const char *sa
 static EFI_STATUS
 show_rules_or_help(struct application *app)
 {
-	char *bytes = blocks_queue_rules_or_help(&app->console.serial, &app->run.report.options, &app->names.options);
+	char *bytes = blocks_queue_rules_or_help(&app->console.serial, &app->run.report.facts.options,
+						 &app->names.options);
 
 	if (!bytes)
 		return end_without_measuring(app, NO_MEMORY, "");
 	set_firmware_watchdog(0);
-	pager_show_document(&app->pager, &app->console, app->run.report.options.help ? "Options" : "Rules", bytes);
+	pager_show_document(&app->pager, &app->console, app->run.report.facts.options.help ? "Options" : "Rules",
+			    bytes);
 	exit_application(app, EXIT_PASS, true);
 	release_all_resources(app);
 	firmware_free(bytes);
@@ -216,17 +219,18 @@ measure_and_report(struct application *app)
 	console_add_port(&app->console, machine->platform.acpi.serial_port);
 	bool good = read_options(app, error);
 
-	serial_enable(&app->console.serial, report->options.serial);
+	serial_enable(&app->console.serial, report->facts.options.serial);
 	console_print_serial(&app->console, "baretick " VERSION " (" COMMIT ")\n");
 	machine_print_slow_instructions(&app->console);
 	if (!good)
 		return end_with_option_error(app, error);
-	if (report->options.rules || report->options.help)
+	if (report->facts.options.rules || report->facts.options.help)
 		return show_rules_or_help(app);
 	describe_machine(report, &machine->platform, &machine->smbios);
 	checkpoint_open(&app->checkpoint, report, &machine->smbios);
 	machine_choose_core_start_method(machine, report);
-	if (!plan_allocate_memory(&app->plan, machine_count_cores(machine, &report->options), &report_page, report)) {
+	if (!plan_allocate_memory(&app->plan, machine_count_cores(machine, &report->facts.options), &report_page,
+				  report)) {
 		checkpoint_close(&app->checkpoint, false);
 		return end_without_measuring(app, NO_MEMORY, "");
 	}
@@ -240,7 +244,7 @@ measure_and_report(struct application *app)
 
 	if (delivered)
 		send_report_at_end(&app->send, report, &app->plan, &app->netboot.server, &app->pager);
-	enum exit_result result = delivered ? get_exit_result(report->verdict) : EXIT_ERROR;
+	enum exit_result result = delivered ? get_exit_result(report->outcomes.verdict) : EXIT_ERROR;
 
 	exit_application(app, result, !machine->cores.firmware_lost_cores);
 	release_all_resources(app);

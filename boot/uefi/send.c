@@ -50,8 +50,8 @@ void
 send_report_at_end(struct send *send, const struct report *report, const struct plan *plan,
 		   const struct server *booted, struct pager *pager)
 {
-	*send = (struct send){ .plan = plan, .address = report->options.save.url, .pager = pager };
-	if (!report->options.save.given && !send->address[0]) {
+	*send = (struct send){ .plan = plan, .address = report->facts.options.save.url, .pager = pager };
+	if (!report->facts.options.save.given && !send->address[0]) {
 		send->address = booted->reports;
 		send->mac = booted->mac;
 	}

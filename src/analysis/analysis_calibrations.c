@@ -180,8 +180,8 @@ analysis_calculate_calibrations(const void *record, size_t size, struct report *
 {
 	struct scale scale = report_get_tsc_scale(report);
 
-	for (size_t i = 0; i < report->calibration_count; i++) {
-		struct report_calibration *row = &report->calibrations[i];
+	for (size_t i = 0; i < report->facts.calibration_count; i++) {
+		struct report_calibration *row = &report->facts.calibrations[i];
 		struct loop_results found = { .count = 0 };
 		struct record_reader reader = record_open_without_checksums(record, size), again = reader;
 		struct record_entry entry;
@@ -193,7 +193,7 @@ analysis_calculate_calibrations(const void *record, size_t size, struct report *
 			if (entry.kind == RECORD_CALIBRATION)
 				add_runs_from_entry(row, &found, &entry);
 		copy_refusal_counts(row, &found);
-		worst = set_median_and_worst_error(row, &found, &report->tsc_within);
+		worst = set_median_and_worst_error(row, &found, &report->figures.tsc_within);
 		set_durations_of_runs(row, again, worst, &scale);
 	}
 }

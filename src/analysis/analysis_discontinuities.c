@@ -44,7 +44,7 @@ clamp_difference(int64_t size)
 static const struct clock *
 get_compared_clock(const struct analysis_step *step, const struct record_compared *clock)
 {
-	return &step->report->clocks[clock->clock].clock;
+	return &step->report->facts.clocks[clock->clock].clock;
 }
 
 /* Converts TICKS of CLOCK to TSC ticks. */
@@ -71,7 +71,7 @@ may_emulator_have_moved_tsc(const struct analysis_step *step)
 static int64_t
 max_edge_lateness_ns(const struct analysis_step *step, int64_t late_ns)
 {
-	if (!step->report->hypervisor[0])
+	if (!step->report->facts.machine.hypervisor[0])
 		return EDGE_UNEVEN_NS;
 	return late_ns + (may_emulator_have_moved_tsc(step) ? MOVED_NS_MAX : 0);
 }
@@ -209,7 +209,7 @@ analysis_max_unreported_gain_ns(const struct analysis_step *step, const struct r
 {
 	struct offset by;
 
-	if (!get_compared_clock(step, clock)->edges_only || !step->report->hypervisor[0])
+	if (!get_compared_clock(step, clock)->edges_only || !step->report->facts.machine.hypervisor[0])
 		return 0;
 	by = reduce_gain_by_whole_wraps(clock_gain_on_tsc_ns(step, clock, ANALYSIS_EDGE_LATEST_NS, false),
 					time_between_wraps_ns(step, clock));
@@ -230,7 +230,7 @@ bool
 analysis_are_edge_clocks(const struct report *report, uint32_t clocks)
 {
 	for (size_t i = 0; i < ANALYSIS_TSC; i++)
-		if (set_has(clocks, i) && !report->clocks[i].clock.edges_only)
+		if (set_has(clocks, i) && !report->facts.clocks[i].clock.edges_only)
 			return false;
 	return true;
 }
@@ -242,8 +242,8 @@ analysis_are_edge_clocks(const struct report *report, uint32_t clocks)
 static uint32_t
 to_report_clock_set(const struct report *report, uint32_t clocks)
 {
-	for (size_t i = 0; i < report->clock_count && set_has(clocks, ANALYSIS_TSC); i++)
-		if (text_equal(report->clocks[i].clock.id, "tsc"))
+	for (size_t i = 0; i < report->facts.clock_count && set_has(clocks, ANALYSIS_TSC); i++)
+		if (text_equal(report->facts.clocks[i].clock.id, "tsc"))
 			return (clocks & ~set_of(ANALYSIS_TSC)) | set_of(i);
 	return clocks;
 }
@@ -336,15 +336,15 @@ static void
 add_discontinuity(struct report *report, const struct analysis_step *step)
 {
 	struct discontinuity found = analysis_group_clocks_by_gain(step, ANALYSIS_EDGE_LATEST_NS, step->is.floor_ns);
-	struct report_discontinuity *row = &report->discontinuities[report->discontinuity_count];
+	struct report_discontinuity *row = &report->figures.discontinuities[report->figures.discontinuity_count];
 	uint64_t begin = last_agreement_tsc(step, analysis_find_clocks_outside_tsc_group(&found));
 	int64_t step_ticks = clamp_difference((int64_t)(step->is.seen_tsc - begin));
 	struct offset step_ns = { clamp_difference(scale_ticks_to_ns_down(&step->scale, step_ticks)),
 				  clamp_difference(scale_ticks_to_ns_up(&step->scale, step_ticks)) };
 
-	if (found.count < 2 || report->discontinuity_count == REPORT_DISCONTINUITIES_MAX)
+	if (found.count < 2 || report->figures.discontinuity_count == REPORT_DISCONTINUITIES_MAX)
 		return;
-	report->discontinuity_count++;
+	report->figures.discontinuity_count++;
 	*row = (struct report_discontinuity){ .from_tsc = begin, .at_tsc = step->is.seen_tsc, .group_count = found.count,
 					  .gradual = did_clocks_diverge_until_end(step) };
 	for (size_t i = 0; i < found.count; i++) {
@@ -372,7 +372,7 @@ read_compared_clocks(struct analysis_step *step, const struct record_entry *entr
 		struct record_compared *clock = &step->clocks[step->count];
 
 		record_read_item(entry, i, clock);
-		step->count += clock->clock < step->report->clock_count && clock->implied.low &&
+		step->count += clock->clock < step->report->facts.clock_count && clock->implied.low &&
 			       clock->implied.low <= clock->implied.value && clock->implied.value <= clock->implied.high;
 	}
 }
@@ -384,15 +384,15 @@ analysis_calculate_discontinuities(const void *record, size_t size, struct repor
 	struct record_reader reader = record_open_without_checksums(record, size);
 	struct record_entry entry;
 
-	report->discontinuity_count = report->discontinuities_lost = 0;
-	scale_init(&step.scale, report->tsc);
+	report->figures.discontinuity_count = report->figures.discontinuities_lost = 0;
+	scale_init(&step.scale, report->figures.tsc);
 	while (record_read_next(&reader, &entry)) {
 		if (entry.kind == RECORD_SCALE)
 			analysis_read_scale(&step.scale, &entry);
 		if (entry.kind != RECORD_STEP)
 			continue;
 		record_read_fixed_part(&entry, &step.is);
-		report->discontinuities_lost += step.is.more;
+		report->figures.discontinuities_lost += step.is.more;
 		read_compared_clocks(&step, &entry);
 		add_discontinuity(report, &step);
 	}

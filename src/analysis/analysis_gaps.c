@@ -7,12 +7,13 @@
 static void
 clear_gap_figures(struct report *report)
 {
-	struct report_interference *all = &report->interference;
+	struct report_interference *all = &report->figures.interference;
 
 	*all = (struct report_interference){ .smi_known = all->smi_known, .smi_count = all->smi_count,
 					     .counter = all->counter, .counter_reason = all->counter_reason };
-	for (size_t i = 0; i < report->core_count; i++)
-		report->cores[i].observed_ns = report->cores[i].gaps = report->cores[i].worst_gap_ns = 0;
+	for (size_t i = 0; i < report->facts.core_count; i++)
+		report->facts.cores[i].observed_ns = report->facts.cores[i].gaps = report->facts.cores[i].worst_gap_ns =
+			0;
 }
 
 uint64_t
@@ -50,18 +51,18 @@ add_stolen_time(struct report_stolen *stolen, const struct scale *scale, const s
 static void
 add_gaps_of_core(struct report *report, const struct scale *scale, const struct record_entry *entry)
 {
-	struct report_interference *all = &report->interference;
+	struct report_interference *all = &report->figures.interference;
 	struct record_octave octave;
 	struct record_watch watch;
 
 	record_read_fixed_part(entry, &watch);
-	if (watch.core >= report->core_count)
+	if (watch.core >= report->facts.core_count)
 		return;
-	struct report_core *core = &report->cores[watch.core];
+	struct report_core *core = &report->facts.cores[watch.core];
 	uint64_t observed_ns = scale_ns(scale, watch.observed_ticks);
 	uint64_t worst_ns = scale_ns(scale, watch.worst_ticks);
 
-	all->threshold_ns = report->options.gap_ns;
+	all->threshold_ns = report->facts.options.gap_ns;
 	all->observed_ns += observed_ns;
 	all->measured = all->observed_ns != 0;
 	all->total_ns += scale_ns(scale, watch.total_ticks);
@@ -84,16 +85,16 @@ add_gaps_of_core(struct report *report, const struct scale *scale, const struct 
 static void
 add_single_gap(struct report *report, const struct scale *scale, const struct record_entry *entry)
 {
-	struct report_interference *all = &report->interference;
+	struct report_interference *all = &report->figures.interference;
 	struct record_gap gap;
 
 	record_read_fixed_part(entry, &gap);
-	if (gap.core >= report->core_count || all->event_count == REPORT_EVENTS_MAX)
+	if (gap.core >= report->facts.core_count || all->event_count == REPORT_EVENTS_MAX)
 		return;
 	all->events[all->event_count++] = (struct report_gap){
-		.at_ms = scale_ns(scale, gap.tsc - report->start_tsc) / NS_PER_MS,
+		.at_ms = scale_ns(scale, gap.tsc - report->facts.run.start_tsc) / NS_PER_MS,
 		.ns = scale_ns(scale, gap.ticks),
-		.core = report->cores[gap.core].apic_id,
+		.core = report->facts.cores[gap.core].apic_id,
 	};
 }
 
@@ -105,7 +106,7 @@ analysis_calculate_gaps(const void *record, size_t size, struct report *report)
 	struct scale scale;
 
 	clear_gap_figures(report);
-	scale_init(&scale, report->tsc);
+	scale_init(&scale, report->figures.tsc);
 	while (record_read_next(&reader, &entry)) {
 		if (entry.kind == RECORD_SCALE)
 			analysis_read_scale(&scale, &entry);

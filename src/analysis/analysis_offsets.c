@@ -27,12 +27,12 @@ struct offset_analysis {
 static void
 clear_offset_figures(struct report *report)
 {
-	struct report_skew *skew = &report->skew;
+	struct report_skew *skew = &report->figures.skew;
 
 	__builtin_memset(&skew->kind_reason, 0, sizeof(*skew) - offsetof(struct report_skew, kind_reason));
 	skew->kind_reason = "";
-	for (size_t i = 0; i < report->core_count; i++)
-		report->cores[i].pingpongs = 0;
+	for (size_t i = 0; i < report->facts.core_count; i++)
+		report->facts.cores[i].pingpongs = 0;
 	if (skew->memory)
 		report_divide_memory(report, skew->memory, skew->cores_max, skew->pairs_max);
 }
@@ -72,12 +72,12 @@ schedule_of_pass(const struct record_pass *pass)
 static void
 set_ranks(struct report *report, const struct record_entry *entry)
 {
-	size_t cores = read_cores_of_pass(report->core_count, entry, report->skew.core_of);
+	size_t cores = read_cores_of_pass(report->facts.core_count, entry, report->figures.skew.core_of);
 
-	for (size_t i = 0; i < report->core_count; i++)
-		report->cores[i].rank = REPORT_NO_RANK;
+	for (size_t i = 0; i < report->facts.core_count; i++)
+		report->facts.cores[i].rank = REPORT_NO_RANK;
 	for (size_t rank = 0; rank < cores; rank++)
-		report->cores[report->skew.core_of[rank]].rank = rank;
+		report->facts.cores[report->figures.skew.core_of[rank]].rank = rank;
 }
 
 static const char *
@@ -96,7 +96,7 @@ static void
 read_pass_entry(struct offset_analysis *analysis, const struct record_entry *entry)
 {
 	struct report *report = analysis->report;
-	struct report_skew *skew = &report->skew;
+	struct report_skew *skew = &report->figures.skew;
 	const struct offsets *first = &skew->passes[0].offsets;
 	struct record_pass read;
 	struct report_pass *pass;
@@ -107,7 +107,7 @@ read_pass_entry(struct offset_analysis *analysis, const struct record_entry *ent
 	is_first = read.stage == RECORD_PASS_FIRST;
 	if (!read.pass || read.stage < RECORD_PASS_FIRST || read.stage > RECORD_PASS_LAST)
 		return;
-	cores = is_first ? read_cores_of_pass(report->core_count, entry, NULL) : first->cores;
+	cores = is_first ? read_cores_of_pass(report->facts.core_count, entry, NULL) : first->cores;
 	if (cores < 2 || pair_schedule_count_pairs(schedule_of_pass(&read), cores) > skew->pairs_max ||
 	    (!is_first && schedule_of_pass(&read) != first->kind))
 		return;
@@ -136,7 +136,7 @@ add_warps_of_pingpong(struct offset_analysis *analysis, const struct record_ping
 		      const struct pingpong_result *result)
 {
 	struct report *report = analysis->report;
-	struct report_skew *skew = &report->skew;
+	struct report_skew *skew = &report->figures.skew;
 	bool is_second = result->ahead == PINGPONG_SECOND;
 
 	skew->warps += pingpong->warps;
@@ -144,8 +144,8 @@ add_warps_of_pingpong(struct offset_analysis *analysis, const struct record_ping
 		return;
 	skew->worst_warp_ticks = result->worst_ticks;
 	skew->worst_warp_ns = scale_ns(&analysis->scale, result->worst_ticks);
-	skew->worst_warp_a = report->cores[is_second ? pingpong->second : pingpong->first].apic_id;
-	skew->worst_warp_b = report->cores[is_second ? pingpong->first : pingpong->second].apic_id;
+	skew->worst_warp_a = report->facts.cores[is_second ? pingpong->second : pingpong->first].apic_id;
+	skew->worst_warp_b = report->facts.cores[is_second ? pingpong->first : pingpong->second].apic_id;
 }
 
 /*
@@ -157,10 +157,10 @@ add_round_trips(struct offset_analysis *analysis, const struct record_pingpong *
 {
 	struct report *report = analysis->report;
 
-	report->cores[pingpong->first].pingpongs += is_first_result;
-	report->cores[pingpong->second].pingpongs += is_first_result;
+	report->facts.cores[pingpong->first].pingpongs += is_first_result;
+	report->facts.cores[pingpong->second].pingpongs += is_first_result;
 	if (pingpong->median_trip_ticks)
-		histogram_record(report->skew.trips, pingpong->median_trip_ticks);
+		histogram_record(report->figures.skew.trips, pingpong->median_trip_ticks);
 	if (pingpong->best_trip_ticks && pingpong->best_trip_ticks < analysis->best_trip_ticks)
 		analysis->best_trip_ticks = pingpong->best_trip_ticks;
 }
@@ -179,18 +179,18 @@ add_pingpong(struct offset_analysis *analysis, struct report_pass *pass, struct 
 	size_t a, b;
 	bool is_first_result;
 
-	if (pingpong->first >= report->core_count || pingpong->second >= report->core_count)
+	if (pingpong->first >= report->facts.core_count || pingpong->second >= report->facts.core_count)
 		return;
 	pingpong_complete_result(&result, analysis->resolution_ticks);
 	add_warps_of_pingpong(analysis, pingpong, &result);
-	a = report->cores[pingpong->first].rank;
-	b = report->cores[pingpong->second].rank;
+	a = report->facts.cores[pingpong->first].rank;
+	b = report->facts.cores[pingpong->second].rank;
 	if (!pass || a >= b || b == REPORT_NO_RANK || (a && pass->offsets.kind == PAIR_SCHEDULE_STAR))
 		return;
 	is_first_result = offsets_add_pingpong(&pass->offsets, a, b, result.offset, result.moved_ticks, moment);
 	pass->pingpongs += is_first_result;
 	pass->again += !is_first_result;
-	if (pass == report->skew.passes)
+	if (pass == report->figures.skew.passes)
 		add_round_trips(analysis, pingpong, is_first_result);
 }
 
@@ -204,7 +204,7 @@ read_exchange_entry(struct offset_analysis *analysis, const struct record_entry 
 	record_read_fixed_part(entry, &exchange);
 	for (size_t i = 0; i < REPORT_PASSES && exchange.pass; i++)
 		if (analysis->numbers[i] == exchange.pass)
-			pass = &analysis->report->skew.passes[i];
+			pass = &analysis->report->figures.skew.passes[i];
 	for (size_t i = 0; i < entry->item_count; i++) {
 		record_read_item(entry, i, &pingpong);
 		add_pingpong(analysis, pass, (struct moment){ exchange.begin_tsc, exchange.end_tsc }, &pingpong);
@@ -241,7 +241,7 @@ read_passes_and_pingpongs(struct offset_analysis *analysis, const void *record, 
 static void
 finish_passes(struct offset_analysis *analysis)
 {
-	struct report_skew *skew = &analysis->report->skew;
+	struct report_skew *skew = &analysis->report->figures.skew;
 
 	for (size_t i = 0; i < REPORT_PASSES && skew->passes[0].pingpongs; i++) {
 		struct report_pass *pass = &skew->passes[skew->pass_count];
@@ -265,7 +265,7 @@ finish_passes(struct offset_analysis *analysis)
 static void
 report_drifts(struct offset_analysis *analysis)
 {
-	struct report_skew *skew = &analysis->report->skew;
+	struct report_skew *skew = &analysis->report->figures.skew;
 	const struct offsets *first = &skew->passes[0].offsets, *last = &report_get_last_pass(analysis->report)->offsets;
 	size_t pairs = pair_schedule_count_pairs(first->kind, first->cores), a, b;
 
@@ -281,7 +281,7 @@ report_drifts(struct offset_analysis *analysis)
 void
 analysis_calculate_offsets(const void *record, size_t size, struct report *report)
 {
-	struct report_skew *skew = &report->skew;
+	struct report_skew *skew = &report->figures.skew;
 	struct offset_analysis analysis = {
 		.report = report,
 		.resolution_ticks = 1,
@@ -292,11 +292,11 @@ analysis_calculate_offsets(const void *record, size_t size, struct report *repor
 	if (!skew->memory)
 		return;
 	histogram_clear(skew->trips);
-	scale_init(&analysis.scale, report->tsc);
+	scale_init(&analysis.scale, report->figures.tsc);
 	read_passes_and_pingpongs(&analysis, record, size);
 	skew->locked.worst_ns = scale_ns(&analysis.scale, skew->locked.worst_ticks);
 	skew->lock_free.worst_ns = scale_ns(&analysis.scale, skew->lock_free.worst_ticks);
-	report->series.tsc_resolution_ticks = analysis.resolution_ticks;
+	report->facts.series.tsc_resolution_ticks = analysis.resolution_ticks;
 	if (skew->trips->total) {
 		skew->best_trip_ns = scale_ns(&analysis.scale, analysis.best_trip_ticks);
 		skew->median_trip_ns = scale_ns(&analysis.scale, histogram_quantile(skew->trips, MEDIAN));

@@ -118,7 +118,7 @@ calculate_rates_between_readings(struct rate_readings *readings, struct clock_ra
 static void
 calculate_rates_of_clock(struct rates *rates, const struct rate_windows *windows, size_t i)
 {
-	struct report_clock *entry = &rates->report->clocks[i];
+	struct report_clock *entry = &rates->report->facts.clocks[i];
 	struct clock_rates *clock = &rates->clocks[i];
 	struct rate_readings readings;
 
@@ -134,8 +134,8 @@ calculate_rates_of_clock(struct rates *rates, const struct rate_windows *windows
 		rates->tsc_resolution_ticks = readings.tsc_resolution_ticks;
 		calculate_rates_between_readings(&readings, clock, entry);
 	}
-	for (size_t r = 0; r < rates->report->series.count; r++) {
-		struct series_clock *row = &rates->report->series.rows[r].clocks[i];
+	for (size_t r = 0; r < rates->report->facts.series.count; r++) {
+		struct series_clock *row = &rates->report->facts.series.rows[r].clocks[i];
 
 		row->implied = (struct rate_interval){ .known = false };
 		if (clock->is_followed && row->last.end)
@@ -180,8 +180,8 @@ find_clocks_not_derived_from_tsc(const struct report *report)
 {
 	uint32_t clocks = 0;
 
-	for (size_t i = 0; i < report->clock_count; i++)
-		clocks |= report->clocks[i].clock.by_tsc ? 0 : set_of(i);
+	for (size_t i = 0; i < report->facts.clock_count; i++)
+		clocks |= report->facts.clocks[i].clock.by_tsc ? 0 : set_of(i);
 	return clocks;
 }
 
@@ -196,11 +196,11 @@ choose_clock_that_sets_scale(struct rates *rates)
 	struct rate_interval votes[REPORT_CLOCKS_MAX] = { { .known = false } };
 	struct falseticker_sources sources;
 	struct falseticker found;
-	size_t count = report->clock_count, best;
+	size_t count = report->facts.clock_count, best;
 
 	for (size_t i = 0; i < count; i++)
-		votes[i] = text_equal(report->clocks[i].clock.id, "tsc") ?
-			   rate_get_claimed_tsc_rate(&report->clocks[i].clock) : rates->implied[i];
+		votes[i] = text_equal(report->facts.clocks[i].clock.id, "tsc") ?
+			   rate_get_claimed_tsc_rate(&report->facts.clocks[i].clock) : rates->implied[i];
 	sources = find_clock_sources_for_rates(report, votes);
 	found = falseticker_find(votes, count, &sources, rates->limit_ppb);
 	rates->outcome.undecided = found.undecided;
@@ -243,22 +243,23 @@ choose_tsc_claim(struct rates *rates)
 {
 	struct report *report = rates->report;
 	struct report_clock *tsc = report_find_clock(report, "tsc");
-	size_t best = rate_find_consensus_index(rates->implied, report->clock_count,
+	size_t best = rate_find_consensus_index(rates->implied, report->facts.clock_count,
 						find_clocks_not_derived_from_tsc(report));
 
-	if (!tsc || best == report->clock_count || report->options.tsc_hz ||
+	if (!tsc || best == report->facts.clock_count || report->facts.options.tsc_hz ||
 	    tsc_claim_agrees_with_rate(rates, &tsc->clock, &rates->implied[best]))
 		return;
-	for (size_t i = 0; i < report->claim_count; i++) {
-		const struct claim *claim = &report->claims[i].claim;
+	for (size_t i = 0; i < report->facts.claim_count; i++) {
+		const struct claim *claim = &report->facts.claims[i].claim;
 		struct clock other = tsc_with_claimed_frequency(tsc->clock, claim);
 
 		if (claim->clock != CLAIM_OF_TSC || !claim->hz.den || other.claimed_within_ppb > rates->limit_ppb ||
 		    !tsc_claim_agrees_with_rate(rates, &other, &rates->implied[best]))
 			continue;
-		for (size_t c = 0; c < report->clock_count; c++)
-			if (text_equal(report->clocks[c].clock.main, "tsc"))
-				report->clocks[c].clock = tsc_with_claimed_frequency(report->clocks[c].clock, claim);
+		for (size_t c = 0; c < report->facts.clock_count; c++)
+			if (text_equal(report->facts.clocks[c].clock.main, "tsc"))
+				report->facts.clocks[c].clock =
+					tsc_with_claimed_frequency(report->facts.clocks[c].clock, claim);
 		return;
 	}
 }
@@ -272,27 +273,27 @@ set_tsc_rate(struct rates *rates, bool whole_run)
 	size_t best = choose_clock_that_sets_scale(rates);
 	struct text source;
 
-	text_init(&source, report->tsc_source, sizeof(report->tsc_source));
-	report->tsc_within = (struct rate_interval){ .known = false };
-	report->tsc = (struct rate){ 0, 0 };
-	report->relative_to = best < report->clock_count ? report->clocks[best].clock.id : "";
-	if (best < report->clock_count) {
-		report->tsc_within = rates->implied[best];
-		report->tsc = (struct rate){ rates->implied[best].value, MICROHZ };
+	text_init(&source, report->figures.tsc_source, sizeof(report->figures.tsc_source));
+	report->figures.tsc_within = (struct rate_interval){ .known = false };
+	report->figures.tsc = (struct rate){ 0, 0 };
+	report->figures.relative_to = best < report->facts.clock_count ? report->facts.clocks[best].clock.id : "";
+	if (best < report->facts.clock_count) {
+		report->figures.tsc_within = rates->implied[best];
+		report->figures.tsc = (struct rate){ rates->implied[best].value, MICROHZ };
 		if (tsc)
 			tsc->rate_whole_run = whole_run && rates->clocks[best].has_final;
-		text_printf(&source, "measured against %s", report->clocks[best].clock.id);
+		text_printf(&source, "measured against %s", report->facts.clocks[best].clock.id);
 	} else if (tsc && tsc->clock.state == CLOCK_STUCK) {
 		text_put(&source, "the TSC does not count");
 	} else if (tsc && tsc->clock.claimed.den) {
-		report->tsc = tsc->clock.claimed;
+		report->figures.tsc = tsc->clock.claimed;
 		text_printf(&source, "claimed by %s; no other clock could measure the rate",
-			    report->options.tsc_hz ? "tsc_hz=" : "CPUID");
+			    report->facts.options.tsc_hz ? "tsc_hz=" : "CPUID");
 	} else {
 		text_put(&source, "no clock could measure the rate");
 	}
-	if (tsc && report->tsc_within.known)
-		set_measured_rate(tsc, &report->tsc_within);
+	if (tsc && report->figures.tsc_within.known)
+		set_measured_rate(tsc, &report->figures.tsc_within);
 }
 
 /* Returns half the width of LOW..HIGH, divided by LOW. */
@@ -321,7 +322,7 @@ static void
 set_error_budget(const struct rates *rates, const struct report_clock *from, const struct rate_span *span,
 		 struct report_clock *entry)
 {
-	const struct rate_interval *tsc = &rates->report->tsc_within;
+	const struct rate_interval *tsc = &rates->report->figures.tsc_within;
 	const struct rate_slope *slope = &span->slope;
 	unsigned __int128 low = (unsigned __int128)slope->low_ticks * slope->high_time;
 	unsigned __int128 high = (unsigned __int128)slope->high_ticks * slope->low_time;
@@ -356,12 +357,12 @@ compare_rates_of_pair(struct rates *rates, const struct rate_span *spans, size_t
 {
 	struct report *report = rates->report;
 	struct interval_ppb ppb = rate_relative_difference(&spans[a].implied, &spans[b].implied);
-	struct report_rate *pair = &report->rates[report->rate_count];
+	struct report_rate *pair = &report->figures.rates[report->figures.rate_count];
 
-	if (!ppb.known || report->rate_count == REPORT_RATES_MAX)
+	if (!ppb.known || report->figures.rate_count == REPORT_RATES_MAX)
 		return;
-	report->rate_count++;
-	*pair = (struct report_rate){ report->clocks[a].clock.id, report->clocks[b].clock.id,
+	report->figures.rate_count++;
+	*pair = (struct report_rate){ report->facts.clocks[a].clock.id, report->facts.clocks[b].clock.id,
 				      ppb, ppb.high - ppb.low <= 2 * SAME_SOURCE_PPB };
 	pair->same_source &= may_rates_be_equal(&spans[a].implied, &spans[b].implied);
 	for (size_t half = 0; half < 2; half++)
@@ -398,52 +399,52 @@ calculate_rates(struct rates *rates, bool whole_run)
 	struct report_clock *tsc = report_find_clock(report, "tsc");
 	struct rate_span spans[REPORT_CLOCKS_MAX] = { { .fit = RATE_FIT_NONE } };
 
-	for (size_t i = 0; i < report->clock_count; i++) {
+	for (size_t i = 0; i < report->facts.clock_count; i++) {
 		const struct clock_rates *clock = &rates->clocks[i];
 
 		if (clock->is_followed && !clock->is_uncounted)
 			spans[i] = whole_run && clock->has_final ? clock->whole : clock->window;
 		if (clock->is_followed && !spans[i].implied.known)
-			spans[i] = make_span_of_pace(clock, &report->clocks[i].clock.claimed, &clock->scale);
-		rates->implied[i] = report->clocks[i].implied = spans[i].implied;
+			spans[i] = make_span_of_pace(clock, &report->facts.clocks[i].clock.claimed, &clock->scale);
+		rates->implied[i] = report->facts.clocks[i].implied = spans[i].implied;
 	}
 	choose_tsc_claim(rates);
 	set_tsc_rate(rates, whole_run);
-	for (size_t i = 0; i < report->clock_count; i++) {
-		struct report_clock *entry = &report->clocks[i];
+	for (size_t i = 0; i < report->facts.clock_count; i++) {
+		struct report_clock *entry = &report->facts.clocks[i];
 
 		entry->uncounted = rates->clocks[i].is_uncounted ||
 				   (rates->clocks[i].pace > 1 && spans[i].fit == RATE_FIT_NONE);
 		if (entry->implied.known) {
-			struct rate_interval rate = rate_of_clock(&spans[i].slope, &report->tsc_within);
+			struct rate_interval rate = rate_of_clock(&spans[i].slope, &report->figures.tsc_within);
 
 			entry->rate_fit = spans[i].fit;
 			entry->rate_whole_run = whole_run && rates->clocks[i].has_final;
 			set_measured_rate(entry, &rate);
 			set_error_budget(rates, entry, &spans[i], entry);
-			if (tsc && text_equal(entry->clock.id, report->relative_to))
+			if (tsc && text_equal(entry->clock.id, report->figures.relative_to))
 				set_error_budget(rates, entry, &spans[i], tsc);
 		}
 		set_rate_with_crystal_error(rates, entry);
 	}
 	if (tsc) {
-		struct rate_span *claimed = &spans[tsc - report->clocks];
+		struct rate_span *claimed = &spans[tsc - report->facts.clocks];
 
 		tsc->implied = rate_get_claimed_tsc_rate(&tsc->clock);
 		claimed->implied = claimed->halves[0] = claimed->halves[1] = tsc->implied;
 	}
-	report->rate_count = 0;
-	for (size_t a = 0; a < report->clock_count; a++)
-		for (size_t b = a + 1; b < report->clock_count; b++)
+	report->figures.rate_count = 0;
+	for (size_t a = 0; a < report->facts.clock_count; a++)
+		for (size_t b = a + 1; b < report->facts.clock_count; b++)
 			compare_rates_of_pair(rates, spans, a, b);
 }
 
 static void
 store_window_rates(struct rates *rates, const struct scale *scale)
 {
-	for (size_t i = 0; i < rates->report->clock_count; i++) {
+	for (size_t i = 0; i < rates->report->facts.clock_count; i++) {
 		const struct clock_rates *clock = &rates->clocks[i];
-		struct report_clock *entry = &rates->report->clocks[i];
+		struct report_clock *entry = &rates->report->facts.clocks[i];
 
 		entry->implied_window = entry->implied;
 		if (!clock->is_followed || entry->uncounted || !entry->implied.known)
@@ -462,7 +463,7 @@ static bool
 is_final_reading_usable(struct rates *rates, size_t i, uint64_t change_ppb)
 {
 	const struct clock_rates *clock = &rates->clocks[i];
-	const struct report_clock *entry = &rates->report->clocks[i];
+	const struct report_clock *entry = &rates->report->facts.clocks[i];
 	uint64_t back_ticks = clock->last.ticks - clock->final.ticks;
 
 	if (!clock->has_final || !entry->implied_window.known ||
@@ -483,8 +484,8 @@ find_clock_with_longest_wrap(const struct rates *rates, uint32_t done)
 	size_t last = REPORT_CLOCKS_MAX;
 	uint64_t longest_ns = 0;
 
-	for (size_t i = 0; i < rates->report->clock_count; i++) {
-		const struct clock *clock = &rates->report->clocks[i].clock;
+	for (size_t i = 0; i < rates->report->facts.clock_count; i++) {
+		const struct clock *clock = &rates->report->facts.clocks[i].clock;
 		uint64_t ns;
 
 		if (!rates->clocks[i].has_final || set_has(done, i))
@@ -510,7 +511,7 @@ set_rate_changes_since_window(struct rates *rates, const struct scale *scale)
 	uint32_t done = 0;
 
 	for (size_t i; (i = find_clock_with_longest_wrap(rates, done)) < REPORT_CLOCKS_MAX;) {
-		struct report_clock *entry = &rates->report->clocks[i];
+		struct report_clock *entry = &rates->report->facts.clocks[i];
 		struct clock_rates *clock = &rates->clocks[i];
 
 		done |= set_of(i);
@@ -544,14 +545,14 @@ is_scale_outside_rate(const struct scale *scale, const struct rate_interval *rat
 static void
 find_edge_clocks_of_unsure_rate(struct rates *rates, const struct scale *scale)
 {
-	for (size_t i = 0; i < rates->report->clock_count; i++) {
+	for (size_t i = 0; i < rates->report->facts.clock_count; i++) {
 		const struct clock_rates *clock = &rates->clocks[i];
 		const struct rate_interval *half = &clock->window.halves[0];
-		struct report_clock *entry = &rates->report->clocks[i];
+		struct report_clock *entry = &rates->report->facts.clocks[i];
 
 		if (clock->has_again)
 			entry->implied_since = clock->again;
-		if (!rates->report->hypervisor[0] || !clock->is_followed || !entry->clock.edges_only ||
+		if (!rates->report->facts.machine.hypervisor[0] || !clock->is_followed || !entry->clock.edges_only ||
 		    !is_scale_outside_rate(scale, &entry->implied_window) ||
 		    (entry->implied_since.known && !may_rates_be_equal(&entry->implied_window, &entry->implied_since)))
 			continue;
@@ -570,9 +571,9 @@ find_edge_clocks_of_unsure_rate(struct rates *rates, const struct scale *scale)
 static bool
 are_all_rates_steady(const struct rates *rates)
 {
-	for (size_t i = 0; i < rates->report->clock_count; i++) {
+	for (size_t i = 0; i < rates->report->facts.clock_count; i++) {
 		const struct clock_rates *clock = &rates->clocks[i];
-		const struct report_clock *entry = &rates->report->clocks[i];
+		const struct report_clock *entry = &rates->report->facts.clocks[i];
 
 		if (clock->is_followed && entry->implied_window.known && !clock->may_have_stopped &&
 		    (!entry->change_since.known || rate_min_abs(&entry->change)))
@@ -591,8 +592,8 @@ has_tsc_rate_changed(const struct rates *rates)
 	int64_t limit_ppb = (int64_t)rates->limit_ppb;
 	bool gained = false, lost = false;
 
-	for (size_t i = 0; i < rates->report->clock_count; i++) {
-		const struct report_clock *entry = &rates->report->clocks[i];
+	for (size_t i = 0; i < rates->report->facts.clock_count; i++) {
+		const struct report_clock *entry = &rates->report->facts.clocks[i];
 
 		if (!rates->clocks[i].is_followed || entry->clock.edges_only || !entry->change_since.known)
 			continue;
@@ -610,29 +611,29 @@ clock_rate_in_soak_row(const struct report *report, const struct series_clock *r
 {
 	if (text_equal(entry->clock.id, "tsc"))
 		return rate_get_claimed_tsc_rate(&entry->clock);
-	return rate_widen(row[entry - report->clocks].implied, entry->clock.claimed_within_ppb);
+	return rate_widen(row[entry - report->facts.clocks].implied, entry->clock.claimed_within_ppb);
 }
 
 /* Sets each clock's rate in each row of the series, relative to the clock that sets the TSC's rate. */
 static void
 compare_rates_in_soak_rows(const struct report *report)
 {
-	const struct report_clock *by = report_find_clock(report, report->relative_to);
+	const struct report_clock *by = report_find_clock(report, report->figures.relative_to);
 
-	for (size_t r = 0; r < report->series.count; r++) {
-		struct series_clock *row = report->series.rows[r].clocks;
+	for (size_t r = 0; r < report->facts.series.count; r++) {
+		struct series_clock *row = report->facts.series.rows[r].clocks;
 		struct rate_interval scale = { .known = false };
 
 		if (by)
 			scale = clock_rate_in_soak_row(report, row, by);
 
-		for (size_t i = 0; i < report->clock_count; i++) {
-			struct rate_interval rate = clock_rate_in_soak_row(report, row, &report->clocks[i]);
+		for (size_t i = 0; i < report->facts.clock_count; i++) {
+			struct rate_interval rate = clock_rate_in_soak_row(report, row, &report->facts.clocks[i]);
 
 			row[i].rate = rate_relative_difference(&rate, &scale);
 		}
 		if (scale.known)
-			row[by - report->clocks].rate = (struct interval_ppb){ true, 0, 0, 0 };
+			row[by - report->facts.clocks].rate = (struct interval_ppb){ true, 0, 0, 0 };
 	}
 }
 
@@ -644,7 +645,7 @@ analysis_calculate_rates(const void *record, size_t size, uint64_t limit_ppb, st
 	struct rates rates = { .report = report, .limit_ppb = limit_ppb };
 	struct scale scale;
 
-	for (size_t i = 0; i < report->clock_count; i++) {
+	for (size_t i = 0; i < report->facts.clock_count; i++) {
 		calculate_rates_of_clock(&rates, &windows, i);
 		rates.clocks[i].is_uncounted = rates.clocks[i].is_followed && set_has(miscounted, i);
 	}
@@ -655,7 +656,8 @@ analysis_calculate_rates(const void *record, size_t size, uint64_t limit_ppb, st
 		set_rate_changes_since_window(&rates, &scale);
 		find_edge_clocks_of_unsure_rate(&rates, &scale);
 		rates.outcome.whole_run = are_all_rates_steady(&rates) ||
-					  (report->options.profile == PROFILE_SOAK && !has_tsc_rate_changed(&rates));
+					  (report->facts.options.profile == PROFILE_SOAK &&
+					   !has_tsc_rate_changed(&rates));
 	}
 	if (rates.outcome.whole_run)
 		calculate_rates(&rates, true);

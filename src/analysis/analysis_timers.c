@@ -335,8 +335,8 @@ read_timer_entry(struct timer_analysis *analysis, const struct record_entry *ent
 	analysis->tick = analysis_calculate_timer_tick(timer, &analysis->scale);
 	analysis->value_count = 0;
 	analysis->row = NULL;
-	if (timer->timer < analysis->report->interval_count && are_timer_fields_in_range(timer))
-		analysis->row = &analysis->report->intervals[timer->timer];
+	if (timer->timer < analysis->report->facts.interval_count && are_timer_fields_in_range(timer))
+		analysis->row = &analysis->report->facts.intervals[timer->timer];
 }
 
 static void
@@ -359,8 +359,9 @@ clear_timer_rows(struct report *report)
 {
 	const size_t first = offsetof(struct report_interval, asked);
 
-	for (size_t i = 0; i < report->interval_count; i++)
-		__builtin_memset((char *)&report->intervals[i] + first, 0, sizeof(report->intervals[i]) - first);
+	for (size_t i = 0; i < report->facts.interval_count; i++)
+		__builtin_memset((char *)&report->facts.intervals[i] + first, 0,
+				 sizeof(report->facts.intervals[i]) - first);
 }
 
 void
@@ -371,7 +372,7 @@ analysis_calculate_timers(const void *record, size_t size, struct report *report
 	struct record_entry entry;
 
 	clear_timer_rows(report);
-	scale_init(&analysis.scale, report->tsc);
+	scale_init(&analysis.scale, report->figures.tsc);
 	while (record_read_next(&reader, &entry)) {
 		if (entry.kind == RECORD_SCALE)
 			read_tsc_scale(&analysis, &entry);

@@ -73,25 +73,27 @@ facts_get_table_shape(enum facts_table table)
 struct facts_elements
 facts_get_list_elements(enum facts_list list, struct report *report, struct calibration_loop *loops)
 {
-	struct series *series = &report->series;
+	struct series *series = &report->facts.series;
 	bool has_rows = series->count > 0;
 
 	switch (list) {
 	case FACTS_REPORT:       return ELEMENTS(report, report, 1);
-	case FACTS_CLOCKS:       return ELEMENTS(clock, report->clocks, report->clock_count);
-	case FACTS_CLAIMS:       return ELEMENTS(claim, report->claims, report->claim_count);
-	case FACTS_CORES:        return ELEMENTS(core, report->cores, report->core_count);
-	case FACTS_INTERVALS:    return ELEMENTS(interval, report->intervals, report->interval_count);
-	case FACTS_BEHAVIOURS:   return ELEMENTS(behaviour, report->behaviours.rows, report->behaviours.count);
-	case FACTS_NOTES:        return ELEMENTS(note, report->notes, report->note_count);
-	case FACTS_LOOPS:        return ELEMENTS(loop, loops, report->calibration_count);
-	case FACTS_LOOP_REASONS: return ELEMENTS(calibration, report->calibrations, report->calibration_count);
+	case FACTS_CLOCKS:       return ELEMENTS(clock, report->facts.clocks, report->facts.clock_count);
+	case FACTS_CLAIMS:       return ELEMENTS(claim, report->facts.claims, report->facts.claim_count);
+	case FACTS_CORES:        return ELEMENTS(core, report->facts.cores, report->facts.core_count);
+	case FACTS_INTERVALS:    return ELEMENTS(interval, report->facts.intervals, report->facts.interval_count);
+	case FACTS_BEHAVIOURS:   return ELEMENTS(behaviour, report->outcomes.behaviours.rows,
+						 report->outcomes.behaviours.count);
+	case FACTS_NOTES:        return ELEMENTS(note, report->facts.notes, report->facts.note_count);
+	case FACTS_LOOPS:        return ELEMENTS(loop, loops, report->facts.calibration_count);
+	case FACTS_LOOP_REASONS: return ELEMENTS(calibration, report->facts.calibrations,
+						 report->facts.calibration_count);
 	case FACTS_ROWS:         return ELEMENTS(series_row, series->rows, series->count);
 	case FACTS_ROW_CLOCKS:
 		return ELEMENTS(series_clock, has_rows ? series->rows[0].clocks : NULL, series->count * series->clocks);
 	case FACTS_ROW_OFFSETS:
 		return ELEMENTS(offset, has_rows ? series->rows[0].offsets : NULL, series->count * series->cores);
-	case FACTS_FINDINGS:     return ELEMENTS(finding, report->findings, report->finding_count);
+	case FACTS_FINDINGS:     return ELEMENTS(finding, report->outcomes.findings, report->outcomes.finding_count);
 	default:                 return (struct facts_elements){ .count = 0 };
 	}
 }

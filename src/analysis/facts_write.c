@@ -235,8 +235,8 @@ facts_write(struct record *record, const struct report *report)
 {
 	struct calibration_loop loops[CALIBRATION_LOOPS];
 
-	for (size_t i = 0; i < report->calibration_count; i++)
-		loops[i] = *report->calibrations[i].loop;
+	for (size_t i = 0; i < report->facts.calibration_count; i++)
+		loops[i] = *report->facts.calibrations[i].loop;
 	for (enum facts_list list = FACTS_REPORT; list < FACTS_LISTS; list++) {
 		/* The elements are only read here, although facts_get_list_elements() returns them without const. */
 		const struct facts_elements elements = facts_get_list_elements(list, (struct report *)(uintptr_t)report, loops);
@@ -244,7 +244,7 @@ facts_write(struct record *record, const struct report *report)
 		for (size_t next = 0; next < elements.count; )
 			next = put_facts_entry(record, list, &elements, next);
 	}
-	for (size_t i = 0; i < report->clock_count; i++)
-		if (report->clocks[i].latency && report->clocks[i].latency->count)
-			put_latency(record, i, report->clocks[i].latency);
+	for (size_t i = 0; i < report->facts.clock_count; i++)
+		if (report->facts.clocks[i].latency && report->facts.clocks[i].latency->count)
+			put_latency(record, i, report->facts.clocks[i].latency);
 }

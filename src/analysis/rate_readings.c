@@ -178,12 +178,12 @@ void
 rate_read_batches(const struct rate_windows *windows, const struct report *report, size_t i,
 		  struct rate_readings *readings)
 {
-	const struct clock *clock = &report->clocks[i].clock;
+	const struct clock *clock = &report->facts.clocks[i].clock;
 	struct wraps_count count = { .clock = NULL };
 	struct rate_batch_reader reader = rate_open_batches(windows->record, windows->size);
 	unsigned tick_changes = 0;
 
-	*readings = (struct rate_readings){ .report = report, .entry = &report->clocks[i] };
+	*readings = (struct rate_readings){ .report = report, .entry = &report->facts.clocks[i] };
 	while (rate_read_next_batch(&reader)) {
 		struct record_batch batch = reader.batch;
 		const struct sample sample = rate_sample_of_batch(&batch);
@@ -243,7 +243,7 @@ slope_of_two_samples(const struct rate_readings *readings, const struct sample *
 	struct rate_window window = { *from, *to, edges_only ? 0 : readings->smallest_ticks + RESOLUTION_UNEVEN_TICKS,
 				      readings->tsc_resolution_ticks };
 
-	if (edges_only && readings->report->hypervisor[0] && from->end < to->begin)
+	if (edges_only && readings->report->facts.machine.hypervisor[0] && from->end < to->begin)
 		rate_allow_late_edges(&window, scale_ns_to_ticks(&readings->scale, ANALYSIS_EDGE_LATE_NS));
 	return rate_calculate_slope(&window);
 }

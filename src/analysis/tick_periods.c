@@ -293,7 +293,7 @@ count_lost_and_doubled_periods(struct timer_analysis *analysis, const struct per
 {
 	struct report_interval *row = analysis->row;
 	/* The host can delay the ticks of a guest without preempting the core, because its timers may be other threads. */
-	bool busy = analysis->report->hypervisor[0] ||
+	bool busy = analysis->report->facts.machine.hypervisor[0] ||
 		    timer_was_core_preempted(analysis, 0, UINT64_MAX, analysis->entry_ticks), was_empty = false;
 	size_t pending = 0;
 

@@ -127,9 +127,10 @@ wraps_find_miscounted_clocks(const struct rate_windows *windows, const struct re
 	const struct record_batch *batch = &reader.batch;
 
 	while (rate_read_next_batch(&reader)) {
-		if (batch->clock >= report->clock_count || !rate_is_in_window(windows, batch) || !reader.scale.hz.num)
+		if (batch->clock >= report->facts.clock_count || !rate_is_in_window(windows, batch) ||
+		    !reader.scale.hz.num)
 			continue;
-		const struct clock *clock = &report->clocks[batch->clock].clock;
+		const struct clock *clock = &report->facts.clocks[batch->clock].clock;
 		struct checked *checked = &clocks[batch->clock];
 
 		if (clock->edges_only || clock->by_tsc || !clock->claimed.num)

@@ -30,16 +30,16 @@
 static bool
 is_cpu_intel(const struct report *report)
 {
-	return text_equal(report->cpu_vendor, "GenuineIntel");
+	return text_equal(report->facts.machine.cpu_vendor, "GenuineIntel");
 }
 
 /* Returns the first claim of SOURCE on CLOCK, with or without a rate, or NULL. */
 static const struct claim *
 find_claim(const struct report *report, enum claim_source source, enum claim_clock clock)
 {
-	for (size_t i = 0; i < report->claim_count; i++)
-		if (report->claims[i].claim.source == source && report->claims[i].claim.clock == clock)
-			return &report->claims[i].claim;
+	for (size_t i = 0; i < report->facts.claim_count; i++)
+		if (report->facts.claims[i].claim.source == source && report->facts.claims[i].claim.clock == clock)
+			return &report->facts.claims[i].claim;
 	return NULL;
 }
 
@@ -53,17 +53,17 @@ does_linux_get_rate_from_hypervisor(const struct report *report)
 {
 	return find_claim(report, CLAIM_HYPERV, CLAIM_OF_TSC) || find_claim(report, CLAIM_KVM_PAGE, CLAIM_OF_TSC) ||
 	       find_claim(report, CLAIM_SECURE_TSC, CLAIM_OF_TSC) ||
-	       paravirtual_find(&report->paravirtual, PARAVIRTUAL_XEN) ||
-	       paravirtual_find(&report->paravirtual, PARAVIRTUAL_VMWARE) ||
-	       paravirtual_find(&report->paravirtual, PARAVIRTUAL_ACRN);
+	       paravirtual_find(&report->facts.machine.paravirtual, PARAVIRTUAL_XEN) ||
+	       paravirtual_find(&report->facts.machine.paravirtual, PARAVIRTUAL_VMWARE) ||
+	       paravirtual_find(&report->facts.machine.paravirtual, PARAVIRTUAL_ACRN);
 }
 
 static enum paravirtual_kind
 find_paravirtual_kind_at_cpuid_leaf(const struct report *report, uint32_t base)
 {
-	for (size_t i = 0; i < report->paravirtual.count; i++)
-		if (report->paravirtual.interfaces[i].base == base)
-			return report->paravirtual.interfaces[i].kind;
+	for (size_t i = 0; i < report->facts.machine.paravirtual.count; i++)
+		if (report->facts.machine.paravirtual.interfaces[i].base == base)
+			return report->facts.machine.paravirtual.interfaces[i].kind;
 	return PARAVIRTUAL_VIRTUALBOX; /* any kind of interface whose rates no system uses */
 }
 
@@ -108,7 +108,7 @@ does_postgresql_use_claim(const struct report *report, const struct claim *claim
 
 	if (claim->clock != CLAIM_OF_TSC)
 		return false;
-	if (report->hypervisor[0])
+	if (report->facts.machine.hypervisor[0])
 		return claim->source == CLAIM_KHZ_LEAF && claim->base == CLAIM_FIRST_BASE &&
 		       (kind == PARAVIRTUAL_KVM || kind == PARAVIRTUAL_VMWARE);
 	return claim->source == CLAIM_LEAF_15 ||
@@ -175,8 +175,8 @@ count_clocks_that_agree_on_tsc_rate(struct report *report)
 	struct vote vote = { .report = report };
 	size_t count = 0;
 
-	for (size_t i = 0; i < report->clock_count; i++) {
-		const struct report_clock *entry = &report->clocks[i];
+	for (size_t i = 0; i < report->facts.clock_count; i++) {
+		const struct report_clock *entry = &report->facts.clocks[i];
 
 		if (vote_is_rate_compared(report, entry) && !text_equal(entry->clock.id, "tsc") && !entry->clock.by_tsc &&
 		    !vote_may_clock_jump(report, entry))
@@ -194,8 +194,8 @@ count_clocks_that_agree_on_tsc_rate(struct report *report)
 static bool
 has_any_clock_changed_rate(const struct report *report)
 {
-	for (size_t i = 0; i < report->clock_count; i++)
-		if (rate_is_beyond(&report->clocks[i].change, CHANGE_PPB))
+	for (size_t i = 0; i < report->facts.clock_count; i++)
+		if (rate_is_beyond(&report->facts.clocks[i].change, CHANGE_PPB))
 			return true;
 	return false;
 }
@@ -204,11 +204,13 @@ static enum trust
 find_trust_in_tsc_rate(struct report *report)
 {
 	const struct report_clock *tsc = report_find_clock(report, "tsc");
-	const struct report_clock *by = report_find_clock(report, report->relative_to ? report->relative_to : "");
+	const struct report_clock *by = report_find_clock(report, report->figures.relative_to ?
+							  report->figures.relative_to : "");
 
 	if (!tsc || !tsc->measured.known || !by || by->clock.by_tsc || judge_has_tsc_stepped_or_jumped(report))
 		return TRUST_NONE;
-	if (report->discontinuity_count || has_any_clock_changed_rate(report) || rate_changes_may_tsc_have_changed(report))
+	if (report->figures.discontinuity_count || has_any_clock_changed_rate(report) ||
+	    rate_changes_may_tsc_have_changed(report))
 		return TRUST_OPEN;
 	if (tsc->absolute.known)
 		return TRUST_FULL;
@@ -225,7 +227,7 @@ static void
 set_measured_rate_of_claim(const struct report *report, struct report_claim *row)
 {
 	const struct report_clock *tsc = report_find_clock(report, "tsc");
-	struct interval_millihz rate = row->claim.clock == CLAIM_OF_LAPIC ? report->lapic : tsc->measured;
+	struct interval_millihz rate = row->claim.clock == CLAIM_OF_LAPIC ? report->facts.lapic : tsc->measured;
 
 	row->measured = (struct interval_millihz){
 		rate.known, multiply_by_ratio(rate.value, &row->claim.per_tsc, SCALE_NEAREST),
@@ -285,8 +287,8 @@ do_all_claims_contradict_clocks(const struct report *report)
 	uint64_t limit = judge_rate_limit_ppb(report);
 	size_t count = 0;
 
-	for (size_t i = 0; i < report->claim_count; i++) {
-		const struct report_claim *row = &report->claims[i];
+	for (size_t i = 0; i < report->facts.claim_count; i++) {
+		const struct report_claim *row = &report->facts.claims[i];
 
 		if (row->claim.clock != CLAIM_OF_TSC || !row->claim.hz.den || row->claim.source == CLAIM_CPU_NAME)
 			continue;
@@ -311,8 +313,8 @@ judge_is_tsc_claim_wrong(const struct report *report)
 {
 	const struct report_clock *tsc = report_find_clock(report, "tsc");
 
-	for (size_t i = 0; tsc && i < report->claim_count; i++) {
-		const struct report_claim *row = &report->claims[i];
+	for (size_t i = 0; tsc && i < report->facts.claim_count; i++) {
+		const struct report_claim *row = &report->facts.claims[i];
 
 		if (row->claim.clock == CLAIM_OF_TSC && row->outcome == OUTCOME_FAILED &&
 		    is_same_rate(&row->claim.hz, &tsc->clock.claimed))
@@ -371,13 +373,13 @@ add_claim_finding(struct report *report, const struct report_claim *row, enum tr
 	finding = rules_add_finding(report, find_rule_for_claim(claim), NULL, REPORT_NO_CORE,
 				    "%s states %s for %s, which runs at %s as measured by %s%s%s", claim->by,
 				    number_from_millihz(claimed_millihz).text, whose[claim->clock], number_from_millihz(row->measured.value).text,
-				    report->relative_to,
+				    report->figures.relative_to,
 				    trust == TRUST_DISPUTED ? " (this claim or these clocks are wrong)" : "",
 				    describe_effects_of_wrong_rate(report, row).bytes);
 	vote_set_finding_figure(finding, &row->error);
 	if (trust != TRUST_FULL || !row->user_count || !rate_is_beyond(&row->error, failing_ppb))
 		return;
-	report->verdict = VERDICT_FAIL;
+	report->outcomes.verdict = VERDICT_FAIL;
 	if (finding)
 		finding->severity = VERDICT_FAIL;
 }
@@ -387,8 +389,8 @@ judge_claims(struct report *report)
 {
 	enum trust trust = find_trust_in_tsc_rate(report);
 
-	for (size_t i = 0; i < report->claim_count; i++)
-		judge_claimed_rate(report, &report->claims[i], trust);
+	for (size_t i = 0; i < report->facts.claim_count; i++)
+		judge_claimed_rate(report, &report->facts.claims[i], trust);
 }
 
 /*
@@ -423,8 +425,8 @@ judge_add_claim_findings(struct report *report)
 	enum trust trust = find_trust_in_tsc_rate(report);
 	bool is_tsc_wrong = do_all_claims_contradict_clocks(report);
 
-	for (size_t i = 0; i < report->claim_count; i++) {
-		const struct report_claim *row = &report->claims[i];
+	for (size_t i = 0; i < report->facts.claim_count; i++) {
+		const struct report_claim *row = &report->facts.claims[i];
 
 		if (row->outcome == OUTCOME_FAILED && does_wrong_claim_cause_finding(&row->claim) &&
 		    !(row->claim.clock == CLAIM_OF_TSC && is_tsc_wrong))

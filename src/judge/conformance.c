@@ -17,8 +17,8 @@
 static bool
 is_tsc_rate_doubtful(const struct report *report)
 {
-	for (size_t i = 0; i < report->finding_count; i++) {
-		const struct finding *finding = &report->findings[i];
+	for (size_t i = 0; i < report->outcomes.finding_count; i++) {
+		const struct finding *finding = &report->outcomes.findings[i];
 
 		if ((rules_is_finding_of(finding, "rate-changed", NULL) || rules_is_finding_of(finding, "rate-disagree", NULL)) &&
 		    (!finding->clock || text_equal(finding->clock, "tsc")))
@@ -52,7 +52,7 @@ find_fault_of_tsc(const struct report *report)
 {
 	if (judge_has_tsc_stepped_or_jumped(report))
 		return "that stepped back or jumped";
-	if (!report->tsc.den)
+	if (!report->figures.tsc.den)
 		return "whose rate is not known";
 	return judge_has_tsc_diverged(report) ? "that diverged from all other clocks in this run" : NULL;
 }
@@ -76,7 +76,8 @@ withdraw_failure_with_other_cause(const struct report *report, struct behaviour 
 	else if (is_rate && rules_find_finding(report, "clock-stuck", row->clock))
 		cause = phrase("the clock itself is stuck");
 	else if (error_ppm &&
-		 behaviour_get_outcome(row, rules_get_limit(rule, &report->options) + error_ppm) != OUTCOME_FAILED)
+		 behaviour_get_outcome(row,
+				       rules_get_limit(rule, &report->facts.options) + error_ppm) != OUTCOME_FAILED)
 		cause = phrase("the clock's own rate is off by up to %lu ppm", error_ppm);
 	else if (fault)
 		cause = phrase("the test was timed by a TSC %s", fault);
@@ -91,10 +92,10 @@ withdraw_failure_with_other_cause(const struct report *report, struct behaviour 
 static size_t
 count_failures_of_same_rule(const struct report *report, size_t from)
 {
-	const struct behaviour *rows = report->behaviours.rows;
+	const struct behaviour *rows = report->outcomes.behaviours.rows;
 	size_t count = 0;
 
-	for (size_t i = from; i < report->behaviours.count; i++)
+	for (size_t i = from; i < report->outcomes.behaviours.count; i++)
 		count += text_equal(rows[i].rule, rows[from].rule) &&
 			 text_equal(rows[i].clock, rows[from].clock) && rules_has_check_failed(report, &rows[i]);
 	return count;
@@ -115,7 +116,7 @@ describe_failed_cores(const struct behaviour *row)
 static void
 add_finding_for_failed_row(struct report *report, size_t i)
 {
-	const struct behaviour *row = &report->behaviours.rows[i];
+	const struct behaviour *row = &report->outcomes.behaviours.rows[i];
 	size_t further = count_failures_of_same_rule(report, i) - 1;
 	uint32_t core = row->cores == 1 && row->cores_asked != 1 ? row->core : REPORT_NO_CORE;
 	struct phrase more = { "" };
@@ -133,14 +134,14 @@ add_finding_for_failed_row(struct report *report, size_t i)
 void
 judge_add_behaviour_findings(struct report *report)
 {
-	for (size_t i = 0; i < report->behaviours.count; i++) {
-		struct behaviour *row = &report->behaviours.rows[i];
+	for (size_t i = 0; i < report->outcomes.behaviours.count; i++) {
+		struct behaviour *row = &report->outcomes.behaviours.rows[i];
 
 		if (row->has_figure && rules_has_check_failed(report, row))
 			withdraw_failure_with_other_cause(report, row);
 	}
-	for (size_t i = 0; i < report->behaviours.count; i++) {
-		const struct behaviour *row = &report->behaviours.rows[i];
+	for (size_t i = 0; i < report->outcomes.behaviours.count; i++) {
+		const struct behaviour *row = &report->outcomes.behaviours.rows[i];
 
 		if (rules_has_check_failed(report, row) && !rules_find_finding(report, row->rule, row->clock))
 			add_finding_for_failed_row(report, i);
@@ -176,8 +177,8 @@ judge_presence_of_reference_clocks(struct report *report)
 {
 	size_t possible = 0, present = 0;
 
-	for (size_t i = 0; i < report->clock_count; i++) {
-		const struct report_clock *entry = &report->clocks[i];
+	for (size_t i = 0; i < report->facts.clock_count; i++) {
+		const struct report_clock *entry = &report->facts.clocks[i];
 
 		if (!report_clock_is_main_of_device(entry) || !can_clock_confirm_tsc_rate(&entry->clock))
 			continue;
@@ -198,7 +199,8 @@ judge_tsc_fitness(struct report *report)
 	if (tsc)
 		judge_tsc_resolution(report, tsc);
 	/* A hypervisor that may migrate its guest hides this CPUID bit, so 0 is no fault in a guest. */
-	if (tsc && tsc->monotonic.reads && !report->tsc_is_invariant && !report->hypervisor[0])
+	if (tsc && tsc->monotonic.reads && !report->facts.machine.tsc_is_invariant &&
+	    !report->facts.machine.hypervisor[0])
 		rules_add_finding(report, "tsc-not-invariant", "tsc", REPORT_NO_CORE,
 				  "CPUID 80000007h EDX[8] is 0: the TSC is not reported as invariant.");
 	judge_presence_of_reference_clocks(report);

@@ -53,8 +53,8 @@ count_contended_cores(const struct report *report, size_t clock, size_t null, ui
 	size_t count = 0;
 
 	*below = 0;
-	for (size_t i = 0; i < report->core_count; i++) {
-		if (!get_contended_read(&report->cores[i], clock, null, &read))
+	for (size_t i = 0; i < report->facts.core_count; i++) {
+		if (!get_contended_read(&report->facts.cores[i], clock, null, &read))
 			continue;
 		count++;
 		*below += factor_in_tenths(&read) < bound;
@@ -77,22 +77,23 @@ find_median_core(const struct report *report, size_t clock, size_t null, size_t 
 		if (*count && below <= (*count - 1) / 2)
 			median |= bit;
 	}
-	for (size_t i = 0; i < report->core_count && *count; i++)
-		if (get_contended_read(&report->cores[i], clock, null, &read) && factor_in_tenths(&read) == median)
-			return &report->cores[i];
+	for (size_t i = 0; i < report->facts.core_count && *count; i++)
+		if (get_contended_read(&report->facts.cores[i], clock, null, &read) &&
+		    factor_in_tenths(&read) == median)
+			return &report->facts.cores[i];
 	return NULL;
 }
 
 static void
 judge_contended_clock(struct report *report, size_t clock, size_t null)
 {
-	const struct report_clock *entry = &report->clocks[clock];
+	const struct report_clock *entry = &report->facts.clocks[clock];
 	uint64_t limit = rules_get_limit_by_id(report, "clock-contended") * TENTHS, factor;
 	size_t cores;
 	const struct report_core *core = find_median_core(report, clock, null, &cores);
 	struct contended_read read;
 
-	if (!core || (!report->hypervisor[0] && !text_equal(entry->clock.main, "tsc")))
+	if (!core || (!report->facts.machine.hypervisor[0] && !text_equal(entry->clock.main, "tsc")))
 		return;
 	get_contended_read(core, clock, null, &read);
 	factor = factor_in_tenths(&read);
@@ -111,6 +112,6 @@ judge_contended_reads(struct report *report)
 {
 	const struct report_clock *null = report_find_clock(report, "null");
 
-	for (size_t i = 0; null && i < report->clock_count; i++)
-		judge_contended_clock(report, i, (size_t)(null - report->clocks));
+	for (size_t i = 0; null && i < report->facts.clock_count; i++)
+		judge_contended_clock(report, i, (size_t)(null - report->facts.clocks));
 }

@@ -80,8 +80,8 @@ count_cores_below_cost(const struct report *report, int64_t bound_ps, size_t clo
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < report->core_count; i++) {
-		struct interval_ns one = get_read_cost_on_core_ps(&report->cores[i], clock, null);
+	for (size_t i = 0; i < report->facts.core_count; i++) {
+		struct interval_ns one = get_read_cost_on_core_ps(&report->facts.cores[i], clock, null);
 
 		count += one.known && one.value < bound_ps;
 	}
@@ -106,11 +106,11 @@ find_core_of_cost_rank(const struct report *report, size_t rank, size_t clock, s
 			low_ps = middle_ps;
 	}
 	rank -= count_cores_below_cost(report, low_ps, clock, null);
-	for (size_t i = 0; i < report->core_count; i++) {
-		struct interval_ns one = get_read_cost_on_core_ps(&report->cores[i], clock, null);
+	for (size_t i = 0; i < report->facts.core_count; i++) {
+		struct interval_ns one = get_read_cost_on_core_ps(&report->facts.cores[i], clock, null);
 
 		if (one.known && one.value == low_ps && !rank--)
-			return &report->cores[i];
+			return &report->facts.cores[i];
 	}
 	return NULL;
 }
@@ -132,7 +132,7 @@ widen_interval(struct interval_ns *all, struct interval_ns by)
 static void
 set_median_read_cost(struct report *report, size_t clock, size_t null)
 {
-	struct report_cost *cost = &report->clocks[clock].cost;
+	struct report_cost *cost = &report->facts.clocks[clock].cost;
 	const struct report_core *core = find_core_of_cost_rank(report, (cost->cores - 1) / 2, clock, null);
 
 	cost->read_ps.value = get_read_cost_on_core_ps(core, clock, null).value;
@@ -143,7 +143,7 @@ set_median_read_cost(struct report *report, size_t clock, size_t null)
 static void
 set_range_of_cores(struct report *report, size_t clock, size_t null)
 {
-	struct report_cost *cost = &report->clocks[clock].cost;
+	struct report_cost *cost = &report->facts.clocks[clock].cost;
 	struct interval_ns least = get_read_cost_on_core_ps(find_core_of_cost_rank(report, 0, clock, null), clock, null);
 	struct interval_ns most = get_read_cost_on_core_ps(find_core_of_cost_rank(report, cost->cores - 1, clock, null),
 							   clock, null);
@@ -157,13 +157,13 @@ set_range_of_cores(struct report *report, size_t clock, size_t null)
 static void
 calculate_read_cost(struct report *report, size_t clock, size_t null)
 {
-	struct report_clock *entry = &report->clocks[clock];
+	struct report_clock *entry = &report->facts.clocks[clock];
 	struct report_cost *cost = &entry->cost;
 	struct scale scale;
 
 	*cost = (struct report_cost){ .read_in = find_place_of_read(entry->clock.id) };
-	for (size_t i = 0; i < report->core_count; i++) {
-		struct interval_ns one = get_read_cost_on_core_ps(&report->cores[i], clock, null);
+	for (size_t i = 0; i < report->facts.core_count; i++) {
+		struct interval_ns one = get_read_cost_on_core_ps(&report->facts.cores[i], clock, null);
 
 		if (one.known)
 			widen_interval(&cost->read_ps, one);
@@ -175,14 +175,14 @@ calculate_read_cost(struct report *report, size_t clock, size_t null)
 	set_range_of_cores(report, clock, null);
 	cost->rows_ps = (struct interval_ns){ cost->read_ps.known, cost->read_ps.value * ROWS_READS,
 					      cost->read_ps.low * ROWS_READS, cost->read_ps.high * ROWS_READS };
-	scale_init(&scale, report->tsc);
+	scale_init(&scale, report->figures.tsc);
 	/*
 	 * latency_loop_time_ps() is from a loop on the boot core, so the boot core's latency of the null clock is
 	 * subtracted
 	 */
-	if (report->cores[0].latency[null].count)
+	if (report->facts.cores[0].latency[null].count)
 		cost->loop_ps = (uint64_t)difference_or_zero(latency_loop_time_ps(entry->latency, &scale),
-						     report->cores[0].latency[null].typical_ps);
+						     report->facts.cores[0].latency[null].typical_ps);
 }
 
 void
@@ -190,9 +190,9 @@ judge_calculate_read_costs(struct report *report)
 {
 	const struct report_clock *null = report_find_clock(report, "null");
 
-	for (size_t i = 0; null && i < report->clock_count; i++)
-		if (&report->clocks[i] != null)
-			calculate_read_cost(report, i, (size_t)(null - report->clocks));
+	for (size_t i = 0; null && i < report->facts.clock_count; i++)
+		if (&report->facts.clocks[i] != null)
+			calculate_read_cost(report, i, (size_t)(null - report->facts.clocks));
 }
 
 /* Returns the median duration of ENTRY's reads in ns, or 0 if it was not read. */
@@ -210,9 +210,9 @@ list_clocks_in_median_range(const struct report *report, uint64_t from_ns, uint6
 {
 	struct phrase phrase = { "" };
 
-	for (size_t i = 0; i < report->clock_count; i++) {
-		const char *id = report->clocks[i].clock.id;
-		uint64_t ns = median_latency_ns(&report->clocks[i]);
+	for (size_t i = 0; i < report->facts.clock_count; i++) {
+		const char *id = report->facts.clocks[i].clock.id;
+		uint64_t ns = median_latency_ns(&report->facts.clocks[i]);
 
 		if (ns && ns >= from_ns && ns <= to_ns && !text_equal(id, CPUID_CLOCK) && !text_equal(id, "null"))
 			phrase_add(&phrase, "%s%s", phrase.bytes[0] ? ", " : "", id);
@@ -227,7 +227,7 @@ judge_note_reads_with_vm_exit(struct report *report)
 {
 	uint64_t exit_ns = median_latency_ns(report_find_clock(report, CPUID_CLOCK));
 
-	if (!report->hypervisor[0] || report_is_machine_emulated(report) || exit_ns < EXIT_NS_MIN)
+	if (!report->facts.machine.hypervisor[0] || report_is_machine_emulated(report) || exit_ns < EXIT_NS_MIN)
 		return;
 	report_add_note(report, "Reads that exit to the hypervisor, as shown by their cost (at least about CPUID's, %s): "
 			    "%s. Reads without an exit: %s.", number_from_ns(exit_ns).text,
@@ -247,7 +247,8 @@ judge_read_cost(struct report *report, const struct report_clock *entry)
 	int64_t limit_ps = (int64_t)(rules_get_limit_by_id(report, "clock-slow") * PS_PER_NS);
 	struct finding *finding;
 
-	if (!cost->known || cost->low <= limit_ps || (main && main->cost.read_ps.low <= limit_ps) || !report->tsc.den ||
+	if (!cost->known || cost->low <= limit_ps || (main && main->cost.read_ps.low <= limit_ps) ||
+	    !report->figures.tsc.den ||
 	    (judge_has_tsc_stepped_or_jumped(report) && !text_equal(entry->clock.main, "tsc")))
 		return;
 	finding = rules_add_finding(report, "clock-slow", entry->clock.id, REPORT_NO_CORE,
@@ -264,6 +265,6 @@ judge_read_cost(struct report *report, const struct report_clock *entry)
 void
 judge_slow_clocks(struct report *report)
 {
-	for (size_t i = 0; i < report->clock_count; i++)
-		judge_read_cost(report, &report->clocks[i]);
+	for (size_t i = 0; i < report->facts.clock_count; i++)
+		judge_read_cost(report, &report->facts.clocks[i]);
 }

@@ -39,9 +39,9 @@ gain_of_group(const struct report_group *group, const struct report_group *other
 static bool
 has_rtc_failed(const struct report *report)
 {
-	for (size_t i = 0; i < report->behaviours.count; i++)
-		if (text_equal(report->behaviours.rows[i].rule, "rtc-seconds") &&
-		    rules_has_check_failed(report, &report->behaviours.rows[i]))
+	for (size_t i = 0; i < report->outcomes.behaviours.count; i++)
+		if (text_equal(report->outcomes.behaviours.rows[i].rule, "rtc-seconds") &&
+		    rules_has_check_failed(report, &report->outcomes.behaviours.rows[i]))
 			return true;
 	return false;
 }
@@ -68,8 +68,8 @@ describe_unknown_wraps(const struct report *report, const struct report_group *g
 	uint64_t shortest_ns = UINT64_MAX;
 
 	for (size_t i = 0; i < group->clock_count; i++) {
-		uint64_t ns = group->members[i] < report->clock_count ?
-			time_between_wraps_ns(report, &report->clocks[group->members[i]].clock) : 0;
+		uint64_t ns = group->members[i] < report->facts.clock_count ?
+			time_between_wraps_ns(report, &report->facts.clocks[group->members[i]].clock) : 0;
 
 		if (!ns)
 			return (struct phrase){ "" };
@@ -206,15 +206,15 @@ judge_get_clock_bit(const struct report *report, const char *id)
 
 	if (!entry)
 		return text_equal(id, "tsc") ? set_of(REPORT_CLOCKS_MAX) : 0;
-	return set_of((size_t)(entry - report->clocks));
+	return set_of((size_t)(entry - report->facts.clocks));
 }
 
 /* Returns true if GROUP has only an edge clock: an RTC, which is read at its ticks. */
 static bool
 is_group_of_edge_clocks(const struct report *report, const struct report_group *group)
 {
-	return group->clock_count == 1 && group->members[0] < report->clock_count &&
-	       report->clocks[group->members[0]].clock.edges_only;
+	return group->clock_count == 1 && group->members[0] < report->facts.clock_count &&
+	       report->facts.clocks[group->members[0]].clock.edges_only;
 }
 
 /*
@@ -237,8 +237,8 @@ is_tsc_alone_in_group(const struct report *report, const struct report_discontin
 bool
 judge_has_tsc_diverged(const struct report *report)
 {
-	for (size_t i = 0; i < report->discontinuity_count; i++)
-		if (is_tsc_alone_in_group(report, &report->discontinuities[i]))
+	for (size_t i = 0; i < report->figures.discontinuity_count; i++)
+		if (is_tsc_alone_in_group(report, &report->figures.discontinuities[i]))
 			return true;
 	return false;
 }
@@ -256,7 +256,7 @@ is_jump_of_single_clock_proven(const struct report *report, uint32_t alone, uint
 
 	if (set_size(alone) != 1 || set_size(others) < 2)
 		return false;
-	if (!report->hypervisor[0])
+	if (!report->facts.machine.hypervisor[0])
 		return true;
 	return !judge_has_tsc_diverged(report) && do_clocks_have_several_sources(&sources, others) &&
 	       (!(alone & sources.same_source) || others & sources.same_source);
@@ -274,9 +274,9 @@ is_any_clock_in_neither_group(const struct report *report, const struct report_d
 {
 	uint32_t decided = row->groups[0].clocks | row->groups[1].clocks;
 
-	for (size_t i = 0; i < report->clock_count; i++)
-		if (report_clock_is_main_of_device(&report->clocks[i]) &&
-		    report->clocks[i].clock.state == CLOCK_PRESENT && !set_has(decided, i))
+	for (size_t i = 0; i < report->facts.clock_count; i++)
+		if (report_clock_is_main_of_device(&report->facts.clocks[i]) &&
+		    report->facts.clocks[i].clock.state == CLOCK_PRESENT && !set_has(decided, i))
 			return true;
 	return false;
 }
@@ -290,10 +290,11 @@ static bool
 may_machine_have_been_paused(const struct report *report, const struct report_group *group,
 			     const struct report_group *other)
 {
-	const struct report_clock *entry = &report->clocks[group->members[0]];
+	const struct report_clock *entry = &report->facts.clocks[group->members[0]];
 
 	return !entry->monotonic.backward && is_group_ahead_of_other(other, group) &&
-	       (entry->clock.by_tsc ? group->elapsed.low > 0 : report->hypervisor[0] && group->elapsed.high > 0);
+	       (entry->clock.by_tsc ? group->elapsed.low > 0 : report->facts.machine.hypervisor[0] &&
+		group->elapsed.high > 0);
 }
 
 /*
@@ -309,11 +310,11 @@ find_lone_group(const struct report *report, struct report_discontinuity *row)
 		bool ahead = is_group_ahead_of_other(group, other) || !group->elapsed.known;
 		bool several = set_size(other->clocks) > 1 || is_any_clock_in_neither_group(report, row);
 
-		if (is_group_of_edge_clocks(report, group) && report->hypervisor[0] && ahead && several) {
+		if (is_group_of_edge_clocks(report, group) && report->facts.machine.hypervisor[0] && ahead && several) {
 			row->class = DISCONTINUITY_STOPPED;
 			return group;
 		}
-		if (is_group_of_edge_clocks(report, group) && report->hypervisor[0])
+		if (is_group_of_edge_clocks(report, group) && report->facts.machine.hypervisor[0])
 			continue;
 		if (is_jump_of_single_clock_proven(report, group->clocks, other->clocks) &&
 		    !may_machine_have_been_paused(report, group, other)) {
@@ -340,8 +341,8 @@ judge_count_jumps_of_clock(const struct report *report, const char *clock)
 {
 	uint64_t count = 0;
 
-	for (size_t i = 0; i < report->discontinuity_count; i++)
-		count += did_only_clock_jump_at(report, &report->discontinuities[i], clock);
+	for (size_t i = 0; i < report->figures.discontinuity_count; i++)
+		count += did_only_clock_jump_at(report, &report->figures.discontinuities[i], clock);
 	return count;
 }
 
@@ -350,8 +351,8 @@ judge_discontinuities(struct report *report)
 {
 	const struct report_group *alone[REPORT_DISCONTINUITIES_MAX];
 
-	for (size_t i = 0; i < report->discontinuity_count; i++) {
-		struct report_discontinuity *row = &report->discontinuities[i];
+	for (size_t i = 0; i < report->figures.discontinuity_count; i++) {
+		struct report_discontinuity *row = &report->figures.discontinuities[i];
 
 		row->from_ms = report_run_time_ns(report, row->from_tsc) / NS_PER_MS;
 		row->at_ms = report_run_time_ns(report, row->at_tsc) / NS_PER_MS;
@@ -359,8 +360,8 @@ judge_discontinuities(struct report *report)
 		alone[i] = find_lone_group(report, row);
 		row->alone = alone[i] ? alone[i]->clocks : 0;
 	}
-	for (size_t i = 0; i < report->discontinuity_count; i++) {
-		const struct report_discontinuity *row = &report->discontinuities[i];
+	for (size_t i = 0; i < report->figures.discontinuity_count; i++) {
+		const struct report_discontinuity *row = &report->figures.discontinuities[i];
 
 		/*
 		 * A TSC that steps back falls behind all other clocks. Such a discontinuity gets no finding here,
@@ -375,7 +376,7 @@ judge_discontinuities(struct report *report)
 		else
 			add_divergence_finding(report, row);
 	}
-	if (report->discontinuities_lost)
+	if (report->figures.discontinuities_lost)
 		report_add_note(report, "The clocks disagreed %lu more times, which are not listed.",
-				(uint64_t)report->discontinuities_lost);
+				(uint64_t)report->figures.discontinuities_lost);
 }

@@ -11,8 +11,8 @@ count_discontinuities(const struct report *report, enum discontinuity_class clas
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < report->discontinuity_count; i++)
-		count += report->discontinuities[i].class == class;
+	for (size_t i = 0; i < report->figures.discontinuity_count; i++)
+		count += report->figures.discontinuities[i].class == class;
 	return count;
 }
 
@@ -51,7 +51,7 @@ find_usable_disruption_signal(const struct signals *signals)
 void
 judge_announcements_of_disruptions(struct report *report)
 {
-	const struct signals *signals = &report->signals;
+	const struct signals *signals = &report->facts.signals;
 	const struct signal *changed = find_first_changed_disruption_signal(signals);
 	const struct signal *best = find_usable_disruption_signal(signals);
 	size_t moves = count_discontinuities(report, DISCONTINUITY_TSC_MOVED);
@@ -63,7 +63,7 @@ judge_announcements_of_disruptions(struct report *report)
 
 	if (!signals->count)
 		return;
-	row = behaviour_add_row(&report->behaviours, "pv-untold", (best ? best : signals->list)->id);
+	row = behaviour_add_row(&report->outcomes.behaviours, "pv-untold", (best ? best : signals->list)->id);
 	if (!row)
 		return;
 	if (judge_has_tsc_stepped(report)) {

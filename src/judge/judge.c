@@ -30,8 +30,8 @@ can_host_delay_cores(const struct report_interference *all)
 static void
 add_row_on_late_cores(struct report *report, uint64_t late, const struct report_core *first)
 {
-	const struct report_interference *all = &report->interference;
-	struct behaviour *row = late ? behaviour_add_row(&report->behaviours, "core-missing", "tsc") : NULL;
+	const struct report_interference *all = &report->figures.interference;
+	struct behaviour *row = late ? behaviour_add_row(&report->outcomes.behaviours, "core-missing", "tsc") : NULL;
 
 	if (!row)
 		return;
@@ -40,7 +40,7 @@ add_row_on_late_cores(struct report *report, uint64_t late, const struct report_
 			   "%lu of %zu cores did not answer in time, the first is core %u. %s %% of the observed time was "
 			   "stolen, up to %lu ms at once, so the host may have run them too late. Run again on an idle "
 			   "host.",
-			   late, report->core_count, first->apic_id,
+			   late, report->facts.core_count, first->apic_id,
 			   number_as_percent(all->total_ns, all->observed_ns, 1).text, all->worst_ns / NS_PER_MS);
 }
 
@@ -52,11 +52,11 @@ judge_missing_cores(struct report *report)
 	const struct report_core *first[2] = { NULL, NULL };
 	uint64_t missing[2] = { 0, 0 }; /* number of missing cores, and of cores that the host may have delayed */
 
-	if (report->options.cores.method == CORES_OFF)
+	if (report->facts.options.cores.method == CORES_OFF)
 		return;
-	for (size_t i = 0; i < report->core_count && i < report->options.cores.max; i++) {
-		const struct report_core *core = &report->cores[i];
-		bool delayed = core->timed_out && can_host_delay_cores(&report->interference);
+	for (size_t i = 0; i < report->facts.core_count && i < report->facts.options.cores.max; i++) {
+		const struct report_core *core = &report->facts.cores[i];
+		bool delayed = core->timed_out && can_host_delay_cores(&report->figures.interference);
 
 		if (core->started && !core->reason[0])
 			continue;
@@ -68,7 +68,7 @@ judge_missing_cores(struct report *report)
 		return;
 	rules_set_count(rules_add_finding(report, "core-missing", NULL, first[0]->apic_id,
 					  "%lu of %zu cores %s missing; the first is core %u%s%s%s", missing[0],
-					  report->core_count, missing[0] == 1 ? "is" : "are", first[0]->apic_id,
+					  report->facts.core_count, missing[0] == 1 ? "is" : "are", first[0]->apic_id,
 					  first[0]->reason[0] ? ": " : "", first[0]->reason,
 					  rules_get_missing_full_stop(first[0]->reason)),
 			missing[0]);
@@ -81,11 +81,11 @@ judge_missing_cores(struct report *report)
 static void
 apply_findings_to_verdicts(struct report *report)
 {
-	for (size_t i = 0; i < report->finding_count; i++) {
-		const struct finding *finding = &report->findings[i];
+	for (size_t i = 0; i < report->outcomes.finding_count; i++) {
+		const struct finding *finding = &report->outcomes.findings[i];
 
-		for (size_t c = 0; finding->clock && c < report->clock_count; c++) {
-			struct report_clock *entry = &report->clocks[c];
+		for (size_t c = 0; finding->clock && c < report->facts.clock_count; c++) {
+			struct report_clock *entry = &report->facts.clocks[c];
 
 			if (!rules_does_finding_apply_to_clock(report, entry, finding->clock, finding->one_way))
 				continue;
@@ -100,9 +100,9 @@ apply_findings_to_verdicts(struct report *report)
 static void
 sort_findings(struct report *report)
 {
-	struct finding *findings = report->findings;
+	struct finding *findings = report->outcomes.findings;
 
-	for (size_t i = 1; i < report->finding_count; i++) {
+	for (size_t i = 1; i < report->outcomes.finding_count; i++) {
 		struct finding finding = findings[i];
 		size_t at = i;
 
@@ -147,6 +147,6 @@ judge_report(struct report *report)
 	judge_timing_quality(report);
 	judge_note_stolen_time(report);
 	apply_findings_to_verdicts(report);
-	if (report->incomplete && report->verdict != VERDICT_FAIL)
-		report->verdict = VERDICT_INCOMPLETE;
+	if (report->facts.run.incomplete && report->outcomes.verdict != VERDICT_FAIL)
+		report->outcomes.verdict = VERDICT_INCOMPLETE;
 }

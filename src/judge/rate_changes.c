@@ -59,7 +59,8 @@ may_emulator_have_moved_tsc(const struct change *change)
 {
 	const struct report *report = change->vote->report;
 
-	return change->kind == CHANGE_SINCE && report_is_machine_emulated(report) && report->cores_started > 1;
+	return change->kind == CHANGE_SINCE && report_is_machine_emulated(report) &&
+	       report->facts.machine.cores_started > 1;
 }
 
 /* Returns the change of clock I against the TSC. The TSC's own change is 0 by definition, a ratio of 1. */
@@ -67,7 +68,7 @@ static struct rate_interval
 rate_change_of_clock(const struct change *change, size_t i)
 {
 	const struct report *report = change->vote->report;
-	const struct report_clock *entry = &report->clocks[i];
+	const struct report_clock *entry = &report->facts.clocks[i];
 	struct interval_ppb by;
 
 	if (!vote_is_rate_compared(report, entry) || vote_may_clock_jump(report, entry))
@@ -90,9 +91,9 @@ vote_on_changes(const struct change *change)
 	struct rate_interval implied[REPORT_CLOCKS_MAX];
 	struct vote *vote = change->vote;
 
-	for (size_t i = 0; i < vote->report->clock_count; i++) {
+	for (size_t i = 0; i < vote->report->facts.clock_count; i++) {
 		vote->rates[i] = rate_change_of_clock(change, i);
-		implied[i] = vote->report->clocks[i].implied_window;
+		implied[i] = vote->report->facts.clocks[i].implied_window;
 	}
 	return vote_on_rates(vote, implied, vote_limit_ppb(vote->report, change->rule));
 }
@@ -137,7 +138,7 @@ add_rate_change_finding(const struct change *change, const char *named, struct p
 static bool
 may_tsc_stop_explain_change(const struct change *change, size_t clock, size_t other)
 {
-	const struct report_clock *entry = &change->vote->report->clocks[clock];
+	const struct report_clock *entry = &change->vote->report->facts.clocks[clock];
 	struct interval_ppb by = rate_relative_difference(&change->vote->rates[other], &change->vote->rates[clock]);
 	uint64_t measured_ns = change->kind == CHANGE_HALVES ? entry->window_ns / 2 :
 			      by.value < 0 ? entry->window_ns : entry->since_ns;
@@ -157,7 +158,7 @@ may_tsc_change_explain_change(const struct change *change, const struct falsetic
 	const struct vote *vote = change->vote;
 
 	return may_tsc_stop_explain_change(change, clock, vote_find_reference_clock(&vote->found)) ||
-	       (vote->report->hypervisor[0] && set_has(sources->same_source, clock) &&
+	       (vote->report->facts.machine.hypervisor[0] && set_has(sources->same_source, clock) &&
 		(vote_find_clocks_as_evidence(&vote->found) & sources->same_source));
 }
 
@@ -222,7 +223,8 @@ judge_disagreeing_groups(const struct change *change)
 static bool
 are_groups_of_emulated_clocks(const struct vote *vote, const struct falseticker_sources *sources)
 {
-	return vote->report->hypervisor[0] && !((vote->found.group_a | vote->found.group_b) & ~sources->same_source);
+	return vote->report->facts.machine.hypervisor[0] &&
+	       !((vote->found.group_a | vote->found.group_b) & ~sources->same_source);
 }
 
 /*
@@ -236,8 +238,8 @@ note_tsc_gain_of_emulator(const struct vote *vote)
 	struct interval_ppb gained = { .known = false };
 	uint32_t others = 0;
 
-	for (size_t i = 0; i < vote->report->clock_count; i++) {
-		const struct interval_ppb *change = &vote->report->clocks[i].change_since;
+	for (size_t i = 0; i < vote->report->facts.clock_count; i++) {
+		const struct interval_ppb *change = &vote->report->facts.clocks[i].change_since;
 
 		if (!vote->rates[i].known)
 			continue;
@@ -260,7 +262,7 @@ judge_rate_change(const struct change *change)
 
 	if (may_emulator_have_moved_tsc(change))
 		note_tsc_gain_of_emulator(vote);
-	for (size_t i = 0; i < vote->report->clock_count; i++)
+	for (size_t i = 0; i < vote->report->facts.clock_count; i++)
 		if (set_has(vote->found.falsetickers, i) && !set_has(vote->changed, i))
 			judge_changed_clock(change, &sources, i);
 	if (vote_has_unreported_groups(vote) && !are_groups_of_emulated_clocks(vote, &sources))
@@ -274,14 +276,14 @@ judge_rate_change(const struct change *change)
 static bool
 find_largest_change(struct change *change, size_t i)
 {
-	const struct series *series = &change->vote->report->series;
+	const struct series *series = &change->vote->report->facts.series;
 	const struct series_row *low = NULL, *high = NULL;
 	struct interval_ppb by;
 
 	for (size_t r = 0; r < series->count; r++) {
 		const struct series_row *row = &series->rows[r];
 
-		if (!row->clocks[i].implied.known || change->vote->report->clocks[i].clock.edges_only)
+		if (!row->clocks[i].implied.known || change->vote->report->facts.clocks[i].clock.edges_only)
 			continue;
 		if (!low || row->clocks[i].implied.high < low->clocks[i].implied.high)
 			low = row;
@@ -325,7 +327,8 @@ rate_changes_judge(struct vote *vote)
 	for (change.kind = CHANGE_HALVES; change.kind <= CHANGE_SINCE; change.kind++)
 		judge_rate_change(&change);
 	change = (struct change){ .vote = vote, .kind = CHANGE_TREND, .rule = "rate-trend" };
-	for (size_t i = 0; i < vote->report->clock_count && !vote->report->hypervisor[0] && !vote->by_doubtful_tsc; i++)
+	for (size_t i = 0; i < vote->report->facts.clock_count && !vote->report->facts.machine.hypervisor[0] &&
+	     !vote->by_doubtful_tsc; i++)
 		if (!set_has(vote->changed, i) && find_largest_change(&change, i))
 			judge_rate_change(&change);
 }

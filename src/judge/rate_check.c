@@ -18,8 +18,8 @@
 static const struct finding *
 find_rate_finding(const struct report *report, const char *clock)
 {
-	for (size_t i = 0; i < report->finding_count; i++) {
-		const struct finding *finding = &report->findings[i];
+	for (size_t i = 0; i < report->outcomes.finding_count; i++) {
+		const struct finding *finding = &report->outcomes.findings[i];
 
 		if (rules_is_finding_of(finding, "rate-off", clock) || rules_is_finding_of(finding, "rate-wrong", clock))
 			return finding;
@@ -74,8 +74,8 @@ find_pair_with_smallest_rate_error(const struct report *report, const char *cloc
 {
 	struct pair_rate nearest = { .other = NULL };
 
-	for (size_t i = 0; i < report->rate_count; i++) {
-		struct pair_rate pair = rate_against_paired_clock(&report->rates[i], clock);
+	for (size_t i = 0; i < report->figures.rate_count; i++) {
+		struct pair_rate pair = rate_against_paired_clock(&report->figures.rates[i], clock);
 
 		if (pair.ppb.known && pair.other && is_clock_healthy(report, pair.other) &&
 		    (others & judge_get_clock_bit(report, pair.other)) &&
@@ -103,11 +103,12 @@ advise_longer_run(const struct report *report, uint64_t times)
 {
 	uint64_t seconds = (report->duration_ns + NS_PER_S - 1) / NS_PER_S;
 
-	if (report->ended_early)
+	if (report->facts.run.ended_early)
 		return phrase("; a run that is not ended by a key may decide this check.");
-	if (is_host_busy(&report->interference))
+	if (is_host_busy(&report->figures.interference))
 		return phrase("; %s %% of the time was stolen, so a run on a less busy host may decide this check.",
-			      number_as_percent(report->interference.total_ns, report->interference.observed_ns, 1).text);
+			      number_as_percent(report->figures.interference.total_ns,
+						report->figures.interference.observed_ns, 1).text);
 	if (seconds && times <= ASK_S_MAX / seconds)
 		return phrase("; a run %lu times as long would decide this check (duration=%lus).", times,
 			      seconds * times);
@@ -155,7 +156,7 @@ is_confirmed_by_same_source_only(const struct report *report, const struct pair_
 	 * In a guest one oscillator of the host drives all devices, so even a longer run has no other source. It is
 	 * enough that the two clocks do not contradict each other.
 	 */
-	if (!rate->other && report->hypervisor[0])
+	if (!rate->other && report->facts.machine.hypervisor[0])
 		return min_error_ppb(same) <= limit_ppb;
 	return max_error_ppb(same) <= limit_ppb &&
 	       (!rate->other || (max_error_ppb(rate) > limit_ppb && min_error_ppb(rate) <= limit_ppb));
@@ -167,10 +168,10 @@ find_clocks_of_exact_ratio(const struct report *report, const char *clock)
 {
 	uint32_t exact = 0;
 
-	for (size_t i = 0; i < report->rate_count && report->hypervisor[0]; i++) {
-		struct pair_rate pair = rate_against_paired_clock(&report->rates[i], clock);
+	for (size_t i = 0; i < report->figures.rate_count && report->facts.machine.hypervisor[0]; i++) {
+		struct pair_rate pair = rate_against_paired_clock(&report->figures.rates[i], clock);
 
-		if (pair.other && report->rates[i].same_source)
+		if (pair.other && report->figures.rates[i].same_source)
 			exact |= judge_get_clock_bit(report, pair.other);
 	}
 	return exact;
@@ -183,9 +184,9 @@ find_clocks_of_other_source(const struct report *report, const struct report_clo
 	struct rate_interval rates[REPORT_CLOCKS_MAX] = { { .known = false } };
 	uint32_t exact = find_clocks_of_exact_ratio(report, entry->clock.id);
 
-	for (size_t i = 0; i < report->clock_count; i++)
-		rates[i] = report->clocks[i].implied;
-	return find_clock_sources_for_rates(report, rates).separate[entry - report->clocks] & ~exact;
+	for (size_t i = 0; i < report->facts.clock_count; i++)
+		rates[i] = report->facts.clocks[i].implied;
+	return find_clock_sources_for_rates(report, rates).separate[entry - report->facts.clocks] & ~exact;
 }
 
 /*
@@ -249,8 +250,8 @@ fill_rate_row(const struct report *report, const struct report_clock *entry, str
 static struct behaviour *
 reset_rate_row(struct report *report, const char *clock)
 {
-	for (size_t i = 0; i < report->behaviours.count; i++) {
-		struct behaviour *row = &report->behaviours.rows[i];
+	for (size_t i = 0; i < report->outcomes.behaviours.count; i++) {
+		struct behaviour *row = &report->outcomes.behaviours.rows[i];
 
 		if (text_equal(row->clock, clock) &&
 		    (text_equal(row->rule, "rate-off") || text_equal(row->rule, "rate-wrong"))) {
@@ -258,7 +259,7 @@ reset_rate_row(struct report *report, const char *clock)
 			return row;
 		}
 	}
-	return behaviour_add_row(&report->behaviours, "rate-off", clock);
+	return behaviour_add_row(&report->outcomes.behaviours, "rate-off", clock);
 }
 
 static void
@@ -297,6 +298,6 @@ judge_rate_of_clock(struct report *report, const struct report_clock *entry)
 void
 judge_add_rate_rows(struct report *report)
 {
-	for (size_t i = 0; i < report->clock_count && report->rate_count; i++)
-		judge_rate_of_clock(report, &report->clocks[i]);
+	for (size_t i = 0; i < report->facts.clock_count && report->figures.rate_count; i++)
+		judge_rate_of_clock(report, &report->facts.clocks[i]);
 }

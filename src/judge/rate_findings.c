@@ -81,7 +81,7 @@ add_rate_finding(struct vote *vote, size_t clock)
 							  &vote->rates[vote_find_reference_clock(&vote->found)]);
 	const char *rule = "rate-wrong";
 
-	if (vote->report->clocks[clock].clock.by_tsc)
+	if (vote->report->facts.clocks[clock].clock.by_tsc)
 		rule = "pv-rate";
 	if (!rate_is_beyond(&by, vote_limit_ppb(vote->report, rule)))
 		rule = "rate-off";
@@ -94,7 +94,7 @@ add_rate_finding(struct vote *vote, size_t clock)
 		return;
 	vote_set_finding_figure(rules_add_finding(vote->report, rule, vote_clock_id(vote, clock), REPORT_NO_CORE,
 				     "%s runs %s, compared with %s, which agree.", vote_clock_id(vote, clock),
-				     phrase_rate_error(&vote->report->clocks[clock], &by).bytes,
+				     phrase_rate_error(&vote->report->facts.clocks[clock], &by).bytes,
 				     phrase_clocks_of_group(vote, vote_find_clocks_as_evidence(&vote->found)).bytes),
 		   &by);
 }
@@ -108,16 +108,17 @@ is_tsc_claim_blamed(const struct vote *vote, uint32_t set)
 {
 	const struct report_clock *tsc = report_find_clock(vote->report, "tsc");
 
-	return tsc && set == set_of((size_t)(tsc - vote->report->clocks)) && judge_is_tsc_claim_wrong(vote->report);
+	return tsc && set == set_of((size_t)(tsc - vote->report->facts.clocks)) &&
+	       judge_is_tsc_claim_wrong(vote->report);
 }
 
 static void
 judge_each_rate(struct vote *vote)
 {
-	for (size_t i = 0; i < vote->report->clock_count; i++)
-		vote->rates[i] = rate_for_vote(vote->report, &vote->report->clocks[i]);
+	for (size_t i = 0; i < vote->report->facts.clock_count; i++)
+		vote->rates[i] = rate_for_vote(vote->report, &vote->report->facts.clocks[i]);
 	vote_on_rates(vote, vote->rates, judge_rate_limit_ppb(vote->report));
-	for (size_t i = 0; i < vote->report->clock_count; i++)
+	for (size_t i = 0; i < vote->report->facts.clock_count; i++)
 		if (set_has(vote->found.falsetickers, i) && !vote->by_doubtful_tsc && !is_tsc_claim_blamed(vote, set_of(i)))
 			add_rate_finding(vote, i);
 }
@@ -133,8 +134,8 @@ note_possible_jumps(struct vote *vote)
 	uint64_t limit = vote_limit_ppb(vote->report, "rate-off");
 	size_t truth = vote->found.reference;
 
-	for (size_t i = 0; i < vote->report->clock_count && truth < vote->report->clock_count; i++) {
-		const struct report_clock *entry = &vote->report->clocks[i];
+	for (size_t i = 0; i < vote->report->facts.clock_count && truth < vote->report->facts.clock_count; i++) {
+		const struct report_clock *entry = &vote->report->facts.clocks[i];
 		struct interval_ppb by = rate_relative_difference(&entry->implied_window, &vote->rates[truth]);
 		struct interval_ppb in_run = rate_relative_difference(&vote->rates[i], &vote->rates[truth]);
 
@@ -154,7 +155,7 @@ note_possible_jumps(struct vote *vote)
 static struct interval_ppb
 widen_difference_to_all_pairs(const struct vote *vote, struct interval_ppb by, uint32_t fast, uint32_t slow)
 {
-	size_t count = vote->report->clock_count;
+	size_t count = vote->report->facts.clock_count;
 
 	for (size_t i = 0; i < count * count; i++) {
 		size_t a = i / count, b = i % count;
@@ -177,7 +178,7 @@ advise_on_disagreement(struct report *report, struct finding *finding)
 {
 	const struct report_clock *tsc = report_find_clock(report, "tsc"), *hpet = report_find_clock(report, "hpet");
 	const char *give = tsc && !tsc->clock.claimed.den ? "Give the TSC's rate with tsc_hz=. " : "";
-	bool guest = report->hypervisor[0];
+	bool guest = report->facts.machine.hypervisor[0];
 	struct text text;
 
 	if (!finding)
@@ -186,7 +187,7 @@ advise_on_disagreement(struct report *report, struct finding *finding)
 	text_put(&text, give);
 	if (!guest && hpet && (hpet->clock.state == CLOCK_ABSENT || hpet->clock.state == CLOCK_DISABLED))
 		text_put(&text, "Enable the HPET in the firmware's settings. ");
-	if (!guest && report->options.profile != PROFILE_SOAK && report_has_clock(report, "rtc"))
+	if (!guest && report->facts.options.profile != PROFILE_SOAK && report_has_clock(report, "rtc"))
 		text_put(&text, "Run profile=soak, which also compares the RTC. ");
 	text_printf(&text, "Compare the time with NTP's over some hours%s.",
 		    guest ? ": one oscillator of the host drives all devices here, the RTC too" : "");

@@ -20,7 +20,7 @@ vote_limit_ppb(const struct report *report, const char *rule)
 const char *
 vote_clock_id(const struct vote *vote, size_t clock)
 {
-	return vote->report->clocks[clock].clock.id;
+	return vote->report->facts.clocks[clock].clock.id;
 }
 
 struct phrase
@@ -45,9 +45,9 @@ phrase_clocks_of_group(const struct vote *vote, uint32_t set)
 	uint32_t known = 0;
 	size_t named = 0;
 
-	for (size_t i = 0; i < vote->report->clock_count; i++)
+	for (size_t i = 0; i < vote->report->facts.clock_count; i++)
 		known |= vote->rates[i].known ? set_of(i) : 0;
-	for (size_t i = 0; i < vote->report->clock_count; i++)
+	for (size_t i = 0; i < vote->report->facts.clock_count; i++)
 		if (set_has(set & known, i))
 			phrase_add(&phrase, "%s%s", phrase_list_separator(named++, set_size(set & known)), vote_clock_id(vote, i));
 	return phrase;
@@ -84,7 +84,7 @@ vote_on_rates(struct vote *vote, const struct rate_interval *implied, uint64_t l
 {
 	struct falseticker_sources sources = find_clock_sources_for_rates(vote->report, implied);
 
-	vote->found = falseticker_find(vote->rates, vote->report->clock_count, &sources, limit);
+	vote->found = falseticker_find(vote->rates, vote->report->facts.clock_count, &sources, limit);
 	return sources;
 }
 
@@ -109,7 +109,7 @@ vote_is_rate_compared(const struct report *report, const struct report_clock *en
 bool
 vote_may_clock_jump(const struct report *report, const struct report_clock *entry)
 {
-	return report->hypervisor[0] && entry->clock.edges_only;
+	return report->facts.machine.hypervisor[0] && entry->clock.edges_only;
 }
 
 bool

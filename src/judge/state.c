@@ -11,8 +11,8 @@
 bool
 judge_has_device_failed(const struct report *report, const struct clock *clock)
 {
-	for (size_t i = 0; i < report->behaviours.count; i++) {
-		const struct behaviour *row = &report->behaviours.rows[i];
+	for (size_t i = 0; i < report->outcomes.behaviours.count; i++) {
+		const struct behaviour *row = &report->outcomes.behaviours.rows[i];
 		const struct rule *rule = rules_find(row->rule);
 
 		if (text_equal(row->clock, clock->main) && rules_has_check_failed(report, row) &&
@@ -51,8 +51,8 @@ is_rule_on_steps_or_jumps(const struct rule *rule)
 bool
 judge_has_tsc_stepped(const struct report *report)
 {
-	for (size_t i = 0; i < report->clock_count; i++) {
-		const struct report_clock *entry = &report->clocks[i];
+	for (size_t i = 0; i < report->facts.clock_count; i++) {
+		const struct report_clock *entry = &report->facts.clocks[i];
 
 		if (text_equal(entry->clock.main, "tsc") && is_rule_on_steps_or_jumps(judge_find_broken_rule(report, entry)))
 			return true;
@@ -177,6 +177,6 @@ judge_clock_states(struct report *report)
 	const struct report_clock *tsc = report_find_clock(report, "tsc");
 	bool any_core = tsc && judge_mark_cores_that_step_back(report, count_allowed_steps_back(report, tsc));
 
-	for (size_t i = 0; i < report->clock_count; i++)
-		judge_clock_state(report, &report->clocks[i], any_core);
+	for (size_t i = 0; i < report->facts.clock_count; i++)
+		judge_clock_state(report, &report->facts.clocks[i], any_core);
 }

@@ -39,8 +39,8 @@ find_interrupted_read(const struct report *report)
 
 	if (judge_has_tsc_stepped_or_jumped(report) || judge_has_tsc_diverged(report))
 		return NULL;
-	for (size_t i = 0; i < report->clock_count; i++) {
-		const struct report_clock *entry = &report->clocks[i];
+	for (size_t i = 0; i < report->facts.clock_count; i++) {
+		const struct report_clock *entry = &report->facts.clocks[i];
 
 		if (entry->clock.state != CLOCK_PRESENT || entry->clock.edges_only || entry->latency_discontinuities ||
 		    !entry->latency || !entry->latency->count || entry->latency->max_ns < LONG_READ_NS)
@@ -54,9 +54,9 @@ find_interrupted_read(const struct report *report)
 static bool
 has_core_stepped(const struct report *report, uint32_t apic_id)
 {
-	for (size_t i = 0; i < report->core_count; i++)
-		if (report->cores[i].apic_id == apic_id)
-			return report->cores[i].stepped;
+	for (size_t i = 0; i < report->facts.core_count; i++)
+		if (report->facts.cores[i].apic_id == apic_id)
+			return report->facts.cores[i].stepped;
 	return false;
 }
 
@@ -66,8 +66,8 @@ jump_that_explains_gap_ns(const struct report *report, const struct report_gap *
 {
 	uint32_t tsc = judge_get_clock_bit(report, "tsc");
 
-	for (size_t i = 0; i < report->discontinuity_count; i++) {
-		const struct report_discontinuity *row = &report->discontinuities[i];
+	for (size_t i = 0; i < report->figures.discontinuity_count; i++) {
+		const struct report_discontinuity *row = &report->figures.discontinuities[i];
 		const struct report_group *alone = &row->groups[row->groups[0].clocks != tsc];
 		const struct report_group *other = &row->groups[alone == row->groups];
 		int64_t low_ns = alone->elapsed.low - other->elapsed.high;
@@ -76,8 +76,8 @@ jump_that_explains_gap_ns(const struct report *report, const struct report_gap *
 		    gap->ns >= (uint64_t)low_ns && gap->at_ms + 1 >= row->from_ms && gap->at_ms <= row->at_ms + 1)
 			return (uint64_t)low_ns;
 	}
-	for (size_t i = 0; i < report->finding_count; i++) {
-		const struct finding *finding = &report->findings[i];
+	for (size_t i = 0; i < report->outcomes.finding_count; i++) {
+		const struct finding *finding = &report->outcomes.findings[i];
 
 		if (text_equal(finding->rule, "tsc-offset") && finding->core == gap->core && has_core_stepped(report, gap->core) &&
 		    finding->low > 0 && gap->ns >= (uint64_t)finding->low)
@@ -90,7 +90,7 @@ jump_that_explains_gap_ns(const struct report *report, const struct report_gap *
 static uint64_t
 time_of_jumps_in_gaps_ns(const struct report *report)
 {
-	const struct report_interference *all = &report->interference;
+	const struct report_interference *all = &report->figures.interference;
 	uint64_t ns = 0;
 
 	for (size_t i = 0; i < all->event_count; i++)
@@ -105,18 +105,18 @@ time_of_jumps_in_gaps_ns(const struct report *report)
 static bool
 is_p999_due_to_stolen_time(const struct report *report, const struct report_clock *entry)
 {
-	const struct report_interference *all = &report->interference;
+	const struct report_interference *all = &report->figures.interference;
 
 	return entry->clock.state == CLOCK_PRESENT && entry->latency && entry->latency->count &&
 	       report_clock_is_main_of_device(entry) && !entry->clock.edges_only && (all->gaps || !all->measured) &&
-	       latency_is_percentile_interrupted(entry->latency, P999, report->options.gap_ns);
+	       latency_is_percentile_interrupted(entry->latency, P999, report->facts.options.gap_ns);
 }
 
 /* JUMPS_NS is the time in gaps that the TSC's jumps explain. READ is the clock with an interrupted read, or NULL. */
 static struct phrase
 describe_stolen_time(const struct report *report, uint64_t jumps_ns, const struct report_clock *read)
 {
-	const struct report_interference *all = &report->interference;
+	const struct report_interference *all = &report->figures.interference;
 
 	if (!all->measured)
 		return phrase("Stolen time was not observed");
@@ -138,8 +138,8 @@ describe_stolen_time(const struct report *report, uint64_t jumps_ns, const struc
 void
 judge_timing_quality(struct report *report)
 {
-	const struct report_interference *all = &report->interference;
-	struct report_quality *quality = &report->quality;
+	const struct report_interference *all = &report->figures.interference;
+	struct report_quality *quality = &report->outcomes.quality;
 	struct phrase hit = { "" };
 	const struct report_clock *read = find_interrupted_read(report);
 	uint64_t jumps_ns = all->measured ? time_of_jumps_in_gaps_ns(report) : 0;
@@ -148,9 +148,9 @@ judge_timing_quality(struct report *report)
 	bool unseen = read && !all->gaps; /* time was stolen, but not when the cores were watched */
 	size_t hits = 0;
 
-	for (size_t i = 0; i < report->clock_count; i++)
-		if (is_p999_due_to_stolen_time(report, &report->clocks[i]))
-			phrase_add(&hit, "%s%s", hits++ ? ", " : "; p99.9 of ", report->clocks[i].clock.id);
+	for (size_t i = 0; i < report->facts.clock_count; i++)
+		if (is_p999_due_to_stolen_time(report, &report->facts.clocks[i]))
+			phrase_add(&hit, "%s%s", hits++ ? ", " : "; p99.9 of ", report->facts.clocks[i].clock.id);
 	if (hits)
 		phrase_add(&hit, " %s from stolen time", hits == 1 ? "is" : "are");
 	quality->stolen_known = all->measured;
@@ -180,12 +180,13 @@ exceeds_stolen_time_tolerance(const struct report_stolen *stolen, uint64_t low_n
 void
 judge_reported_stolen_time(struct report *report)
 {
-	const struct report_interference *all = &report->interference;
+	const struct report_interference *all = &report->figures.interference;
 	const struct report_stolen *stolen = &all->stolen;
 	bool less = exceeds_stolen_time_tolerance(stolen, stolen->low_ns, stolen->reported_ns);
 	bool more = exceeds_stolen_time_tolerance(stolen, stolen->reported_low_ns, stolen->high_ns);
 	bool lent_unread;
-	struct behaviour *row = all->counter ? behaviour_add_row(&report->behaviours, "pv-steal", all->counter) : NULL;
+	struct behaviour *row = all->counter ? behaviour_add_row(&report->outcomes.behaviours, "pv-steal",
+								 all->counter) : NULL;
 	struct number took, reported;
 
 	if (!row)
@@ -196,10 +197,10 @@ judge_reported_stolen_time(struct report *report)
 			"not read on any core.");
 		return;
 	}
-	lent_unread = report->options.cores.method == CORES_MP && text_equal(all->counter, "kvm_steal") &&
+	lent_unread = report->facts.options.cores.method == CORES_MP && text_equal(all->counter, "kvm_steal") &&
 		stolen->observed_ns < all->observed_ns;
 	row->failed = less || more;
-	row->open = row->failed && (report->discontinuity_count || judge_has_tsc_stepped(report));
+	row->open = row->failed && (report->figures.discontinuity_count || judge_has_tsc_stepped(report));
 	took = number_as_percent(more ? stolen->high_ns : stolen->low_ns, stolen->observed_ns, 1);
 	reported = number_as_percent(stolen->reported_ns, stolen->observed_ns, 1);
 	behaviour_set_text(row, "The host took %s %s %% of the cores' time, and reports %s %% as stolen%s.%s",
@@ -240,7 +241,7 @@ find_part_with_most_gaps(const struct series *series, const struct soak_part *al
 void
 judge_note_stolen_time(struct report *report)
 {
-	const struct series *series = &report->series;
+	const struct series *series = &report->facts.series;
 	struct soak_part all = { 0, series->count, 0, 0 }, part;
 
 	for (size_t i = 0; i < series->count; i++) {

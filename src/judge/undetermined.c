@@ -25,7 +25,7 @@ static void
 explain_too_wide_interval(const struct report *report, struct behaviour *row)
 {
 	const struct rule *rule = rules_find(row->rule);
-	uint64_t limit = rules_get_limit(rule, &report->options);
+	uint64_t limit = rules_get_limit(rule, &report->facts.options);
 	struct behaviour as_checked = *row;
 	struct phrase run = phrase("on an idle machine");
 
@@ -46,7 +46,7 @@ add_unexplained_jumps(struct report *report, const struct report_clock *entry)
 
 	if (!entry->unexplained_leaps || judge_count_jumps_of_clock(report, clock) ||
 	    judge_has_tsc_stepped_or_jumped(report) ||
-	    !(row = behaviour_add_row(&report->behaviours, "clock-jumped", clock)))
+	    !(row = behaviour_add_row(&report->outcomes.behaviours, "clock-jumped", clock)))
 		return;
 	row->checked = row->open = true;
 	behaviour_set_text(row, "%s and the TSC diverged %lu time%s in %lu reads, and no other clock shows which of the "
@@ -60,7 +60,7 @@ static bool
 is_interval_too_wide(const struct report *report, struct behaviour row)
 {
 	row.open = false;
-	return rules_get_outcome(&row, &report->options) == OUTCOME_NOT_DETERMINED;
+	return rules_get_outcome(&row, &report->facts.options) == OUTCOME_NOT_DETERMINED;
 }
 
 /* Counts the undetermined rows for each clock: those on the clock itself, and those on the counter that it reads. */
@@ -69,9 +69,10 @@ count_undetermined_rules(struct report *report, const struct behaviour *row)
 {
 	const struct rule *rule = rules_find(row->rule);
 
-	for (size_t i = 0; i < report->clock_count; i++)
-		report->clocks[i].open += rules_does_finding_apply_to_clock(report, &report->clocks[i], row->clock,
-									    rule && rule->one_way);
+	for (size_t i = 0; i < report->facts.clock_count; i++)
+		report->facts.clocks[i].open += rules_does_finding_apply_to_clock(report, &report->facts.clocks[i],
+										  row->clock,
+										  rule && rule->one_way);
 }
 
 /*
@@ -124,11 +125,11 @@ summarize_unjudged_rows(struct report *report)
 	size_t open[UNJUDGED] = { 0 }, unchecked[UNJUDGED] = { 0 };
 	struct text text;
 
-	for (size_t i = 0; i < report->clock_count; i++)
-		report->clocks[i].open = 0;
-	for (size_t i = 0; i < report->behaviours.count; i++) {
-		const struct behaviour *row = &report->behaviours.rows[i];
-		enum outcome outcome = rules_get_outcome(row, &report->options);
+	for (size_t i = 0; i < report->facts.clock_count; i++)
+		report->facts.clocks[i].open = 0;
+	for (size_t i = 0; i < report->outcomes.behaviours.count; i++) {
+		const struct behaviour *row = &report->outcomes.behaviours.rows[i];
+		enum outcome outcome = rules_get_outcome(row, &report->facts.options);
 
 		if (outcome == OUTCOME_NOT_CHECKED)
 			unchecked[row->unchecked]++;
@@ -137,7 +138,7 @@ summarize_unjudged_rows(struct report *report)
 		open[is_interval_too_wide(report, *row) ? TOO_COARSE : UNCHECKED_OTHER]++;
 		count_undetermined_rules(report, row);
 	}
-	text_init(&text, report->unjudged, sizeof(report->unjudged));
+	text_init(&text, report->outcomes.unjudged, sizeof(report->outcomes.unjudged));
 	put_unjudged_rows(&text, "not determined", open);
 	put_unjudged_rows(&text, "not checked", unchecked);
 }
@@ -145,16 +146,16 @@ summarize_unjudged_rows(struct report *report)
 void
 judge_complete_behaviour_rows(struct report *report)
 {
-	for (size_t i = 0; i < report->behaviours.count; i++) {
-		struct behaviour *row = &report->behaviours.rows[i];
+	for (size_t i = 0; i < report->outcomes.behaviours.count; i++) {
+		struct behaviour *row = &report->outcomes.behaviours.rows[i];
 
-		if (!row->open && rules_get_outcome(row, &report->options) == OUTCOME_NOT_DETERMINED) {
+		if (!row->open && rules_get_outcome(row, &report->facts.options) == OUTCOME_NOT_DETERMINED) {
 			explain_too_wide_interval(report, row);
 			row->open = true;
 		}
 	}
 	judge_add_rate_rows(report);
-	for (size_t i = 0; i < report->clock_count; i++)
-		add_unexplained_jumps(report, &report->clocks[i]);
+	for (size_t i = 0; i < report->facts.clock_count; i++)
+		add_unexplained_jumps(report, &report->facts.clocks[i]);
 	summarize_unjudged_rows(report);
 }

@@ -38,7 +38,7 @@ static const struct survey_budget budgets[] = {
 enum options_profile
 survey_current_profile(const struct report *report)
 {
-	return report->ended_early ? PROFILE_QUICK : report->options.profile;
+	return report->facts.run.ended_early ? PROFILE_QUICK : report->facts.options.profile;
 }
 
 const struct survey_budget *
@@ -50,7 +50,7 @@ survey_get_budget(const struct report *report)
 uint64_t
 survey_measurement_budget_ns(const struct report *report)
 {
-	if (!report->ended_early)
+	if (!report->facts.run.ended_early)
 		return report->duration_ns;
 	return survey_smaller(report->duration_ns, options_default_duration_ns(PROFILE_QUICK));
 }
@@ -84,7 +84,7 @@ survey_rate_window_ns(const struct report *report)
 uint64_t
 survey_planned_calibrations_ns(const struct report *report)
 {
-	uint64_t times_ns = CALIBRATION_TIMES * options_duration_ns(&report->options);
+	uint64_t times_ns = CALIBRATION_TIMES * options_duration_ns(&report->facts.options);
 
 	return survey_clamp(times_ns, budgets[PROFILE_QUICK].calibrations_max_ns,
 			    survey_get_budget(report)->calibrations_max_ns);
@@ -101,15 +101,16 @@ survey_max_pingpong_ns(const struct report *report, enum pair_schedule kind, siz
 uint64_t
 survey_max_timer_tests_ns(const struct report *report, size_t cores)
 {
-	if (report->options.irq == IRQ_OFF)
+	if (report->facts.options.irq == IRQ_OFF)
 		return 0;
 	if (survey_current_profile(report) == PROFILE_QUICK)
-		return report->options.irq == IRQ_ALL ? TIMERS_ALL_NS : TIMERS_QUICK_NS;
-	return TIMERS_NS + (report->options.cores.method == CORES_SIPI && cores > 1 ? (cores - 1) * TIMERS_CORE_NS : 0);
+		return report->facts.options.irq == IRQ_ALL ? TIMERS_ALL_NS : TIMERS_QUICK_NS;
+	return TIMERS_NS + (report->facts.options.cores.method == CORES_SIPI &&
+			    cores > 1 ? (cores - 1) * TIMERS_CORE_NS : 0);
 }
 
 uint64_t
 survey_share_of_round_ns(const struct survey *survey, uint64_t ns)
 {
-	return survey->soak.rounds < 2 || survey->report->ended_early ? ns : ns / survey->soak.rounds;
+	return survey->soak.rounds < 2 || survey->report->facts.run.ended_early ? ns : ns / survey->soak.rounds;
 }

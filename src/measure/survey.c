@@ -28,9 +28,9 @@ survey_begin_record(struct survey *survey)
 {
 	struct record_run run = { .start_tsc = survey->hooks.tsc_ordered() };
 
-	survey->report->start_tsc = run.start_tsc;
-	text_copy(run.version, sizeof(run.version), survey->report->version);
-	text_copy(run.commit, sizeof(run.commit), survey->report->commit);
+	survey->report->facts.run.start_tsc = run.start_tsc;
+	text_copy(run.version, sizeof(run.version), survey->report->facts.run.version);
+	text_copy(run.commit, sizeof(run.commit), survey->report->facts.run.commit);
 	record_begin(&survey->record, survey->memory.record, survey->memory.record_size);
 	survey->record.reserved = survey->memory.facts_size;
 	record_put(&survey->record, RECORD_RUN, &run, NULL, 0);
@@ -39,7 +39,7 @@ survey_begin_record(struct survey *survey)
 void
 survey_set_scale(struct survey *survey, struct scale scale, bool is_doubtful)
 {
-	const struct rate_interval *tsc = &survey->report->tsc_within;
+	const struct rate_interval *tsc = &survey->report->figures.tsc_within;
 	bool is_sure = tsc->known && !is_doubtful;
 	const struct record_scale entry = { scale.hz.num, scale.hz.den, is_sure ? tsc->low : 0, is_sure ? tsc->high : 0,
 					    survey->tsc.resolution_ticks };
@@ -66,7 +66,7 @@ survey_add_tsc_steps(struct survey *survey, size_t core, const struct tsc_steps 
 
 	if (core >= survey->memory.cores)
 		return; /* without memory for the rows of cores, cores are not compared */
-	total = &survey->report->cores[core].tsc;
+	total = &survey->report->facts.cores[core].tsc;
 	total->reads += steps->reads;
 	total->backward += steps->backward;
 	if (steps->worst_ticks > total->worst_ticks)
@@ -105,7 +105,7 @@ survey_run_catching_exceptions(struct survey *survey, const char *what, const st
 	}
 	report_add_note(survey->report, "The boot core took an exception in the phase %s, which ended there: %s. The results "
 			"until then are reported.", what, bytes);
-	survey->report->incomplete = true;
+	survey->report->facts.run.incomplete = true;
 	return SURVEY_FELL;
 }
 
@@ -153,10 +153,10 @@ end_run_because_tsc_stopped(struct survey *survey)
 {
 	struct report *report = survey->report;
 
-	survey->tsc.is_stopped = report->incomplete = true;
+	survey->tsc.is_stopped = report->facts.run.incomplete = true;
 	report_add_note(report, "The TSC stopped. It times all measurements, so nothing was measured after that.");
-	for (size_t i = 0; i < report->clock_count; i++) {
-		struct report_clock *entry = &report->clocks[i];
+	for (size_t i = 0; i < report->facts.clock_count; i++) {
+		struct report_clock *entry = &report->facts.clocks[i];
 
 		if (!survey_usable(entry))
 			continue;
@@ -177,10 +177,12 @@ end_run_early(const struct survey *survey)
 {
 	struct report *report = survey->report;
 
-	report->ended_early = true;
-	report->ended_early_ms = scale_ns(&survey->scale, survey->hooks.tsc_ordered() - report->start_tsc) / SURVEY_NS_PER_MS;
+	report->facts.run.ended_early = true;
+	report->facts.run.ended_early_ms = scale_ns(&survey->scale, survey->hooks.tsc_ordered() -
+						    report->facts.run.start_tsc) / SURVEY_NS_PER_MS;
 	report_add_note(report, "The user ended the run early at %lu.%lu s (a key, or Ctrl-C of qemu/run): the rest was "
-			"measured as with profile=quick.", report->ended_early_ms / 1000, report->ended_early_ms % 1000 / 100);
+			"measured as with profile=quick.", report->facts.run.ended_early_ms / 1000,
+				report->facts.run.ended_early_ms % 1000 / 100);
 }
 
 bool
@@ -188,17 +190,18 @@ survey_end_run_if_due(struct survey *survey)
 {
 	struct report *report = survey->report;
 
-	if (report->incomplete)
+	if (report->facts.run.incomplete)
 		return true;
 	if (!is_tsc_counting(survey)) {
 		end_run_because_tsc_stopped(survey);
 	} else if (survey->hooks.expired(survey->hooks.context)) {
-		report->incomplete = true;
+		report->facts.run.incomplete = true;
 		report_add_note(report, "The deadline of the run passed. The results until then are reported.");
 	}
-	if (!report->incomplete && !report->ended_early && survey->hooks.asked && survey->hooks.asked(survey->hooks.context))
+	if (!report->facts.run.incomplete && !report->facts.run.ended_early && survey->hooks.asked &&
+	    survey->hooks.asked(survey->hooks.context))
 		end_run_early(survey);
-	return report->incomplete;
+	return report->facts.run.incomplete;
 }
 
 uint64_t
@@ -268,8 +271,8 @@ survey_tsc_ticks_in_clock_periods(const struct survey *survey, const struct cloc
 uint64_t
 survey_get_pace(const struct survey *survey, const char *id)
 {
-	for (size_t i = 0; i < survey->report->clock_count; i++)
-		if (text_equal(survey->report->clocks[i].clock.id, id) && survey->tracks[i].count.pace)
+	for (size_t i = 0; i < survey->report->facts.clock_count; i++)
+		if (text_equal(survey->report->facts.clocks[i].clock.id, id) && survey->tracks[i].count.pace)
 			return survey->tracks[i].count.pace;
 	return 1;
 }

@@ -39,8 +39,8 @@ count_usable_clocks(const struct report *report)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < report->clock_count; i++)
-		count += survey_usable(&report->clocks[i]);
+	for (size_t i = 0; i < report->facts.clock_count; i++)
+		count += survey_usable(&report->facts.clocks[i]);
 	return count;
 }
 
@@ -49,8 +49,8 @@ survey_count_warp_checks(const struct report *report)
 {
 	uint64_t count = 2;
 
-	for (size_t i = 0; i < report->clock_count; i++)
-		count += report->clocks[i].clock.by_tsc && survey_usable(&report->clocks[i]);
+	for (size_t i = 0; i < report->facts.clock_count; i++)
+		count += report->facts.clocks[i].clock.by_tsc && survey_usable(&report->facts.clocks[i]);
 	return count;
 }
 
@@ -147,8 +147,8 @@ uint64_t
 survey_count_rounds(const struct report *report, size_t cores)
 {
 	uint64_t all_ns = time_for_long_measurements_ns(report, cores);
-	uint64_t round_ns = survey_smaller(report->options.interval_ns / ROUNDS_A_ROW, ROUND_NS_MAX);
-	bool is_soak = survey_current_profile(report) == PROFILE_SOAK && report->series.max;
+	uint64_t round_ns = survey_smaller(report->facts.options.interval_ns / ROUNDS_A_ROW, ROUND_NS_MAX);
+	bool is_soak = survey_current_profile(report) == PROFILE_SOAK && report->facts.series.max;
 
 	return is_soak && all_ns > round_ns ? all_ns / round_ns : 1;
 }

@@ -38,13 +38,14 @@
 static bool
 is_clock_compared(const struct survey *survey, size_t i)
 {
-	return survey_can_clock_measure_tsc(survey, &survey->report->clocks[i]) && survey->steps.clocks[i].implied.value;
+	return survey_can_clock_measure_tsc(survey, &survey->report->facts.clocks[i]) &&
+	       survey->steps.clocks[i].implied.value;
 }
 
 static bool
 is_edge_clock(const struct survey *survey, size_t i)
 {
-	return survey->report->clocks[i].clock.edges_only;
+	return survey->report->facts.clocks[i].clock.edges_only;
 }
 
 void
@@ -77,7 +78,7 @@ survey_store_newer_edge(struct survey *survey, size_t i)
 static void
 wait_for_edge_of_clock(struct survey *survey, size_t i)
 {
-	const struct clock *clock = &survey->report->clocks[i].clock;
+	const struct clock *clock = &survey->report->facts.clocks[i].clock;
 	uint64_t bound = scale_ns_to_ticks(&survey->scale, EDGE_NS), start;
 	struct sample before;
 
@@ -106,7 +107,7 @@ wait_for_edge_of_clock(struct survey *survey, size_t i)
 static void
 wait_for_edges(struct survey *survey, uint32_t clocks)
 {
-	for (size_t i = 0; i < survey->report->clock_count; i++)
+	for (size_t i = 0; i < survey->report->facts.clock_count; i++)
 		if (is_clock_compared(survey, i) && is_edge_clock(survey, i) && set_has(clocks, i))
 			wait_for_edge_of_clock(survey, i);
 }
@@ -128,13 +129,13 @@ static void
 read_all_clocks_once(struct survey *survey, bool with_edge_clocks, uint64_t *begin, uint64_t *end)
 {
 	*begin = *end = 0;
-	for (size_t i = 0; i < survey->report->clock_count; i++) {
+	for (size_t i = 0; i < survey->report->facts.clock_count; i++) {
 		struct sample reading;
 
 		if (!is_clock_compared(survey, i) || (is_edge_clock(survey, i) && !with_edge_clocks) ||
 		    survey_store_newer_edge(survey, i))
 			continue;
-		survey_sample_batch(survey, &survey->report->clocks[i].clock, READS);
+		survey_sample_batch(survey, &survey->report->facts.clocks[i].clock, READS);
 		reading = survey->buffer.samples[READS - 1];
 		*begin = *end ? *begin : survey->buffer.samples[0].begin;
 		*end = reading.end;
@@ -162,7 +163,7 @@ read_all_clocks(struct survey *survey, bool with_edge_clocks)
 		read_all_clocks_once(survey, with_edge_clocks, &begin, &end);
 		if ((int64_t)(end - begin) <= apart)
 			return;
-		for (size_t i = 0; i < survey->report->clock_count && sweeps < APART_SWEEPS - 1; i++)
+		for (size_t i = 0; i < survey->report->facts.clock_count && sweeps < APART_SWEEPS - 1; i++)
 			if (survey->steps.clocks[i].then.begin >= begin)
 				survey->steps.clocks[i].then.end = 0;
 	}
@@ -171,7 +172,7 @@ read_all_clocks(struct survey *survey, bool with_edge_clocks)
 static bool
 are_all_readings_tight(const struct survey *survey)
 {
-	for (size_t i = 0; i < survey->report->clock_count; i++)
+	for (size_t i = 0; i < survey->report->facts.clock_count; i++)
 		if (is_clock_compared(survey, i) && !is_edge_clock(survey, i) &&
 		    is_reading_longer_than(survey, survey->steps.clocks[i].now, TIGHT_NS))
 			return false;
@@ -198,9 +199,9 @@ get_current_step(const struct survey *survey)
 {
 	struct analysis_step step = { .report = survey->report, .scale = survey->scale, .is = survey->steps.now };
 
-	step.is.cores = survey->report->cores_started;
-	for (size_t i = 0; i < survey->report->clock_count; i++) {
-		const struct resolution *resolution = &survey->report->clocks[i].resolution;
+	step.is.cores = survey->report->facts.machine.cores_started;
+	for (size_t i = 0; i < survey->report->facts.clock_count; i++) {
+		const struct resolution *resolution = &survey->report->facts.clocks[i].resolution;
 		struct record_compared *clock = &step.clocks[step.count];
 
 		if (!is_clock_compared(survey, i) || !survey->steps.clocks[i].then.end)
@@ -244,7 +245,7 @@ begin_next_step(struct survey *survey)
 {
 	struct analysis_step step = get_current_step(survey);
 
-	for (size_t i = 0; i < survey->report->clock_count; i++) {
+	for (size_t i = 0; i < survey->report->facts.clock_count; i++) {
 		struct record_compared *clock = &survey->steps.clocks[i];
 
 		if (!is_clock_compared(survey, i)) {
@@ -269,7 +270,7 @@ begin_next_step(struct survey *survey)
 static uint64_t
 expected_ticks(const struct survey *survey, size_t i, uint64_t tsc_ticks)
 {
-	const struct rate *claimed = &survey->report->clocks[i].clock.claimed;
+	const struct rate *claimed = &survey->report->facts.clocks[i].clock.claimed;
 
 	return scale_mul_div_wide((unsigned __int128)tsc_ticks * claimed->num, SURVEY_MICROHZ_PER_HZ,
 				  (unsigned __int128)survey->steps.clocks[i].implied.value * claimed->den, SCALE_DOWN);
@@ -282,8 +283,8 @@ expected_ticks(const struct survey *survey, size_t i, uint64_t tsc_ticks)
 static void
 widen_rate_intervals_to_latest_rates(struct survey *survey, const struct record_compared *before, uint32_t waited)
 {
-	for (size_t i = 0; i < survey->report->clock_count; i++) {
-		const struct report_clock *entry = &survey->report->clocks[i];
+	for (size_t i = 0; i < survey->report->facts.clock_count; i++) {
+		const struct report_clock *entry = &survey->report->facts.clocks[i];
 		struct record_compared *step = &survey->steps.clocks[i];
 		struct rate_window window = { before[i].now, step->now, 0, survey->tsc.resolution_ticks };
 		uint64_t late = scale_ns_to_ticks(&survey->scale, ANALYSIS_EDGE_LATE_NS);
@@ -295,7 +296,7 @@ widen_rate_intervals_to_latest_rates(struct survey *survey, const struct record_
 			step->implied.value = 0;
 		if (!is_clock_compared(survey, i) || before[i].now.end == step->now.end)
 			continue;
-		if (is_edge_clock(survey, i) && survey->report->hypervisor[0])
+		if (is_edge_clock(survey, i) && survey->report->facts.machine.hypervisor[0])
 			rate_allow_late_edges(&window, late);
 		window.first.ticks = 0;
 		window.last.ticks = rate_unwrap_ticks(&entry->clock, before[i].now.ticks, step->now.ticks,
@@ -345,7 +346,7 @@ latest_reading_tsc(const struct survey *survey)
 {
 	uint64_t tsc = 0;
 
-	for (size_t i = 0; i < survey->report->clock_count; i++)
+	for (size_t i = 0; i < survey->report->facts.clock_count; i++)
 		if (is_clock_compared(survey, i) && survey->steps.clocks[i].now.end > tsc)
 			tsc = survey->steps.clocks[i].now.end;
 	return tsc;
@@ -381,7 +382,7 @@ examine_clock_disagreement(struct survey *survey, int64_t edge_late_ns)
 	if (survey_end_run_if_due(survey))
 		return false;
 	widen_rate_intervals_to_latest_rates(survey, at_end.clocks, edges ? off_tsc : 0);
-	for (size_t i = 0; i < survey->report->clock_count; i++) {
+	for (size_t i = 0; i < survey->report->facts.clock_count; i++) {
 		at_end.clocks[i].implied = survey->steps.clocks[i].implied;
 		survey->steps.clocks[i] = at_end.clocks[i];
 	}
@@ -408,7 +409,7 @@ survey_end_step_and_find_disagreement(struct survey *survey, bool check_late_edg
 	int64_t edge_late_ns = check_late_edges ? ANALYSIS_EDGE_LATE_NS : ANALYSIS_EDGE_LATEST_NS;
 	bool cut = false;
 
-	if (survey->report->incomplete || survey->tsc.is_stopped)
+	if (survey->report->facts.run.incomplete || survey->tsc.is_stopped)
 		return false;
 	if (find_groups_of_agreeing_clocks(survey, edge_late_ns, FLOOR_NS).count > 1)
 		cut = examine_clock_disagreement(survey, edge_late_ns);
@@ -462,8 +463,8 @@ survey_check_jump_of_clock(struct survey *survey, uint64_t jump_ns)
 void
 survey_drop_earlier_readings(struct survey *survey, size_t series)
 {
-	for (size_t i = 0; i < survey->report->clock_count; i++)
-		if (survey->report->clocks[i].series == series)
+	for (size_t i = 0; i < survey->report->facts.clock_count; i++)
+		if (survey->report->facts.clocks[i].series == series)
 			survey->steps.clocks[i].then.end = 0;
 }
 
@@ -477,8 +478,8 @@ survey_note_firmware_tick(struct survey *survey, bool ticking)
 		mark.tsc = survey->hooks.tsc_ordered();
 		record_put(&survey->record, RECORD_MARK, &mark, NULL, 0);
 	}
-	for (size_t i = 0; i < survey->report->clock_count; i++) {
-		if (!survey->report->clocks[i].clock.firmware_ticks)
+	for (size_t i = 0; i < survey->report->facts.clock_count; i++) {
+		if (!survey->report->facts.clocks[i].clock.firmware_ticks)
 			continue;
 		survey->steps.clocks[i].then.end = 0;
 		survey->tracks[i].last = (struct sample){ 0, 0, 0 }; /* ends the tracking of this clock */

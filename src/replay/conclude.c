@@ -11,7 +11,7 @@ replay_calculate_results(struct report *report, void *record, size_t length, uin
 	struct text given;
 
 	text_init(&given, report->options_given, sizeof(report->options_given));
-	options_put_changed_options(&given, &report->options);
+	options_put_changed_options(&given, &report->facts.options);
 	report->record = (struct report_record){ .bytes = record, .length = length, .dropped = dropped };
 	if (length)
 		sha256_hex(record, length, report->record.sha256);

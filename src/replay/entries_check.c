@@ -122,12 +122,12 @@ is_tsc_rate_possible(const struct check *check)
 static bool
 does_timer_match_its_row(const struct check *check)
 {
-	const struct report_interval *row = check->report->intervals;
+	const struct report_interval *row = check->report->facts.intervals;
 	struct record_timer timer;
 
 	record_read_fixed_part(check->entry, &timer);
 	row += timer.timer;
-	if (timer.timer < check->report->interval_count && row->periodic == (timer.flags & RECORD_PERIODIC) &&
+	if (timer.timer < check->report->facts.interval_count && row->periodic == (timer.flags & RECORD_PERIODIC) &&
 	    row->asked_ns == timer.interval_ns)
 		return true;
 	text_printf(check->why, "The timer %u in entry %lu of the record, with the interval %lu ns, is not in the list "

@@ -287,30 +287,30 @@ static bool
 allocate_lists(struct restored *restored)
 {
 	struct report *report = restored->report;
-	size_t pairs = analysis_max_pairs_in_pass(restored->record, restored->size, report->core_count);
-	struct series shape = report->series;
+	size_t pairs = analysis_max_pairs_in_pass(restored->record, restored->size, report->facts.core_count);
+	struct series shape = report->facts.series;
 	void *cores;
 
-	if (shape.count && (shape.clocks < report->clock_count || shape.cores < report->core_count ||
+	if (shape.count && (shape.clocks < report->facts.clock_count || shape.cores < report->facts.core_count ||
 			    shape.count > series_max_rows(shape.cores)))
 		return false;
-	restored->latencies = allocate_memory(restored, (report->clock_count + 1) * sizeof(*restored->latencies));
-	restored->loops = allocate_memory(restored, (report->calibration_count + 1) * sizeof(*restored->loops));
-	cores = allocate_memory(restored, report_memory_bytes(report->core_count, pairs));
+	restored->latencies = allocate_memory(restored, (report->facts.clock_count + 1) * sizeof(*restored->latencies));
+	restored->loops = allocate_memory(restored, (report->facts.calibration_count + 1) * sizeof(*restored->loops));
+	cores = allocate_memory(restored, report_memory_bytes(report->facts.core_count, pairs));
 	if (restored->error)
 		return false;
-	report_divide_memory(report, cores, report->core_count, pairs);
-	for (size_t i = 0; i < report->clock_count; i++)
-		report->clocks[i].latency = &restored->latencies[i];
-	for (size_t i = 0; i < report->calibration_count; i++)
-		report->calibrations[i].loop = &restored->loops[i];
+	report_divide_memory(report, cores, report->facts.core_count, pairs);
+	for (size_t i = 0; i < report->facts.clock_count; i++)
+		report->facts.clocks[i].latency = &restored->latencies[i];
+	for (size_t i = 0; i < report->facts.calibration_count; i++)
+		report->facts.calibrations[i].loop = &restored->loops[i];
 	if (shape.count) {
 		void *memory = allocate_memory(restored, series_size_bytes(shape.clocks, shape.cores, shape.count));
 
 		if (!memory)
 			return false;
-		series_init(&report->series, memory, shape.clocks, shape.cores, shape.count, shape.interval_ns);
-		report->series.count = shape.count;
+		series_init(&report->facts.series, memory, shape.clocks, shape.cores, shape.count, shape.interval_ns);
+		report->facts.series.count = shape.count;
 	}
 	return true;
 }
@@ -387,10 +387,10 @@ read_latency_entry(struct restored *restored, const struct record_entry *entry)
 	struct latency *latency;
 
 	record_read_fixed_part(entry, &is);
-	if (!restored->next[FACTS_REPORT] || is.clock >= restored->report->clock_count ||
+	if (!restored->next[FACTS_REPORT] || is.clock >= restored->report->facts.clock_count ||
 	    is.length > (size_t)entry->item_count * entry->item_bytes)
 		return false;
-	latency = restored->report->clocks[is.clock].latency;
+	latency = restored->report->facts.clocks[is.clock].latency;
 	latency->count = is.count;
 	latency->min_ns = is.min_ns;
 	latency->max_ns = is.max_ns;
@@ -433,9 +433,9 @@ read_run_entry(struct restored *restored, const struct record_entry *entry)
 	record_read_fixed_part(entry, &run);
 	copy_padded_text(texts, (const uint8_t *)run.version, sizeof(run.version));
 	copy_padded_text(texts + sizeof(run.version) + 1, (const uint8_t *)run.commit, sizeof(run.commit));
-	report->version = texts;
-	report->commit = texts + sizeof(run.version) + 1;
-	report->start_tsc = run.start_tsc;
+	report->facts.run.version = texts;
+	report->facts.run.commit = texts + sizeof(run.version) + 1;
+	report->facts.run.start_tsc = run.start_tsc;
 	return true;
 }
 
@@ -456,8 +456,8 @@ is_record_complete(struct restored *restored)
 {
 	const struct report *report = restored->report;
 
-	for (size_t i = 0; i < report->clock_count; i++)
-		if (report->clocks[i].latency->count != report->clocks[i].latency->histogram.total)
+	for (size_t i = 0; i < report->facts.clock_count; i++)
+		if (report->facts.clocks[i].latency->count != report->facts.clocks[i].latency->histogram.total)
 			return false;
 	for (enum facts_list list = FACTS_REPORT; list < FACTS_LISTS; list++)
 		if (restored->next[list] < facts_get_list_elements(list, restored->report, restored->loops).count)
@@ -476,15 +476,15 @@ is_rate_possible(const struct rate *rate)
 static bool
 are_facts_consistent(const struct report *report, struct text *why)
 {
-	for (size_t i = 0; i < report->clock_count; i++) {
-		const struct rate *rate = &report->clocks[i].clock.claimed;
+	for (size_t i = 0; i < report->facts.clock_count; i++) {
+		const struct rate *rate = &report->facts.clocks[i].clock.claimed;
 
 		if (!is_rate_possible(rate))
 			text_printf(why, "The record's fact clocks[%zu].clock.claimed is %lu / %lu Hz, which is impossible.", i,
 				    rate->num, rate->den);
 	}
-	for (size_t i = 0; i < report->interval_count; i++)
-		if (report->intervals[i].periodic && !report->intervals[i].asked_ns)
+	for (size_t i = 0; i < report->facts.interval_count; i++)
+		if (report->facts.intervals[i].periodic && !report->facts.intervals[i].asked_ns)
 			text_printf(why, "The record's fact intervals[%zu].asked_ns is 0, although the timer is periodic.", i);
 	return !why->length;
 }
@@ -509,8 +509,8 @@ check_values(struct restored *restored)
 static void
 remove_unknown_rules(struct report *report)
 {
-	struct behaviours *behaviours = &report->behaviours;
-	size_t rows = 0, findings = 0, unknown = behaviours->count + report->finding_count;
+	struct behaviours *behaviours = &report->outcomes.behaviours;
+	size_t rows = 0, findings = 0, unknown = behaviours->count + report->outcomes.finding_count;
 	const char *example = "";
 
 	for (size_t i = 0; i < behaviours->count; i++) {
@@ -519,14 +519,14 @@ remove_unknown_rules(struct report *report)
 		else
 			example = behaviours->rows[i].rule;
 	}
-	for (size_t i = 0; i < report->finding_count; i++) {
-		if (rules_find(report->findings[i].rule))
-			report->findings[findings++] = report->findings[i];
+	for (size_t i = 0; i < report->outcomes.finding_count; i++) {
+		if (rules_find(report->outcomes.findings[i].rule))
+			report->outcomes.findings[findings++] = report->outcomes.findings[i];
 		else
-			example = report->findings[i].rule;
+			example = report->outcomes.findings[i].rule;
 	}
 	behaviours->count = rows;
-	report->finding_count = findings;
+	report->outcomes.finding_count = findings;
 	unknown -= rows + findings;
 	if (unknown)
 		report_add_note(report, "%zu result%s of rules that this version of baretick does not have %s left out. The last "
@@ -538,13 +538,13 @@ static bool
 restore_findings(struct restored *restored)
 {
 	struct report *report = restored->report;
-	size_t count = report->finding_count;
+	size_t count = report->outcomes.finding_count;
 	struct finding *findings = allocate_memory(restored, (count + 1) * sizeof(*findings));
 
 	if (!findings)
 		return false;
-	__builtin_memcpy(findings, report->findings, count * sizeof(*findings));
-	report->finding_count = 0;
+	__builtin_memcpy(findings, report->outcomes.findings, count * sizeof(*findings));
+	report->outcomes.finding_count = 0;
 	for (size_t i = 0; i < count; i++)
 		rules_add_finding(report, findings[i].rule, findings[i].clock, findings[i].core, "%s", findings[i].text);
 	return true;
@@ -560,7 +560,7 @@ replay_restore_report(const void *record, size_t size, const struct replay_memor
 	bool is_good = true;
 
 	__builtin_memset(report, 0, sizeof(*report));
-	report->version = report->commit = report->relative_to = "";
+	report->facts.run.version = report->facts.run.commit = report->figures.relative_to = "";
 	while (record_read_next(&reader, &entry))
 		is_good = is_good && read_entry(&restored, &entry);
 	if (restored.error)
@@ -582,7 +582,7 @@ replay_restore_report(const void *record, size_t size, const struct replay_memor
 	remove_unknown_rules(report);
 	if (!restore_findings(&restored))
 		return restored.error;
-	report->duration_ns = options_duration_ns(&report->options);
+	report->duration_ns = options_duration_ns(&report->facts.options);
 	*found = (struct replay_found){ reader.entries, reader.dropped };
 	return NULL;
 }

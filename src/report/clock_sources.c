@@ -42,7 +42,8 @@ proven_rate_change_ppb(const struct report_clock *entry)
 static bool
 do_crystals_of_clocks_differ(const struct report *report, const struct rate_interval *rates, size_t a, size_t b)
 {
-	uint64_t first = proven_rate_change_ppb(&report->clocks[a]), second = proven_rate_change_ppb(&report->clocks[b]);
+	uint64_t first = proven_rate_change_ppb(&report->facts.clocks[a]),
+			 second = proven_rate_change_ppb(&report->facts.clocks[b]);
 	uint64_t both = first < second ? first : second;
 	struct rate_interval of_a = rate_widen(rates[a], both / READ_TOGETHER);
 
@@ -68,8 +69,8 @@ find_clocks_with_same_source(const struct report *report, bool (*is_excluded)(co
 {
 	struct falseticker_sources sources = { .same_source = 0 };
 
-	for (size_t i = 0; i < report->clock_count && report->hypervisor[0]; i++)
-		if (!is_excluded(&report->clocks[i]) && !is_rtc(&report->clocks[i]))
+	for (size_t i = 0; i < report->facts.clock_count && report->facts.machine.hypervisor[0]; i++)
+		if (!is_excluded(&report->facts.clocks[i]) && !is_rtc(&report->facts.clocks[i]))
 			sources.same_source |= set_of(i);
 	return sources;
 }
@@ -93,11 +94,11 @@ have_all_clocks_of_guest_one_source(const struct report *report, const struct ra
 {
 	bool any = false;
 
-	for (size_t i = 0; i < report->clock_count; i++) {
-		const struct report_clock *a = &report->clocks[i];
+	for (size_t i = 0; i < report->facts.clock_count; i++) {
+		const struct report_clock *a = &report->facts.clocks[i];
 
-		for (size_t j = 0; j < report->clock_count; j++) {
-			const struct report_clock *b = &report->clocks[j];
+		for (size_t j = 0; j < report->facts.clock_count; j++) {
+			const struct report_clock *b = &report->facts.clocks[j];
 
 			if (!rates[i].known || !rates[j].known || is_rtc(a) || is_rtc(b) || i == j)
 				continue;
@@ -113,15 +114,15 @@ struct falseticker_sources
 find_clock_sources_for_rates(const struct report *report, const struct rate_interval *rates)
 {
 	struct falseticker_sources sources = find_clocks_with_same_source(report, is_tsc_or_derived_from_it);
-	bool guest = report->hypervisor[0];
+	bool guest = report->facts.machine.hypervisor[0];
 	/* A rate from the option tsc_hz is not the hypervisor's own statement, so it confirms the devices. */
-	bool one_source = guest && !report->options.tsc_hz && have_all_clocks_of_guest_one_source(report, rates);
+	bool one_source = guest && !report->facts.options.tsc_hz && have_all_clocks_of_guest_one_source(report, rates);
 
-	for (size_t i = 0; i < report->clock_count; i++) {
-		const struct report_clock *a = &report->clocks[i];
+	for (size_t i = 0; i < report->facts.clock_count; i++) {
+		const struct report_clock *a = &report->facts.clocks[i];
 
-		for (size_t j = 0; j < report->clock_count; j++) {
-			const struct report_clock *b = &report->clocks[j];
+		for (size_t j = 0; j < report->facts.clock_count; j++) {
+			const struct report_clock *b = &report->facts.clocks[j];
 
 			if (one_source ? is_rtc(a) != is_rtc(b) && do_crystals_of_clocks_differ(report, rates, i, j) :
 			    guest ? is_tsc_or_derived_from_it(a) != is_tsc_or_derived_from_it(b) :
@@ -137,11 +138,11 @@ find_clock_sources_for_jumps(const struct report *report)
 {
 	struct falseticker_sources sources = find_clocks_with_same_source(report, is_tsc_itself);
 
-	for (size_t i = 0; i < report->clock_count; i++) {
-		const struct report_clock *a = &report->clocks[i];
+	for (size_t i = 0; i < report->facts.clock_count; i++) {
+		const struct report_clock *a = &report->facts.clocks[i];
 
-		for (size_t j = 0; j < report->clock_count; j++) {
-			const struct report_clock *b = &report->clocks[j];
+		for (size_t j = 0; j < report->facts.clock_count; j++) {
+			const struct report_clock *b = &report->facts.clocks[j];
 
 			if (is_tsc_itself(a) != is_tsc_itself(b) || is_rtc(a) != is_rtc(b))
 				sources.separate[i] |= set_of(j);

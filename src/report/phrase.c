@@ -52,7 +52,7 @@ static struct phrase
 phrase_duration_ps(const struct report *report, int64_t ps)
 {
 	/* without the TSC's rate a tick counts as 1 ns: see scale_init() */
-	if (!report->tsc.den)
+	if (!report->figures.tsc.den)
 		return phrase("%lu ticks", scale_mul_div_nearest((uint64_t)ps, 1, PS_PER_TICK));
 	return phrase("%s", number_from_ps((uint64_t)ps).text);
 }
@@ -85,7 +85,7 @@ phrase_bound_ns(uint64_t ns)
 struct phrase
 phrase_stolen_share(const struct report *report)
 {
-	const struct report_interference *all = &report->interference;
+	const struct report_interference *all = &report->figures.interference;
 	unsigned digits = all->total_ns >= all->observed_ns / TENTHS_FROM ? 1 : 3;
 
 	return phrase("%s %%", number_as_percent(all->total_ns, all->observed_ns, digits).text);
@@ -190,9 +190,9 @@ phrase_tsc_time(const struct report *report, uint64_t tsc)
 struct phrase
 phrase_pass_times(const struct report *report)
 {
-	struct phrase first = phrase_tsc_time(report, report->skew.passes[0].offsets.end_tsc);
+	struct phrase first = phrase_tsc_time(report, report->figures.skew.passes[0].offsets.end_tsc);
 
-	if (report->skew.pass_count < 2)
+	if (report->figures.skew.pass_count < 2)
 		return phrase("at %s", first.bytes);
 	return phrase("at %s and %s", first.bytes,
 		      phrase_tsc_time(report, report_get_last_pass(report)->offsets.end_tsc).bytes);

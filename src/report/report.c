@@ -101,8 +101,8 @@ taken_evidence_word(enum taken_evidence evidence)
 void
 report_add_claim(struct report *report, const struct claim *claim)
 {
-	if (report->claim_count < CLAIMS_MAX)
-		report->claims[report->claim_count++] = (struct report_claim){ .claim = *claim,
+	if (report->facts.claim_count < CLAIMS_MAX)
+		report->facts.claims[report->facts.claim_count++] = (struct report_claim){ .claim = *claim,
 									       .outcome = OUTCOME_NOT_CHECKED };
 }
 
@@ -119,31 +119,31 @@ report_claim_clock_id(const struct claim *claim)
 const char *
 report_machine_name(const struct report *report)
 {
-	const struct report_identity *identity = &report->identity;
+	const struct report_identity *identity = &report->facts.machine.identity;
 
-	if (report->options.label[0])
-		return report->options.label;
+	if (report->facts.options.label[0])
+		return report->facts.options.label;
 	return identity->serial[0] ? identity->serial : identity->product;
 }
 
 bool
 report_is_machine_emulated(const struct report *report)
 {
-	return text_equal(report->accelerator, "tcg");
+	return text_equal(report->facts.machine.accelerator, "tcg");
 }
 
 const char *
 report_clock_id(const struct report *report, size_t i)
 {
-	return i < report->clock_count ? report->clocks[i].clock.id : "tsc";
+	return i < report->facts.clock_count ? report->facts.clocks[i].clock.id : "tsc";
 }
 
 struct report_clock *
 report_find_clock(const struct report *report, const char *id)
 {
-	for (size_t i = 0; i < report->clock_count; i++)
-		if (text_equal(report->clocks[i].clock.id, id))
-			return (struct report_clock *)&report->clocks[i];
+	for (size_t i = 0; i < report->facts.clock_count; i++)
+		if (text_equal(report->facts.clocks[i].clock.id, id))
+			return (struct report_clock *)&report->facts.clocks[i];
 	return NULL;
 }
 
@@ -174,8 +174,8 @@ claimed_millihz(const struct rate *claimed)
 static const struct report_clock *
 find_clock_with_measured_rate(const struct report *report, const struct report_clock *entry)
 {
-	for (size_t i = 0; i < report->clock_count && !entry->measured.known; i++) {
-		const struct report_clock *main = &report->clocks[i];
+	for (size_t i = 0; i < report->facts.clock_count && !entry->measured.known; i++) {
+		const struct report_clock *main = &report->facts.clocks[i];
 
 		if (text_equal(main->clock.id, entry->clock.main) &&
 		    main->clock.claimed.num == entry->clock.claimed.num)
@@ -219,7 +219,7 @@ report_get_offset_of_ranks(const struct offsets *offsets, size_t a, size_t b)
 struct offset
 report_get_pair_drift(const struct report *report, size_t a, size_t b)
 {
-	return report_get_offset_of_ranks(&report->skew.drifts, a, b);
+	return report_get_offset_of_ranks(&report->figures.skew.drifts, a, b);
 }
 
 struct offset
@@ -233,11 +233,11 @@ report_count_core_faults(const struct report *report)
 {
 	struct core_faults faults = { 0, 0, 0, 0 };
 
-	for (size_t i = 0; i < report->core_count; i++) {
-		faults.off_majority += report->cores[i].off_majority;
-		faults.drifting += report->cores[i].drifts;
-		faults.stepped += report->cores[i].stepped;
-		faults.stepping_back += report->cores[i].steps_back;
+	for (size_t i = 0; i < report->facts.core_count; i++) {
+		faults.off_majority += report->facts.cores[i].off_majority;
+		faults.drifting += report->facts.cores[i].drifts;
+		faults.stepped += report->facts.cores[i].stepped;
+		faults.stepping_back += report->facts.cores[i].steps_back;
 	}
 	return faults;
 }
@@ -245,11 +245,11 @@ report_count_core_faults(const struct report *report)
 const struct report_core *
 report_get_first_core_of_package(const struct report *report, size_t i)
 {
-	const struct report_core *core = &report->cores[i];
+	const struct report_core *core = &report->facts.cores[i];
 
 	for (size_t j = 0; j < i && core->facts_known; j++)
-		if (report->cores[j].facts_known && report->cores[j].facts.package == core->facts.package)
-			return &report->cores[j];
+		if (report->facts.cores[j].facts_known && report->facts.cores[j].facts.package == core->facts.package)
+			return &report->facts.cores[j];
 	return core;
 }
 
@@ -266,8 +266,9 @@ report_collect_tsc_adjusts(const struct report *report)
 {
 	struct tsc_adjusts adjusts = { .known = 0 };
 
-	for (size_t i = 0; i < report->core_count; i++) {
-		const struct report_core *core = &report->cores[i], *first = report_get_first_core_of_package(report, i);
+	for (size_t i = 0; i < report->facts.core_count; i++) {
+		const struct report_core *core = &report->facts.cores[i],
+						 *first = report_get_first_core_of_package(report, i);
 
 		adjusts.known += core->facts_known;
 		if (!core->facts_known || !core->facts.has_tsc_adjust)
@@ -298,9 +299,9 @@ report_get_tsc_scale(const struct report *report)
 {
 	struct scale scale;
 
-	scale_init(&scale, report->tsc);
-	if (report->tsc_within.known)
-		scale_set_rate_bounds(&scale, report->tsc_within.low, report->tsc_within.high);
+	scale_init(&scale, report->figures.tsc);
+	if (report->figures.tsc_within.known)
+		scale_set_rate_bounds(&scale, report->figures.tsc_within.low, report->figures.tsc_within.high);
 	return scale;
 }
 
@@ -309,7 +310,7 @@ report_offset_to_ns(const struct report *report, struct offset offset)
 {
 	struct scale scale = report_get_tsc_scale(report);
 
-	if (!report->skew.pass_count || !offset_is_known(offset))
+	if (!report->figures.skew.pass_count || !offset_is_known(offset))
 		return OFFSET_UNKNOWN;
 	return (struct offset){ scale_ticks_to_ns_down(&scale, offset.low), scale_ticks_to_ns_up(&scale, offset.high) };
 }
@@ -345,7 +346,7 @@ struct offset_budget
 report_offset_error_budget(const struct report *report, struct offset offset)
 {
 	struct offset ns = report_offset_to_ns(report, offset);
-	const struct rate_interval *tsc = &report->tsc_within;
+	const struct rate_interval *tsc = &report->figures.tsc_within;
 	struct offset_budget budget = { 0, 0, 0 };
 	struct scale scale = report_get_tsc_scale(report);
 	uint64_t whole_ps;
@@ -366,10 +367,10 @@ report_offset_error_budget(const struct report *report, struct offset offset)
 uint64_t
 report_run_time_ns(const struct report *report, uint64_t tsc)
 {
-	uint64_t start_tsc = report->start_tsc;
+	uint64_t start_tsc = report->facts.run.start_tsc;
 	struct scale scale;
 
-	scale_init(&scale, report->tsc);
+	scale_init(&scale, report->figures.tsc);
 	return tsc > start_tsc ? scale_ns(&scale, tsc - start_tsc) : 0;
 }
 
@@ -387,7 +388,7 @@ max_elapsed_in_discontinuity_ns(const struct report *report, const struct report
 		size_t clock = group->members[0];
 
 		if (group->elapsed.known && group->elapsed.high > most_ns &&
-		    (clock >= report->clock_count || !report->clocks[clock].clock.edges_only))
+		    (clock >= report->facts.clock_count || !report->facts.clocks[clock].clock.edges_only))
 			most_ns = group->elapsed.high;
 	}
 	return (uint64_t)most_ns;
@@ -398,8 +399,8 @@ report_max_run_time_ns(const struct report *report, uint64_t tsc)
 {
 	uint64_t ns = report_run_time_ns(report, tsc), most_ns = ns;
 
-	for (size_t i = 0; i < report->discontinuity_count; i++) {
-		const struct report_discontinuity *row = &report->discontinuities[i];
+	for (size_t i = 0; i < report->figures.discontinuity_count; i++) {
+		const struct report_discontinuity *row = &report->figures.discontinuities[i];
 		uint64_t from_ns = report_run_time_ns(report, row->from_tsc);
 		uint64_t at_ns = report_run_time_ns(report, row->at_tsc);
 		uint64_t counted_ns = max_elapsed_in_discontinuity_ns(report, row);
@@ -413,19 +414,20 @@ report_max_run_time_ns(const struct report *report, uint64_t tsc)
 struct report_pass *
 report_get_last_pass(const struct report *report)
 {
-	return (struct report_pass *)&report->skew.passes[report->skew.pass_count ? report->skew.pass_count - 1 : 0];
+	return (struct report_pass *)&report->figures.skew.passes[report->figures.skew.pass_count ?
+								  report->figures.skew.pass_count - 1 : 0];
 }
 
 const struct report_pass *
 report_get_shown_pass(const struct report *report)
 {
-	return &report->skew.passes[report->skew.shown];
+	return &report->figures.skew.passes[report->figures.skew.shown];
 }
 
 const struct report_core *
 report_get_core_of_rank(const struct report *report, size_t rank)
 {
-	return &report->cores[report->skew.core_of[rank]];
+	return &report->facts.cores[report->figures.skew.core_of[rank]];
 }
 
 uint32_t
@@ -446,9 +448,9 @@ report_add_note(struct report *report, const char *format, ...)
 	struct text note;
 	va_list arguments;
 
-	if (report->note_count == REPORT_NOTES_MAX)
+	if (report->facts.note_count == REPORT_NOTES_MAX)
 		return;
-	text_init(&note, report->notes[report->note_count++], REPORT_SENTENCE);
+	text_init(&note, report->facts.notes[report->facts.note_count++], REPORT_SENTENCE);
 	va_start(arguments, format);
 	text_vprintf(&note, format, arguments);
 	va_end(arguments);

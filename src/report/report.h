@@ -490,9 +490,9 @@ struct report_quality { /* Effect of stolen time on the measured latencies; set 
 };
 
 /* Recommended clocks, the best clock first, and after them the clocks to avoid; see judge/recommend. */
-struct report_advice {
+struct report_ranking {
 	size_t count;
-	struct advice {
+	struct report_ranked {
 		const char *clock;
 		bool avoid;
 		char reason[REPORT_SENTENCE];
@@ -612,17 +612,28 @@ struct report_record { /* The run's record of raw readings, see src/record. */
 	char sha256[SHA256_HEX_SIZE];
 };
 
-struct report {
+struct report_run { /* The run itself: which version of baretick made it, when, and how it ended. */
 	const char *version, *commit; /* version and commit of baretick, in static storage */
-	struct options options;
-	/* the options as a user would type them; "" if all have their default values */
-	char options_given[OPTIONS_GIVEN_SIZE];
-	uint64_t duration_ns;     /* duration of each long measurement, from the option duration= or the profile */
 	/* start time according to the firmware's clock, in ISO 8601; "" if the firmware has no clock */
 	char started_at[32];
+	uint64_t start_tsc; /* TSC at the start of the run */
 	uint64_t elapsed_ms;
 	bool elapsed_known;
+	size_t phase_count;
+	struct report_phase phases[REPORT_PHASES_MAX];
+	/*
+	 * true if the user ended the run early; the remaining measurements were then as short as with profile=quick
+	 */
+	bool ended_early;
+	uint64_t ended_early_ms; /* time since the start of the run at which the user ended it */
+	/*
+	 * True if the run did not finish, for example because its deadline passed. The report then has the results up
+	 * to that time.
+	 */
+	bool incomplete;
+};
 
+struct report_machine { /* The machine, as its CPU, its firmware and its hypervisor describe it. */
 	char cpu_vendor[13]; /* vendor string from CPUID */
 	char cpu[49], hypervisor[13], firmware[96], accelerator[16];
 	struct report_identity identity;
@@ -637,35 +648,24 @@ struct report {
 	 */
 	bool linux_distrusts_tsc;
 	uint32_t cores_listed, cores_started;
+};
 
-	uint64_t start_tsc; /* TSC at the start of the run */
-	/*
-	 * The TSC's rate, which converts all ticks below to ns. If den is 0, it is unknown, and 1 tick counts as 1
-	 * ns.
-	 */
-	struct rate tsc;
-	struct rate_interval tsc_within; /* the TSC's rate with its bounds; unknown if it was not measured */
-	char tsc_source[64]; /* where the TSC's rate comes from, as text */
+/* The options, the machine, and all readings that are no entries of the record. boot, drivers and src/measure write them. */
+struct facts {
+	struct options options;
+	struct report_run run;
+	struct report_machine machine;
 	/*
 	 * input frequency of the boot core's local APIC timer (before the divider), measured with the TSC; unknown if
 	 * not tested
 	 */
 	struct interval_millihz lapic;
-	/*
-	 * id of the clock that sets the scale, because its nominal frequency is taken as exact; "" if there is none
-	 */
-	const char *relative_to;
-
 	size_t clock_count;
 	struct report_clock clocks[REPORT_CLOCKS_MAX];
 	size_t claim_count;
 	struct report_claim claims[CLAIMS_MAX];
-	size_t rate_count;
-	struct report_rate rates[REPORT_RATES_MAX];
 	size_t core_count;
 	struct report_core *cores;
-	struct report_skew skew;
-	struct report_interference interference;
 	/* series of a soak, otherwise empty; clocks and cores have the same index as in the arrays above */
 	struct series series;
 	/*
@@ -673,46 +673,71 @@ struct report {
 	 * hypervisor offers none.
 	 */
 	struct signals signals;
-	/* number of discontinuities in the array, and number of further ones, which did not fit into it */
-	size_t discontinuity_count, discontinuities_lost;
-	struct report_discontinuity discontinuities[REPORT_DISCONTINUITIES_MAX];
 	size_t interval_count;
 	struct report_interval intervals[REPORT_INTERVALS_MAX];
-	struct behaviours behaviours;
-	/* Sentence on the rules that were not determined or not checked, with reasons. It may be empty. */
-	char unjudged[REPORT_SENTENCE];
-	size_t taken_count;
-	struct report_taken taken[REPORT_TAKEN_MAX];
-	struct report_advice advice;
-	struct report_answer answer;
-	struct report_tick tick;
-	struct report_record record;
 	size_t calibration_count;
 	struct report_calibration calibrations[CALIBRATION_LOOPS];
-	/* a sentence on the consequences of the calibration results for a kernel; "" if there are none */
-	char calibrated[2 * REPORT_SENTENCE];
 	/*
 	 * Sentences on the machine and the run, for example on a wrong ACPI table, or on a volume that could not be
 	 * written.
 	 */
 	size_t note_count;
 	char notes[REPORT_NOTES_MAX][REPORT_SENTENCE];
+};
+
+/* The results of src/analysis, calculated from the facts and the record. */
+struct figures {
 	/*
-	 * true if the user ended the run early; the remaining measurements were then as short as with profile=quick
+	 * The TSC's rate, which converts all ticks to ns. If den is 0, it is unknown, and 1 tick counts as 1 ns.
 	 */
-	struct report_phase phases[REPORT_PHASES_MAX];
-	size_t phase_count;
-	bool ended_early;
-	uint64_t ended_early_ms; /* time since the start of the run at which the user ended it */
+	struct rate tsc;
+	struct rate_interval tsc_within; /* the TSC's rate with its bounds; unknown if it was not measured */
+	char tsc_source[64]; /* where the TSC's rate comes from, as text */
 	/*
-	 * True if the run did not finish, for example because its deadline passed. The report then has the results up
-	 * to that time.
+	 * id of the clock that sets the scale, because its nominal frequency is taken as exact; "" if there is none
 	 */
-	bool incomplete;
+	const char *relative_to;
+	size_t rate_count;
+	struct report_rate rates[REPORT_RATES_MAX];
+	struct report_skew skew;
+	struct report_interference interference;
+	/* number of discontinuities in the array, and number of further ones, which did not fit into it */
+	size_t discontinuity_count, discontinuities_lost;
+	struct report_discontinuity discontinuities[REPORT_DISCONTINUITIES_MAX];
+};
+
+/* The results of src/judge: findings, rows of rules, verdicts. Checks of devices also add rows. */
+struct outcomes {
+	struct behaviours behaviours;
+	/* Sentence on the rules that were not determined or not checked, with reasons. It may be empty. */
+	char unjudged[REPORT_SENTENCE];
 	size_t finding_count;
 	struct finding findings[REPORT_FINDINGS_MAX]; /* sorted by severity: failures first, then warnings */
 	struct report_quality quality;
 	enum verdict verdict;
+};
+
+/* The results of src/judge/recommend: the clock to use, and the clocks and timers that systems take. */
+struct advice {
+	struct report_ranking ranking;
+	struct report_answer answer;
+	size_t taken_count;
+	struct report_taken taken[REPORT_TAKEN_MAX];
+	struct report_tick tick;
+	/* a sentence on the consequences of the calibration results for a kernel; "" if there are none */
+	char calibrated[2 * REPORT_SENTENCE];
+};
+
+/* All results. The figures are calculated from the facts, the outcomes from both, and the advice from all three. */
+struct report {
+	struct facts facts;
+	struct figures figures;
+	struct outcomes outcomes;
+	struct advice advice;
+	struct report_record record;
+	/* the options as a user would type them; "" if all have their default values */
+	char options_given[OPTIONS_GIVEN_SIZE];
+	uint64_t duration_ns;     /* duration of each long measurement, from the option duration= or the profile */
 };
 
 /*

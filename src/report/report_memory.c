@@ -49,10 +49,10 @@ report_memory_bytes(size_t cores, size_t pairs)
 void
 report_divide_memory(struct report *report, void *memory, size_t cores, size_t pairs)
 {
-	report->skew.memory = memory;
-	report->skew.cores_max = cores;
-	report->skew.pairs_max = pairs;
-	set_array_addresses(&report->cores, &report->skew, (uintptr_t)memory, cores, pairs);
+	report->figures.skew.memory = memory;
+	report->figures.skew.cores_max = cores;
+	report->figures.skew.pairs_max = pairs;
+	set_array_addresses(&report->facts.cores, &report->figures.skew, (uintptr_t)memory, cores, pairs);
 	for (size_t i = 0; i < cores; i++)
-		report->cores[i].rank = REPORT_NO_RANK;
+		report->facts.cores[i].rank = REPORT_NO_RANK;
 }

@@ -35,13 +35,13 @@ rules_get_limit(const struct rule *rule, const struct options *options)
 uint64_t
 rules_get_limit_by_id(const struct report *report, const char *rule_id)
 {
-	return rules_get_limit(rules_find(rule_id), &report->options);
+	return rules_get_limit(rules_find(rule_id), &report->facts.options);
 }
 
 enum verdict
 rules_get_severity(const struct rule *rule, const struct report *report)
 {
-	return rule->warns_in_guest && report->hypervisor[0] ? VERDICT_WARN : rule->severity;
+	return rule->warns_in_guest && report->facts.machine.hypervisor[0] ? VERDICT_WARN : rule->severity;
 }
 
 bool
@@ -60,7 +60,7 @@ rules_does_finding_apply_to_clock(const struct report *report, const struct repo
 bool
 rules_has_check_failed(const struct report *report, const struct behaviour *row)
 {
-	return rules_get_outcome(row, &report->options) == OUTCOME_FAILED;
+	return rules_get_outcome(row, &report->facts.options) == OUTCOME_FAILED;
 }
 
 enum outcome
@@ -76,10 +76,11 @@ rules_count_outcomes(const struct report *report, const char *clock, enum outcom
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < report->behaviours.count; i++) {
-		const struct behaviour *row = &report->behaviours.rows[i];
+	for (size_t i = 0; i < report->outcomes.behaviours.count; i++) {
+		const struct behaviour *row = &report->outcomes.behaviours.rows[i];
 
-		count += (!clock || text_equal(clock, row->clock)) && rules_get_outcome(row, &report->options) == outcome;
+		count += (!clock || text_equal(clock, row->clock)) &&
+			 rules_get_outcome(row, &report->facts.options) == outcome;
 	}
 	return count;
 }
@@ -89,7 +90,7 @@ add_note_on_lost_finding(struct report *report)
 {
 	static const char sentence[] = "There were more findings than the report has space for.";
 
-	if (report->note_count && text_equal(report->notes[report->note_count - 1], sentence))
+	if (report->facts.note_count && text_equal(report->facts.notes[report->facts.note_count - 1], sentence))
 		return;
 	report_add_note(report, "%s", sentence);
 }
@@ -113,16 +114,16 @@ rules_add_finding(struct report *report, const char *rule_id, const char *clock,
 		return NULL;
 	enum verdict severity = rules_get_severity(rule, report);
 
-	if (severity == VERDICT_FAIL || report->verdict == VERDICT_PASS)
-		report->verdict = severity;
-	if (report->finding_count >= REPORT_FINDINGS_MAX) {
+	if (severity == VERDICT_FAIL || report->outcomes.verdict == VERDICT_PASS)
+		report->outcomes.verdict = severity;
+	if (report->outcomes.finding_count >= REPORT_FINDINGS_MAX) {
 		add_note_on_lost_finding(report);
 		return NULL;
 	}
-	finding = &report->findings[report->finding_count++];
+	finding = &report->outcomes.findings[report->outcomes.finding_count++];
 	*finding = (struct finding){ .rule = rule->id, .severity = severity, .clock = clock,
 				     .core = core, .unit = rule->unit, .one_way = rule->one_way, .source = rule->source,
-				     .limit = clamp_to_signed(rules_get_limit(rule, &report->options)) };
+				     .limit = clamp_to_signed(rules_get_limit(rule, &report->facts.options)) };
 	text_init(&text, finding->text, sizeof(finding->text));
 	va_start(arguments, format);
 	text_vprintf(&text, format, arguments);
@@ -154,9 +155,9 @@ rules_is_finding_of(const struct finding *finding, const char *rule, const char 
 struct finding *
 rules_find_finding(const struct report *report, const char *rule, const char *clock)
 {
-	for (size_t i = 0; i < report->finding_count; i++)
-		if (rules_is_finding_of(&report->findings[i], rule, clock))
-			return (struct finding *)&report->findings[i];
+	for (size_t i = 0; i < report->outcomes.finding_count; i++)
+		if (rules_is_finding_of(&report->outcomes.findings[i], rule, clock))
+			return (struct finding *)&report->outcomes.findings[i];
 	return NULL;
 }
 

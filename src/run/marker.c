@@ -124,14 +124,14 @@ add_note_on_unfinished_run(const struct marker *found, struct report *report)
 enum options_cores
 marker_make_options_safer(const struct marker *found, struct report *report)
 {
-	struct options *options = &report->options;
+	struct options *options = &report->facts.options;
 	enum options_cores least = found->least;
 	bool unfinished = found->phase[0] != '\0';
 
 	if (unfinished)
 		add_note_on_unfinished_run(found, report);
 	if (unfinished && text_equal(found->phase, MARKER_TIMERS)) {
-		report->options.irq = IRQ_OFF;
+		report->facts.options.irq = IRQ_OFF;
 		report_add_note(report, "Therefore this run tests no timer interrupts (irq=off); the next one will.");
 	}
 	if (unfinished && found->cores != CORES_OFF && found->cores >= least)

@@ -40,7 +40,7 @@ add_note_on_changed_register(struct run *run)
 static uint64_t
 run_deadline_ns(const struct run *run)
 {
-	uint64_t asked_ns = run->report.options.deadline_ns;
+	uint64_t asked_ns = run->report.facts.options.deadline_ns;
 
 	return asked_ns ? asked_ns : DEADLINE_FACTOR * survey_planned_run_ns(&run->survey) + DEADLINE_EXTRA_NS;
 }
@@ -48,7 +48,7 @@ run_deadline_ns(const struct run *run)
 static bool
 may_test_timers(const struct run *run)
 {
-	return run->machine->window.run && run->report.options.irq != IRQ_OFF;
+	return run->machine->window.run && run->report.facts.options.irq != IRQ_OFF;
 }
 
 static void
@@ -79,8 +79,8 @@ record_apic_ids_of_cores(struct run *run)
 {
 	const struct report *report = &run->report;
 
-	for (size_t i = 0; i < report->core_count; i++) {
-		const struct record_core core = { (uint32_t)i, report->cores[i].apic_id };
+	for (size_t i = 0; i < report->facts.core_count; i++) {
+		const struct record_core core = { (uint32_t)i, report->facts.cores[i].apic_id };
 
 		record_put(&run->survey.record, RECORD_CORE, &core, NULL, 0);
 	}
@@ -167,7 +167,7 @@ measure_timers(struct run *run)
 static void
 measure_core_timers(struct run *run)
 {
-	const struct options *options = &run->report.options;
+	const struct options *options = &run->report.facts.options;
 
 	if (options->cores.method == CORES_SIPI && survey_current_profile(&run->report) != PROFILE_QUICK &&
 	    prepare_timer_tests(run))
@@ -183,14 +183,15 @@ record_stable_flags_of_clocks(struct run *run)
 {
 	struct report *report = &run->report;
 
-	for (size_t i = 0; i < report->clock_count; i++) {
-		const struct clock *clock = &report->clocks[i].clock;
+	for (size_t i = 0; i < report->facts.clock_count; i++) {
+		const struct clock *clock = &report->facts.clocks[i].clock;
 		const struct clock_paravirtual *by = &clock->paravirtual;
 
-		for (size_t p = 0; p < report->paravirtual.count; p++)
+		for (size_t p = 0; p < report->facts.machine.paravirtual.count; p++)
 			if (by->get_stability && clock->state == CLOCK_PRESENT &&
-			    report->paravirtual.interfaces[p].kind == by->offered_by)
-				report->paravirtual.interfaces[p].stable = by->get_stability(clock->device);
+			    report->facts.machine.paravirtual.interfaces[p].kind == by->offered_by)
+				report->facts.machine.paravirtual.interfaces[p].stable =
+					by->get_stability(clock->device);
 	}
 }
 
@@ -204,8 +205,8 @@ add_claims_of_clock_pages(struct run *run)
 	struct report *report = &run->report;
 	struct claims claims = { .count = 0 };
 
-	for (size_t i = 0; i < report->clock_count; i++) {
-		const struct clock *clock = &report->clocks[i].clock;
+	for (size_t i = 0; i < report->facts.clock_count; i++) {
+		const struct clock *clock = &report->facts.clocks[i].clock;
 		bool is_kvm = clock->paravirtual.offered_by == PARAVIRTUAL_KVM;
 		bool is_xen = clock->paravirtual.offered_by == PARAVIRTUAL_XEN;
 		struct claim *claim;
@@ -303,11 +304,11 @@ run_phase_guarded(struct phase_call *call, void (*work)(void *argument), bool re
 	const char *id = call->phase->id;
 	enum survey_end end = SURVEY_BROKE;
 
-	for (size_t i = 0; i <= run->report.clock_count && end == SURVEY_BROKE; i++) {
+	for (size_t i = 0; i <= run->report.facts.clock_count && end == SURVEY_BROKE; i++) {
 		end = survey_run_catching_exceptions(&run->survey, id, NULL, work, call);
 		if (end != SURVEY_BROKE || repeatable)
 			continue;
-		run->report.incomplete = true;
+		run->report.facts.run.incomplete = true;
 		report_add_note(&run->report, "The phase %s ended early, because reading a clock caused an exception. Results up to "
 				"then are reported.", id);
 		return;
@@ -320,8 +321,8 @@ report_phase_end(struct run *run, const struct run_phase *phase, uint64_t begin_
 {
 	struct report *report = &run->report;
 
-	if (report->phase_count < REPORT_PHASES_MAX)
-		report->phases[report->phase_count++] = (struct report_phase){
+	if (report->facts.run.phase_count < REPORT_PHASES_MAX)
+		report->facts.run.phases[report->facts.run.phase_count++] = (struct report_phase){
 			phase->id, begin_tsc - run->begin_tsc, run->machine->hooks.tsc_ordered() - begin_tsc
 		};
 }
@@ -364,17 +365,18 @@ prepare_survey(struct run *run, void *memory, size_t cores, enum pair_schedule w
 	survey->buffer.sample_max = RUN_SAMPLES;
 	survey->buffer.latency = &run->scratch;
 	survey->rate_limit_ppb = judge_rate_limit_ppb(&run->report);
-	survey_divide_memory(survey, memory, cores, widest, run_max_series_rows(&run->report.options, cores));
-	if (run->machine->series && run_max_series_rows(&run->report.options, cores))
-		series_init(&run->report.series, run->machine->series, REPORT_CLOCKS_MAX, cores, series_max_rows(cores),
-			       run->report.options.interval_ns);
+	survey_divide_memory(survey, memory, cores, widest, run_max_series_rows(&run->report.facts.options, cores));
+	if (run->machine->series && run_max_series_rows(&run->report.facts.options, cores))
+		series_init(&run->report.facts.series, run->machine->series, REPORT_CLOCKS_MAX, cores,
+			    series_max_rows(cores),
+			       run->report.facts.options.interval_ns);
 	survey->plan.has_timers = run->machine->window.run != NULL;
 	survey->plan.has_calibrations = run->machine->calibrations != NULL;
 	/*
 	 * The duration of the run is planned now, but the number of working cores is known only after they were
 	 * started. Therefore the plan assumes the largest possible number.
 	 */
-	run->smp.count = cores < run->report.options.cores.max ? cores : run->report.options.cores.max;
+	run->smp.count = cores < run->report.facts.options.cores.max ? cores : run->report.facts.options.cores.max;
 }
 
 size_t
@@ -396,9 +398,9 @@ run_set_up(struct run *run, const struct run_machine *machine, void *memory, siz
 {
 	run->machine = machine;
 	run->begin_tsc = machine->hooks.tsc_ordered();
-	run->report.duration_ns = options_duration_ns(&run->report.options);
-	run->report.interference.counter = machine->hooks.stolen_counter->id;
-	run->report.interference.counter_reason = machine->hooks.stolen_counter->reason;
+	run->report.duration_ns = options_duration_ns(&run->report.facts.options);
+	run->report.figures.interference.counter = machine->hooks.stolen_counter->id;
+	run->report.figures.interference.counter_reason = machine->hooks.stolen_counter->reason;
 	machine->read_registers(machine->context, &run->before);
 	run_open_clocks(run);
 	prepare_survey(run, memory, cores, widest);
@@ -412,7 +414,7 @@ run_set_up(struct run *run, const struct run_machine *machine, void *memory, siz
 static void
 mark_changed_disruption_signals(struct run *run, const struct signals *before)
 {
-	struct signals *after = &run->report.signals;
+	struct signals *after = &run->report.facts.signals;
 
 	run->machine->read_signals(run->machine->context, false, after);
 	for (size_t i = 0; i < after->count; i++)
@@ -425,7 +427,7 @@ mark_changed_disruption_signals(struct run *run, const struct signals *before)
 void
 run_measure(struct run *run)
 {
-	struct report_interference *interference = &run->report.interference;
+	struct report_interference *interference = &run->report.figures.interference;
 	uint32_t (*smi_count)(void) = run->machine->smi_count;
 	uint32_t before = smi_count ? smi_count() : 0;
 	struct signals signals;
@@ -449,8 +451,8 @@ calculate_report_from_record(const struct run *run, struct record *record, struc
 {
 	uint64_t elapsed_ticks = run->machine->hooks.tsc_ordered() - run->begin_tsc;
 
-	report->elapsed_ms = scale_ns(&run->survey.scale, elapsed_ticks) / NS_PER_MS;
-	report->elapsed_known = report->tsc.den != 0;
+	report->facts.run.elapsed_ms = scale_ns(&run->survey.scale, elapsed_ticks) / NS_PER_MS;
+	report->facts.run.elapsed_known = report->figures.tsc.den != 0;
 	if (record->length) {
 		record->reserved = 0;
 		facts_write(record, report);
@@ -465,7 +467,7 @@ run_make_report_so_far(const struct run *run, const struct run_phase *phase, str
 	struct record record = run->survey.record;
 
 	*report = run->report;
-	report->incomplete = true;
+	report->facts.run.incomplete = true;
 	report_add_note(report, "Saved in the phase %s, before the end of the run.", phase->id);
 	/* the copy starts a new block, because the run later overwrites the block that is not finished */
 	record.block = 0;

@@ -37,7 +37,7 @@ find_device(struct run *run, const struct driver *driver)
 static bool
 is_driver_left_out(const struct run *run, const struct driver *driver)
 {
-	return driver && run->report.options.clocks.count && !report_find_clock(&run->report, driver->rows[0].id);
+	return driver && run->report.facts.options.clocks.count && !report_find_clock(&run->report, driver->rows[0].id);
 }
 
 static void
@@ -102,7 +102,7 @@ static bool
 prepare_calibration_loop(struct loop_state *state, struct run *run, const struct calibration_loop *loop,
 			 uint64_t begin_tsc)
 {
-	struct report_calibration *row = &run->report.calibrations[run->report.calibration_count++];
+	struct report_calibration *row = &run->report.facts.calibrations[run->report.facts.calibration_count++];
 	const char *missing;
 
 	*row = (struct report_calibration){ .loop = loop };
@@ -144,7 +144,7 @@ run_calibration_loops(struct run *run)
 	struct loop_state loops[CALIBRATION_LOOPS];
 	size_t count = 0;
 
-	run->report.calibration_count = 0;
+	run->report.facts.calibration_count = 0;
 	for (size_t i = 0; i < CALIBRATION_LOOPS && run->machine->calibrations && run->machine->calibrations[i]; i++)
 		count += prepare_calibration_loop(&loops[count], run, run->machine->calibrations[i], begin_tsc);
 	for (unsigned round = 0; count && round < runs_of_profile[survey_current_profile(&run->report)]; round++) {

@@ -159,7 +159,8 @@ was_check_disturbed(struct run *run, const struct device_check *check, size_t dr
 static bool
 is_tsc_rate_from_tsc_itself(const struct report *report)
 {
-	const struct report_clock *entry = report->relative_to ? report_find_clock(report, report->relative_to) :
+	const struct report_clock *entry = report->figures.relative_to ?
+					   report_find_clock(report, report->figures.relative_to) :
 								 NULL;
 
 	return !entry || entry->clock.by_tsc;
@@ -217,7 +218,7 @@ static void
 check_all_devices(struct run *run, const struct budget *budget, size_t first[RUN_DRIVERS_MAX + 1])
 {
 	const struct device_check *check = run->machine->checks;
-	struct behaviours *behaviours = &run->report.behaviours;
+	struct behaviours *behaviours = &run->report.outcomes.behaviours;
 
 	for (size_t i = 0; i < RUN_DRIVERS_MAX && check[i].driver; i++) {
 		first[i] = first[i + 1] = behaviours->count;
@@ -240,7 +241,7 @@ repeat_disturbed_checks(struct run *run, const size_t first[RUN_DRIVERS_MAX + 1]
 	const struct device_check *check = run->machine->checks;
 
 	for (unsigned round = 0; round < ROUNDS_MAX; round++) {
-		struct behaviour *rows = run->report.behaviours.rows;
+		struct behaviour *rows = run->report.outcomes.behaviours.rows;
 		size_t checked = 0;
 
 		for (size_t i = 0; i < RUN_DRIVERS_MAX && check[i].driver; i++) {

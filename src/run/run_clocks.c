@@ -95,18 +95,18 @@ run_open_clocks(struct run *run)
 	for (size_t d = 0; d < RUN_DRIVERS_MAX && drivers[d]; d++) {
 		struct clock *rows = run->rows[d];
 
-		if (!run_includes_driver(&report->options, drivers[d]))
+		if (!run_includes_driver(&report->facts.options, drivers[d]))
 			continue;
 		open_driver_guarded(run, d);
-		for (size_t i = 0; i < drivers[d]->clock_count && report->clock_count < REPORT_CLOCKS_MAX; i++) {
-			struct report_clock *entry = &report->clocks[report->clock_count];
+		for (size_t i = 0; i < drivers[d]->clock_count && report->facts.clock_count < REPORT_CLOCKS_MAX; i++) {
+			struct report_clock *entry = &report->facts.clocks[report->facts.clock_count];
 
-			if (!is_clock_selected(&report->options, rows[i].id) ||
-			    (rows[i].unoffered && !report->options.clocks.count))
+			if (!is_clock_selected(&report->facts.options, rows[i].id) ||
+			    (rows[i].unoffered && !report->facts.options.clocks.count))
 				continue;
 			entry->clock = rows[i];
 			entry->series = d;
-			entry->latency = &run->latencies[report->clock_count++];
+			entry->latency = &run->latencies[report->facts.clock_count++];
 		}
 	}
 }

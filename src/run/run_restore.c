@@ -44,7 +44,7 @@ run_restore_cores(struct run *run)
 	if (smp->count < 2 || !may_drivers_have_changed_cores(run))
 		return;
 	for (size_t core = 1; core < smp->count; core++) {
-		started += run->report.cores[core].started;
+		started += run->report.facts.cores[core].started;
 		if (!run->survey.tsc.is_stopped && smp->alive(smp->context, core))
 			smp->run(smp->context, core, restore_core_settings, &restoring, RESTORE_NS);
 	}

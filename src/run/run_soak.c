@@ -20,7 +20,7 @@ measure_soak_round(struct survey *survey)
 static bool
 is_soak_row_over(const struct survey *survey)
 {
-	const struct series *series = &survey->report->series;
+	const struct series *series = &survey->report->facts.series;
 	const struct series_row *row = series_get_open_row(series);
 	uint64_t now_tsc = survey->hooks.tsc_ordered();
 
@@ -31,7 +31,7 @@ void
 run_soak_rounds(struct survey *survey)
 {
 	while (survey->soak.round + 1 < survey->soak.rounds && !survey_end_run_if_due(survey) &&
-	       !survey->report->ended_early) {
+	       !survey->report->facts.run.ended_early) {
 		if (is_soak_row_over(survey))
 			survey_soak_rows_close_row(survey, false);
 		measure_soak_round(survey);

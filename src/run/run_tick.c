@@ -6,8 +6,8 @@ run_find_firmware_tick(struct run *run)
 {
 	const struct report *report = &run->report;
 
-	for (size_t i = 0; i < report->clock_count; i++)
-		run->tick_from_clock |= report->clocks[i].clock.firmware_ticks;
+	for (size_t i = 0; i < report->facts.clock_count; i++)
+		run->tick_from_clock |= report->facts.clocks[i].clock.firmware_ticks;
 	survey_note_firmware_tick(&run->survey, run->tick_from_clock);
 }
 
@@ -18,7 +18,7 @@ run_find_firmware_tick(struct run *run)
 bool
 run_does_phase_need_firmware_tick(const struct run *run, const struct run_phase *phase)
 {
-	return phase->with_cores && (phase->execute || run->report.options.cores.method == CORES_MP);
+	return phase->with_cores && (phase->execute || run->report.facts.options.cores.method == CORES_MP);
 }
 
 /*
@@ -28,9 +28,9 @@ run_does_phase_need_firmware_tick(const struct run *run, const struct run_phase 
 static void
 mark_clocks_stopped_by_ticks(struct report *report)
 {
-	for (size_t i = 0; i < report->clock_count; i++)
-		report->clocks[i].stops_in_ticks |= report->clocks[i].clock.firmware_ticks &&
-						     !report->clocks[i].implied.known;
+	for (size_t i = 0; i < report->facts.clock_count; i++)
+		report->facts.clocks[i].stops_in_ticks |= report->facts.clocks[i].clock.firmware_ticks &&
+						     !report->facts.clocks[i].implied.known;
 }
 
 void

@@ -81,30 +81,31 @@ analyse_record(const uint8_t *bytes, size_t size)
 
 	require_true(report_memory_bytes(CORES, CORES * (CORES - 1) / 2) <= sizeof(memory));
 	report_divide_memory(&report, memory, CORES, CORES * (CORES - 1) / 2);
-	report.core_count = CORES;
-	report.interval_count = ROWS;
+	report.facts.core_count = CORES;
+	report.facts.interval_count = ROWS;
 	for (size_t i = 0; i < ROWS; i++) {
-		report.intervals[i].periodic = i % 2;
-		report.intervals[i].state = CLOCK_PRESENT;
+		report.facts.intervals[i].periodic = i % 2;
+		report.facts.intervals[i].state = CLOCK_PRESENT;
 	}
 	analysis_calculate_gaps(bytes, size, &report);
 	analysis_calculate_timers(bytes, size, &report);
 	analysis_calculate_offsets(bytes, size, &report);
 	for (size_t i = 0; i < REPORT_PASSES; i++)
-		require_true(report.skew.passes[i].offsets.cores <= CORES);
+		require_true(report.figures.skew.passes[i].offsets.cores <= CORES);
 	for (size_t b = 1; b < CORES; b++)
-		offsets_classify_motion(&report.skew.passes[0].offsets, &report.skew.passes[1].offsets,
-					&report.skew.passes[2].offsets, 0, b);
-	require_true(report.interference.event_count <= REPORT_EVENTS_MAX);
-	report.clock_count = CLOCKS;
+		offsets_classify_motion(&report.figures.skew.passes[0].offsets, &report.figures.skew.passes[1].offsets,
+					&report.figures.skew.passes[2].offsets, 0, b);
+	require_true(report.figures.interference.event_count <= REPORT_EVENTS_MAX);
+	report.facts.clock_count = CLOCKS;
 	for (size_t i = 0; i < CLOCKS; i++)
-		report.clocks[i].clock = (struct clock){ .id = "hpet", .main = "hpet", .claimed = { 10000000, i ? 1 : 0 },
+		report.facts.clocks[i].clock = (struct clock){ .id = "hpet", .main = "hpet",
+							       .claimed = { 10000000, i ? 1 : 0 },
 							 .wrap_ticks = i % 2 ? UINT64_MAX : 59, .edges_only = i == 2 };
-	report.hypervisor[0] = (char)(size % 2);
+	report.facts.machine.hypervisor[0] = (char)(size % 2);
 	analysis_calculate_discontinuities(bytes, size, &report);
-	require_true(report.discontinuity_count <= REPORT_DISCONTINUITIES_MAX);
+	require_true(report.figures.discontinuity_count <= REPORT_DISCONTINUITIES_MAX);
 	analysis_calculate_rates(bytes, size, 100000, &report);
-	require_true(report.rate_count <= REPORT_RATES_MAX);
+	require_true(report.figures.rate_count <= REPORT_RATES_MAX);
 }
 
 int

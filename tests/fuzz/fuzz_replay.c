@@ -229,7 +229,7 @@ render_all(const struct report *report)
 	static char bytes[(size_t)24 << 20];
 	struct text text;
 
-	if (report->core_count > CORES_MAX || report->series.count > CORES_MAX)
+	if (report->facts.core_count > CORES_MAX || report->facts.series.count > CORES_MAX)
 		return;
 	text_init(&text, bytes, sizeof(bytes));
 	json_render(&text, report);

@@ -93,12 +93,12 @@ describe_cores(void *context, struct report *report)
 {
 	const struct bench *bench = context;
 
-	for (size_t i = 0; i < report->core_count; i++) {
+	for (size_t i = 0; i < report->facts.core_count; i++) {
 		if (is_core_alive(context, i))
 			continue;
-		report->cores[i].started = false;
-		report->cores[i].timed_out = true;
-		strcpy(report->cores[i].reason, startup_explain_state(bench->is_late ? CORE_LATE : CORE_SILENT));
+		report->facts.cores[i].started = false;
+		report->facts.cores[i].timed_out = true;
+		strcpy(report->facts.cores[i].reason, startup_explain_state(bench->is_late ? CORE_LATE : CORE_SILENT));
 	}
 }
 
@@ -107,12 +107,12 @@ fill_core_list(struct bench *bench, size_t cores)
 {
 	struct report *report = &bench->run.report;
 
-	report->core_count = cores;
-	report->cores_listed = report->cores_started = (uint32_t)cores;
+	report->facts.core_count = cores;
+	report->facts.machine.cores_listed = report->facts.machine.cores_started = (uint32_t)cores;
 	for (size_t i = 0; i < cores; i++) {
-		report->cores[i].apic_id = (uint32_t)i;
-		report->cores[i].started = true;
-		report->cores[i].boot = i == 0;
+		report->facts.cores[i].apic_id = (uint32_t)i;
+		report->facts.cores[i].started = true;
+		report->facts.cores[i].boot = i == 0;
 	}
 }
 
@@ -166,20 +166,20 @@ bench_open(struct bench *bench, size_t cores)
 	struct report *report = &bench->run.report;
 	const struct cpu_facts *cpu = &bench->platform.cpu;
 
-	report->version = report->commit = report->fence = "";
-	options_set_defaults(&report->options);
-	report->options.profile = bench->interval_ns ? PROFILE_SOAK : PROFILE_QUICK;
+	report->facts.run.version = report->facts.run.commit = report->facts.machine.fence = "";
+	options_set_defaults(&report->facts.options);
+	report->facts.options.profile = bench->interval_ns ? PROFILE_SOAK : PROFILE_QUICK;
 	if (bench->interval_ns)
-		report->options.interval_ns = bench->interval_ns;
-	report->options.duration_ns = bench->duration_ns;
+		report->facts.options.interval_ns = bench->interval_ns;
+	report->facts.options.duration_ns = bench->duration_ns;
 	for (size_t i = 0; bench->clocks && bench->clocks[i]; i++)
-		strcpy(report->options.clocks.ids[report->options.clocks.count++], bench->clocks[i]);
-	report->tsc_is_invariant = cpu->tsc_is_invariant;
-	report->paravirtual = bench->platform.paravirtual;
+		strcpy(report->facts.options.clocks.ids[report->facts.options.clocks.count++], bench->clocks[i]);
+	report->facts.machine.tsc_is_invariant = cpu->tsc_is_invariant;
+	report->facts.machine.paravirtual = bench->platform.paravirtual;
 	for (size_t i = 0; i < bench->platform.claims.count; i++)
 		report_add_claim(report, &bench->platform.claims.rows[i]);
-	memcpy(report->cpu_vendor, bench->platform.cpu.vendor, sizeof(report->cpu_vendor));
-	memcpy(report->hypervisor, cpu->hypervisor, sizeof(report->hypervisor));
+	memcpy(report->facts.machine.cpu_vendor, bench->platform.cpu.vendor, sizeof(report->facts.machine.cpu_vendor));
+	memcpy(report->facts.machine.hypervisor, cpu->hypervisor, sizeof(report->facts.machine.hypervisor));
 	bench->run.smp = (struct smp){ .context = bench, .count = cores, .alive = is_core_alive, .run = run_on_core };
 	bench->machine = (struct run_machine){
 		.context = bench,
@@ -209,9 +209,9 @@ bench_open(struct bench *bench, size_t cores)
 	};
 	bench->stolen_counter = steal_time_open_counter(cpu, &bench->platform.paravirtual, bench->guard, NULL);
 	bench->machine.hooks.stolen_counter = &bench->stolen_counter;
-	bench->memory = allocate_survey_memory(cores, bench->widest, &report->options);
+	bench->memory = allocate_survey_memory(cores, bench->widest, &report->facts.options);
 	if (bench->interval_ns)
-		bench->series = bench->machine.series = calloc(1, run_series_size_bytes(&report->options, cores));
+		bench->series = bench->machine.series = calloc(1, run_series_size_bytes(&report->facts.options, cores));
 	run_set_up(&bench->run, &bench->machine, bench->memory, cores, bench->widest);
 	fill_core_list(bench, cores);
 }
@@ -307,8 +307,8 @@ bench_free(struct bench *bench)
 struct report_clock *
 bench_find_clock(struct bench *bench, const char *id)
 {
-	for (size_t i = 0; i < bench->run.report.clock_count; i++)
-		if (strcmp(bench->run.report.clocks[i].clock.id, id) == 0)
-			return &bench->run.report.clocks[i];
+	for (size_t i = 0; i < bench->run.report.facts.clock_count; i++)
+		if (strcmp(bench->run.report.facts.clocks[i].clock.id, id) == 0)
+			return &bench->run.report.facts.clocks[i];
 	sim_fail("no clock %s", id);
 }

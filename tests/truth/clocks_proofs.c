@@ -68,8 +68,8 @@ clocks_is_majority_right(void)
 static const struct interval_ppb *
 find_rate_difference(const struct report *report, int a, int b)
 {
-	for (size_t i = 0; i < report->rate_count; i++) {
-		const struct report_rate *rate = &report->rates[i];
+	for (size_t i = 0; i < report->figures.rate_count; i++) {
+		const struct report_rate *rate = &report->figures.rates[i];
 		int first = find_clock_number(rate->a), second = find_clock_number(rate->b);
 
 		if ((first == a && second == b) || (first == b && second == a))

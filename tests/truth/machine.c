@@ -135,9 +135,9 @@ open_bench(struct bench *bench)
 	if (machine.is_drawn)
 		bench->machine.checks = no_checks;
 	bench->run.survey.hooks.expired = is_run_too_long;
-	strcpy(report->accelerator, machine.is_emulated ? "tcg" : machine.is_guest ? "kvm" : "");
+	strcpy(report->facts.machine.accelerator, machine.is_emulated ? "tcg" : machine.is_guest ? "kvm" : "");
 	for (size_t i = 0; i < machine.cores; i++)
-		report->cores[i].apic_id = machine.core[i].apic_id;
+		report->facts.cores[i].apic_id = machine.core[i].apic_id;
 	cores_use_in_bench(bench);
 	samples_start_recording(bench);
 	timers_use_in_bench(bench);

@@ -55,8 +55,8 @@ record_samples(void *context, struct sample *samples, size_t count)
 void
 samples_start_recording(struct bench *bench)
 {
-	for (size_t i = 0; i < bench->run.report.clock_count; i++) {
-		struct clock *clock = &bench->run.report.clocks[i].clock;
+	for (size_t i = 0; i < bench->run.report.facts.clock_count; i++) {
+		struct clock *clock = &bench->run.report.facts.clocks[i].clock;
 		int which = find_clock_number(clock->id);
 
 		if (which == CLOCKS || clock->state != CLOCK_PRESENT)

@@ -53,15 +53,15 @@ static void
 record_interrupt(const struct sim_taken *event)
 {
 	const struct report *report = timers_truth.report;
-	size_t row = report->interval_count - 1;
+	size_t row = report->facts.interval_count - 1;
 	struct times *times = &timers_truth.times[row];
 
 	/*
 	 * Ignores interrupts after the row's last arming, because they are late or stale. Also ignores a second
 	 * interrupt of a one-shot.
 	 */
-	if (is_row_complete(&report->intervals[row], times) ||
-	    (!report->intervals[row].periodic && sim.interrupts.slot.taken) || times->count == TIMES_MAX)
+	if (is_row_complete(&report->facts.intervals[row], times) ||
+	    (!report->facts.intervals[row].periodic && sim.interrupts.slot.taken) || times->count == TIMES_MAX)
 		return;
 	times->late_ps[times->count++] = (int64_t)(event->read_ps - event->due_ps);
 }
@@ -181,7 +181,7 @@ timers_use_in_bench(struct bench *bench)
 		return;
 	timers_truth.report = &bench->run.report;
 	timers_truth.record = &bench->run.survey.record;
-	bench->run.report.options.irq = IRQ_ALL;
+	bench->run.report.facts.options.irq = IRQ_ALL;
 	bench->machine.timers = timers_truth.drivers;
 }
 

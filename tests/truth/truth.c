@@ -22,22 +22,22 @@
 static void
 print_report(const struct report *report)
 {
-	printf("tsc: %s\n", report->tsc_source);
-	for (size_t i = 0; i < report->finding_count; i++)
-		printf("%s: %s\n", report->findings[i].rule, report->findings[i].text);
-	for (size_t i = 0; i < report->discontinuity_count; i++)
-		for (size_t g = 0; g < report->discontinuities[i].group_count; g++) {
-			const struct report_group *group = &report->discontinuities[i].groups[g];
+	printf("tsc: %s\n", report->figures.tsc_source);
+	for (size_t i = 0; i < report->outcomes.finding_count; i++)
+		printf("%s: %s\n", report->outcomes.findings[i].rule, report->outcomes.findings[i].text);
+	for (size_t i = 0; i < report->figures.discontinuity_count; i++)
+		for (size_t g = 0; g < report->figures.discontinuities[i].group_count; g++) {
+			const struct report_group *group = &report->figures.discontinuities[i].groups[g];
 
-			printf("%llu to %llu ms: ", (unsigned long long)report->discontinuities[i].from_ms,
-			       (unsigned long long)report->discontinuities[i].at_ms);
-			for (size_t c = 0; c < report->clock_count; c++)
+			printf("%llu to %llu ms: ", (unsigned long long)report->figures.discontinuities[i].from_ms,
+			       (unsigned long long)report->figures.discontinuities[i].at_ms);
+			for (size_t c = 0; c < report->facts.clock_count; c++)
 				if (group->clocks >> c & 1)
-					printf("%s ", report->clocks[c].clock.id);
+					printf("%s ", report->facts.clocks[c].clock.id);
 			printf("%.6f (%.6f to %.6f) s\n", group->elapsed.value / 1e9, group->elapsed.low / 1e9, group->elapsed.high / 1e9);
 		}
-	for (size_t i = 0; i < report->note_count; i++)
-		printf("note: %s\n", report->notes[i]);
+	for (size_t i = 0; i < report->facts.note_count; i++)
+		printf("note: %s\n", report->facts.notes[i]);
 }
 
 /*
@@ -103,8 +103,8 @@ print_record_entries(const struct bench *bench, uint64_t seed)
 		if (record->entries_of[kind])
 			printf(" %zu=%u/%zu", kind, record->entries_of[kind], bytes[kind]);
 	printf("; findings:");
-	for (size_t i = 0; i < bench->run.report.finding_count; i++)
-		printf(" %s", bench->run.report.findings[i].rule);
+	for (size_t i = 0; i < bench->run.report.outcomes.finding_count; i++)
+		printf(" %s", bench->run.report.outcomes.findings[i].rule);
 	printf("\n");
 }
 
@@ -123,9 +123,9 @@ run_trial(const struct kind *kind, uint64_t seed, const struct arguments *argume
 		print_record_entries(bench, seed);
 	if (arguments->show) {
 		print_report(&bench->run.report);
-		if (bench->run.report.skew.pass_count > 0)
-			print_pairs(&bench->run.report, "first", &bench->run.report.skew.passes[0].offsets);
-		if (bench->run.report.skew.pass_count > 1)
+		if (bench->run.report.figures.skew.pass_count > 0)
+			print_pairs(&bench->run.report, "first", &bench->run.report.figures.skew.passes[0].offsets);
+		if (bench->run.report.figures.skew.pass_count > 1)
 			print_pairs(&bench->run.report, "last", &report_get_last_pass(&bench->run.report)->offsets);
 		print_machine();
 	}

@@ -65,7 +65,7 @@ set_claimed_rate_to_leaf_in_report(const struct report *report)
 static void
 check_finding(const struct report *report, const struct finding *finding)
 {
-	int by = find_clock_number(report->relative_to);
+	int by = find_clock_number(report->figures.relative_to);
 	const struct leaf *leaf;
 	long double apart;
 
@@ -92,12 +92,15 @@ check_verdict_on_leaf(const struct report *report, const struct leaf *leaf)
 	long double off = fabsl(get_leaf_error_ppb(leaf));
 	bool is_named = false;
 
-	for (size_t i = 0; i < report->finding_count; i++)
-		is_named |= strcmp(report->findings[i].rule, "tsc-claim") == 0 && find_leaf(report->findings[i].text) == leaf;
-	for (size_t i = 0; i < report->claim_count; i++)
-		if (strcmp(report->claims[i].claim.by, leaf->by) == 0 && report->claims[i].claim.clock == CLAIM_OF_TSC)
+	for (size_t i = 0; i < report->outcomes.finding_count; i++)
+		is_named |= strcmp(report->outcomes.findings[i].rule, "tsc-claim") == 0 &&
+			    find_leaf(report->outcomes.findings[i].text) == leaf;
+	for (size_t i = 0; i < report->facts.claim_count; i++)
+		if (strcmp(report->facts.claims[i].claim.by, leaf->by) == 0 &&
+		    report->facts.claims[i].claim.clock == CLAIM_OF_TSC)
 			tally_check(CHECK_PASSED_OFF,
-				    report->claims[i].outcome != (leaf->is_wrong ? OUTCOME_PASSED : OUTCOME_FAILED),
+				    report->facts.claims[i].outcome != (leaf->is_wrong ? OUTCOME_PASSED :
+									OUTCOME_FAILED),
 				    "%s is off by %.0Lf ppm", leaf->by, off / PPM);
 	if (!leaf->is_wrong)
 		return;
@@ -116,8 +119,8 @@ verdict_check_claims(const struct bench *bench)
 	if (!machine.leaf_count)
 		return;
 	set_claimed_rate_to_leaf_in_report(report);
-	for (size_t i = 0; i < report->finding_count; i++)
-		check_finding(report, &report->findings[i]);
+	for (size_t i = 0; i < report->outcomes.finding_count; i++)
+		check_finding(report, &report->outcomes.findings[i]);
 	for (size_t i = 0; i < machine.leaf_count; i++)
 		check_verdict_on_leaf(report, &machine.leaves[i]);
 }

@@ -204,8 +204,8 @@ is_time_in_row(const struct report_discontinuity *row, uint64_t at_ps)
 static void
 check_discontinuities(const struct report *report)
 {
-	for (size_t i = 0; i < report->discontinuity_count; i++) {
-		const struct report_discontinuity *row = &report->discontinuities[i];
+	for (size_t i = 0; i < report->figures.discontinuity_count; i++) {
+		const struct report_discontinuity *row = &report->figures.discontinuities[i];
 		bool then = machine.event == EVENT_BACK || machine.event == EVENT_HALTS || is_time_in_row(row, machine.at_ps);
 
 		tally_check(CHECK_DISCONTINUITY, is_time_in_row(row, machine.core[0].steps_at_ps) ||
@@ -230,7 +230,7 @@ does_finding_leave_culprit_open(const struct finding *finding)
 static bool
 is_claim_finding_true(const struct report *report, const struct finding *finding)
 {
-	int by = find_clock_number(report->relative_to);
+	int by = find_clock_number(report->figures.relative_to);
 	bool is_open = does_finding_leave_culprit_open(finding);
 	long double apart;
 
@@ -279,8 +279,8 @@ check_finding(const struct report *report, const struct finding *finding)
 static bool
 is_clock_named(const struct report *report, int clock, bool alone)
 {
-	for (size_t i = 0; i < report->finding_count; i++) {
-		const struct finding *finding = &report->findings[i];
+	for (size_t i = 0; i < report->outcomes.finding_count; i++) {
+		const struct finding *finding = &report->outcomes.findings[i];
 
 		if (find_clock_number(finding->clock) == clock && !is_rule_not_about_rate(finding->rule))
 			return true;
@@ -300,8 +300,8 @@ is_clock_named(const struct report *report, int clock, bool alone)
 static bool
 is_in_any_note(const struct report *report, const char *words)
 {
-	for (size_t i = 0; i < report->note_count; i++)
-		if (strstr(report->notes[i], words))
+	for (size_t i = 0; i < report->facts.note_count; i++)
+		if (strstr(report->facts.notes[i], words))
 			return true;
 	return false;
 }
@@ -313,12 +313,13 @@ is_in_any_note(const struct report *report, const char *words)
 static bool
 is_rtc_rate_noted(const struct report *report)
 {
-	for (size_t i = 0; i < report->note_count; i++) {
+	for (size_t i = 0; i < report->facts.note_count; i++) {
 		long double value, low, high, truth;
 		char other[16];
 		int end = 0, clock;
 
-		sscanf(report->notes[i], "rtc ran %Lf ppm (%Lf to %Lf) off %15s while the rates were measured, and "
+		sscanf(report->facts.notes[i],
+		       "rtc ran %Lf ppm (%Lf to %Lf) off %15s while the rates were measured, and "
 		       "its rate after that is not known: the whole machine may have been "
 		       "stopped.%n", &value, &low, &high, other, &end);
 		clock = end ? find_clock_number(other) : CLOCKS;
@@ -387,7 +388,7 @@ check_reference_clock_of_tsc(const struct report *report)
 {
 	char id[32] = "";
 
-	if (sscanf(report->tsc_source, "measured against %31s", id) != 1 || machine.at_ps != SIM_NEVER ||
+	if (sscanf(report->figures.tsc_source, "measured against %31s", id) != 1 || machine.at_ps != SIM_NEVER ||
 	    !clocks_is_majority_right())
 		return;
 	if (is_in_any_note(report, "which may be wrong"))
@@ -430,8 +431,8 @@ check_rate_that_passed(const struct behaviour *row)
 static void
 check_rules_that_passed(const struct report *report)
 {
-	for (size_t i = 0; i < report->clock_count; i++) {
-		const struct report_clock *entry = &report->clocks[i];
+	for (size_t i = 0; i < report->facts.clock_count; i++) {
+		const struct report_clock *entry = &report->facts.clocks[i];
 		int64_t width = entry->error.high - entry->error.low;
 
 		if (find_clock_number(entry->clock.id) != TSC && entry->verdict == VERDICT_PASS && !entry->open &&
@@ -440,10 +441,10 @@ check_rules_that_passed(const struct report *report)
 				    "%s: %lld to %lld ppb", entry->clock.id,
 				    (long long)entry->error.low, (long long)entry->error.high);
 	}
-	for (size_t i = 0; i < report->behaviours.count; i++) {
-		const struct behaviour *row = &report->behaviours.rows[i];
+	for (size_t i = 0; i < report->outcomes.behaviours.count; i++) {
+		const struct behaviour *row = &report->outcomes.behaviours.rows[i];
 
-		if (!row->has_figure || rules_get_outcome(row, &report->options) != OUTCOME_PASSED)
+		if (!row->has_figure || rules_get_outcome(row, &report->facts.options) != OUTCOME_PASSED)
 			continue;
 		check_rate_that_passed(row);
 		tally_check(CHECK_PROMISE_WIDE, row->high - row->low <= 2 * (int64_t)rules_find(row->rule)->limit,
@@ -484,10 +485,11 @@ check_event_is_reported(const struct report *report)
 {
 	bool is_proven = false, is_found = false;
 
-	for (size_t i = 0; i < report->clock_count && machine.event == EVENT_BEND; i++)
-		is_proven |= find_clock_number(report->clocks[i].clock.id) < RTC && is_rate_change_proven(&report->clocks[i]);
-	for (size_t i = 0; i < report->finding_count; i++)
-		is_found |= strncmp(report->findings[i].rule, "rate-changed", 12) == 0;
+	for (size_t i = 0; i < report->facts.clock_count && machine.event == EVENT_BEND; i++)
+		is_proven |= find_clock_number(report->facts.clocks[i].clock.id) < RTC &&
+			     is_rate_change_proven(&report->facts.clocks[i]);
+	for (size_t i = 0; i < report->outcomes.finding_count; i++)
+		is_found |= strncmp(report->outcomes.findings[i].rule, "rate-changed", 12) == 0;
 	if (is_proven)
 		tally_check(CHECK_CHANGE_SILENT, is_found, "%s: a change by %lld ppm", clock_ids[machine.clock],
 			    (long long)machine.bend_ppm);
@@ -500,15 +502,16 @@ void
 verdict_check_clocks(const struct report *report)
 {
 	check_discontinuities(report);
-	for (size_t i = 0; i < report->finding_count; i++)
-		check_finding(report, &report->findings[i]);
+	for (size_t i = 0; i < report->outcomes.finding_count; i++)
+		check_finding(report, &report->outcomes.findings[i]);
 	check_reference_clock_of_tsc(report);
 	for (int i = 0; i < CLOCKS && machine.at_ps == SIM_NEVER; i++)
 		if (clocks_has_exact_rate(i) &&
 		    fabsl(machine_get_rate_error_ppb(i)) >= 2 * clocks_get_limit_ppb("rate-off"))
 			check_fault_is_reported(report, i);
 	if (machine.is_obvious && machine.at_ps != SIM_NEVER)
-		tally_check(CHECK_STOP_SILENT, report->discontinuity_count > 0 && (report->note_count || report->finding_count),
+		tally_check(CHECK_STOP_SILENT, report->figures.discontinuity_count > 0 &&
+			    (report->facts.note_count || report->outcomes.finding_count),
 			    "the machine was stopped for %.1f s", machine.by_ps / 1e12);
 	check_event_is_reported(report);
 	check_rules_that_passed(report);

@@ -446,7 +446,7 @@ check_step_back_finding(const struct finding *finding)
 static void
 check_finding(const struct report *report, const struct finding *finding)
 {
-	const struct report_skew *skew = &report->skew;
+	const struct report_skew *skew = &report->figures.skew;
 	bool is_step = strstr(finding->text, "'s TSC stepped ") && strcmp(finding->rule, "tsc-offset") == 0;
 	bool is_offset = !is_step && strcmp(finding->rule, "tsc-offset") == 0;
 	bool is_drift = strcmp(finding->rule, "tsc-drift") == 0;
@@ -489,15 +489,16 @@ check_finding(const struct report *report, const struct finding *finding)
 static bool
 is_marked_as_off(const struct report *report, size_t core)
 {
-	for (size_t i = 0; i < report->finding_count; i++) {
-		const struct finding *finding = &report->findings[i];
+	for (size_t i = 0; i < report->outcomes.finding_count; i++) {
+		const struct finding *finding = &report->outcomes.findings[i];
 
 		if (finding->core == REPORT_NO_CORE && strstr(finding->text, "nothing shows"))
 			continue;
 		if (strcmp(finding->rule, "tsc-offset") == 0 &&
-		    (report->cores[core].stepped || (report->cores[core].off_majority && !report->cores[core].drifts)))
+		    (report->facts.cores[core].stepped ||
+		     (report->facts.cores[core].off_majority && !report->facts.cores[core].drifts)))
 			return true;
-		if (strcmp(finding->rule, "tsc-drift") == 0 && report->cores[core].drifts)
+		if (strcmp(finding->rule, "tsc-drift") == 0 && report->facts.cores[core].drifts)
 			return true;
 	}
 	return false;
@@ -549,9 +550,9 @@ can_core_be_named(const struct report *report, const struct offsets *offsets, si
 static bool
 has_report_any_finding(const struct report *report)
 {
-	for (size_t i = 0; i < report->finding_count; i++)
-		if (strncmp(report->findings[i].rule, "tsc-", 4) == 0 ||
-		    (report->findings[i].clock && strcmp(report->findings[i].clock, "tsc") == 0))
+	for (size_t i = 0; i < report->outcomes.finding_count; i++)
+		if (strncmp(report->outcomes.findings[i].rule, "tsc-", 4) == 0 ||
+		    (report->outcomes.findings[i].clock && strcmp(report->outcomes.findings[i].clock, "tsc") == 0))
 			return true;
 	return false;
 }
@@ -560,17 +561,18 @@ static void
 check_core_is_reported(const struct bench *bench, size_t core)
 {
 	const struct report *report = &bench->run.report;
-	const struct offsets *first = &report->skew.passes[0].offsets, *latest = &report_get_last_pass(report)->offsets;
-	bool again = report->skew.pass_count > 1;
+	const struct offsets *first = &report->figures.skew.passes[0].offsets,
+				      *latest = &report_get_last_pass(report)->offsets;
+	bool again = report->figures.skew.pass_count > 1;
 	struct offset_range range = get_range_of_read_offset(majority_class, core, machine.run);
 	__int128 most = -range.low > range.high ? -range.low : range.high;
-	long double trip = report->skew.best_trip_ns * (machine.hz[TSC] / 1e9L),
+	long double trip = report->figures.skew.best_trip_ns * (machine.hz[TSC] / 1e9L),
 		size = trip > 0 ? units_to_ticks(most) / trip : 0;
 
 	if (can_core_be_named(report, first, core, true) || (again && can_core_be_named(report, latest, core, true)))
-		tally_check(CHECK_CORE_SILENT, is_marked_as_off(report, core) || report->cores[core].steps_back,
+		tally_check(CHECK_CORE_SILENT, is_marked_as_off(report, core) || report->facts.cores[core].steps_back,
 			    "core %zu is up to %.0Lf ticks off, proven by most (%s)", core, units_to_ticks(most),
-			    report->finding_count ? report->findings[0].text : "nothing is said");
+			    report->outcomes.finding_count ? report->outcomes.findings[0].text : "nothing is said");
 	else if (is_marked_as_off(report, core))
 		return;
 	else if (can_core_be_named(report, first, core, false) ||
@@ -585,13 +587,14 @@ static void
 check_any_core_fault_is_reported(const struct bench *bench)
 {
 	const struct report *report = &bench->run.report;
-	const struct offsets *first = &report->skew.passes[0].offsets, *latest = &report_get_last_pass(report)->offsets;
+	const struct offsets *first = &report->figures.skew.passes[0].offsets,
+				      *latest = &report_get_last_pass(report)->offsets;
 	size_t proofs = 0;
 
 	for (size_t i = 0; i < machine.cores; i++)
 		for (size_t j = i + 1; j < machine.cores; j++)
 			proofs += is_offset_proven(report, first, i, j) || offsets_get_movement_ticks(first, i, j) > 0 ||
-				  (report->skew.pass_count > 1 &&
+				  (report->figures.skew.pass_count > 1 &&
 				   (is_offset_proven(report, latest, i, j) || offsets_get_movement_ticks(latest, i, j) > 0));
 	if (proofs)
 		tally_check(CHECK_CORE_SILENT, has_report_any_finding(report),
@@ -608,20 +611,20 @@ verdict_check_core_names(const struct bench *bench)
 
 	majority_class = 0;
 	has_majority = machine_count_majority_cores(&majority_class) > 0;
-	for (size_t i = 0; i < report->finding_count; i++)
-		check_finding(report, &report->findings[i]);
+	for (size_t i = 0; i < report->outcomes.finding_count; i++)
+		check_finding(report, &report->outcomes.findings[i]);
 	for (size_t i = 0; i < machine.cores; i++) {
 		if (is_marked_as_off(report, i))
 			tally_check(CHECK_CORE_NAMED, does_core_differ_from_majority(i, tournaments),
 				    "core %zu is marked: %s", i,
-				    report->cores[i].drifts ? "it drifts" : "it is off the majority");
-		if (has_majority && is_outside_majority(i) && report->skew.pass_count > 0)
+				    report->facts.cores[i].drifts ? "it drifts" : "it is off the majority");
+		if (has_majority && is_outside_majority(i) && report->figures.skew.pass_count > 0)
 			check_core_is_reported(bench, i);
 	}
 	if (machine.faults && machine.ahead_ticks + machine.set_back_ticks >= FAULT_SEEN_TICKS)
-		tally_check(CHECK_CORE_SILENT, report->cores[machine.fault_core].steps_back,
+		tally_check(CHECK_CORE_SILENT, report->facts.cores[machine.fault_core].steps_back,
 			    "core %zu has its fault every %llu reads",
 			    machine.fault_core, (unsigned long long)machine.fault_reads);
-	if (report->skew.pass_count > 0)
+	if (report->figures.skew.pass_count > 0)
 		check_any_core_fault_is_reported(bench);
 }

@@ -95,7 +95,7 @@ check_pair_offsets(const struct report_skew *skew)
 static void
 check_core_offset(const struct report *report, size_t core)
 {
-	struct offset place = report_get_core_offset(&report->skew.passes[0], &report->cores[core]);
+	struct offset place = report_get_core_offset(&report->figures.skew.passes[0], &report->facts.cores[core]);
 	struct offset ns = report_offset_to_ns(report, place);
 	struct offset_range range = get_range_of_read_offset(0, core, machine.first);
 	long double per_ns = verdict_get_tsc_hz(report) / 1e9L;
@@ -116,7 +116,7 @@ check_core_offset(const struct report *report, size_t core)
 static void
 check_drift(const struct report *report, size_t core)
 {
-	struct offset drift = report_get_core_drift(report, &report->cores[core]);
+	struct offset drift = report_get_core_drift(report, &report->facts.cores[core]);
 	long double truth = ((long double)machine.core[core].microhz / machine.core[0].microhz - 1) * PPB;
 
 	if (core == 0 || !offset_is_known(drift) || !cores_are_both_stable(0, core))
@@ -169,7 +169,7 @@ get_largest_true_offset(void)
 static void
 check_offset_bound(const struct report *report)
 {
-	const struct report_skew *skew = &report->skew;
+	const struct report_skew *skew = &report->figures.skew;
 	long double truth = units_to_ticks(get_largest_true_offset()), truth_ns = truth / verdict_get_tsc_hz(report) * 1e9L;
 	long double trips_ns = 4.0L * skew->best_trip_ns < 10000 ? 4.0L * skew->best_trip_ns : 10000;
 	long double loose_ns = trips_ns > 1000 ? trips_ns : 1000;
@@ -218,8 +218,8 @@ verdict_check_cores(const struct bench *bench)
 	const struct report *report = &bench->run.report;
 	bool still = true;
 
-	if (report->skew.pass_count > 0) {
-		check_pair_offsets(&report->skew);
+	if (report->figures.skew.pass_count > 0) {
+		check_pair_offsets(&report->figures.skew);
 		for (size_t i = 0; i < machine.cores; i++) {
 			check_core_offset(report, i);
 			check_drift(report, i);
@@ -227,7 +227,7 @@ verdict_check_cores(const struct bench *bench)
 		}
 		check_offset_bound(report);
 		if (still)
-			check_offset_widths(&report->skew);
+			check_offset_widths(&report->figures.skew);
 	}
 	if (machine.cores > 1)
 		verdict_check_core_names(bench);

@@ -15,9 +15,9 @@
 static const struct finding *
 find_finding(const struct report *report, const char *rule)
 {
-	for (size_t i = 0; i < report->finding_count; i++)
-		if (strcmp(report->findings[i].rule, rule) == 0)
-			return &report->findings[i];
+	for (size_t i = 0; i < report->outcomes.finding_count; i++)
+		if (strcmp(report->outcomes.findings[i].rule, rule) == 0)
+			return &report->outcomes.findings[i];
 	return NULL;
 }
 
@@ -26,22 +26,22 @@ count_disruptions(const struct report *report)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < report->discontinuity_count; i++)
-		count += report->discontinuities[i].class != DISCONTINUITY_JUMPED;
+	for (size_t i = 0; i < report->figures.discontinuity_count; i++)
+		count += report->figures.discontinuities[i].class != DISCONTINUITY_JUMPED;
 	return count;
 }
 
 static void
 check_stolen_time(const struct report *report)
 {
-	const struct report_stolen *stolen = &report->interference.stolen;
+	const struct report_stolen *stolen = &report->figures.interference.stolen;
 	const struct finding *finding = find_finding(report, "pv-steal");
 	bool is_wrong = machine.counts_stolen && sim_paravirtual.steal_percent != 100;
 
 	if (finding)
 		tally_check(CHECK_HOST_NAMED, is_wrong, "%s", finding->text);
 	if (is_wrong && !sim_paravirtual.steal_percent && sim_paravirtual.stolen_long_ps > LONG_ENOUGH_PS &&
-	    !report->discontinuity_count)
+	    !report->figures.discontinuity_count)
 		tally_check(CHECK_HOST_SILENT, finding != NULL, "%lu us stolen, %lu to %lu us by the gaps",
 			    sim_paravirtual.stolen_long_ps / SIM_PS_PER_US, stolen->low_ns / 1000, stolen->high_ns / 1000);
 }

@@ -37,7 +37,7 @@ find_scale_clock(const struct report *report)
 {
 	char id[32] = "";
 
-	sscanf(report->tsc_source, "measured against %31s", id);
+	sscanf(report->figures.tsc_source, "measured against %31s", id);
 	return find_clock_number(id);
 }
 
@@ -62,8 +62,8 @@ is_rate_constant_in_window(const struct report *report)
 {
 	bool whole_run = false;
 
-	for (size_t i = 0; i < report->clock_count; i++)
-		whole_run |= report->clocks[i].rate_whole_run;
+	for (size_t i = 0; i < report->facts.clock_count; i++)
+		whole_run |= report->facts.clocks[i].rate_whole_run;
 	/* A rate over the whole run includes a TSC step that was too small to be noticed. */
 	if (whole_run && machine.core[0].steps_at_ps != SIM_NEVER)
 		return false;
@@ -166,8 +166,8 @@ check_rtc_periodic_rate(const struct report *report)
 {
 	long double truth = (machine.hz[RTC] * verdict_get_tsc_hz(report) / machine.hz[TSC] - 1) * 1e6L;
 
-	for (size_t i = 0; i < report->behaviours.count && is_rate_constant_in_run(); i++) {
-		const struct behaviour *row = &report->behaviours.rows[i];
+	for (size_t i = 0; i < report->outcomes.behaviours.count && is_rate_constant_in_run(); i++) {
+		const struct behaviour *row = &report->outcomes.behaviours.rows[i];
 
 		if (strcmp(row->rule, "rtc-periodic") == 0 && row->has_figure)
 			tally_check(CHECK_PERIODIC, is_truth_inside(row->low, truth, row->high),
@@ -201,14 +201,14 @@ verdict_check_rates(const struct bench *bench)
 	bool widths = trials++ % WIDTHS_SHARE == 0;
 
 	tally_check(CHECK_END, !machine.expired, "the TSC is said to have %llu / %llu Hz, %s",
-		    (unsigned long long)report->tsc.num,
-		    (unsigned long long)report->tsc.den, report->tsc_source);
+		    (unsigned long long)report->figures.tsc.num,
+		    (unsigned long long)report->figures.tsc.den, report->figures.tsc_source);
 	tally_check(CHECK_BUDGET, bench->run.survey.tsc.resolution_ticks << 10 >= machine.step_1024,
 		    "steps of the TSC: %llu ticks", (unsigned long long)bench->run.survey.tsc.resolution_ticks);
-	for (size_t i = 0; i < report->rate_count && is_rate_constant_in_window(report); i++)
-		check_rate_of_pair(&report->rates[i]);
-	for (size_t i = 0; i < report->clock_count; i++) {
-		const struct report_clock *entry = &report->clocks[i];
+	for (size_t i = 0; i < report->figures.rate_count && is_rate_constant_in_window(report); i++)
+		check_rate_of_pair(&report->figures.rates[i]);
+	for (size_t i = 0; i < report->facts.clock_count; i++) {
+		const struct report_clock *entry = &report->facts.clocks[i];
 		int clock = find_clock_number(entry->clock.id);
 
 		if (clock == CLOCKS)

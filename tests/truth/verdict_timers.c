@@ -208,8 +208,8 @@ check_timer_findings(const struct report *report)
 {
 	bool named = false;
 
-	for (size_t i = 0; i < report->finding_count; i++) {
-		const struct finding *finding = &report->findings[i];
+	for (size_t i = 0; i < report->outcomes.finding_count; i++) {
+		const struct finding *finding = &report->outcomes.findings[i];
 		const struct timer_source *source = timers_find_source(finding->clock);
 		bool right = source && source == timers_truth.faulty && is_right_rule(finding->rule);
 
@@ -226,19 +226,19 @@ check_timer_findings(const struct report *report)
 static const struct behaviour *
 find_behaviour_of_faulty_timer(const struct report *report, const char *rule)
 {
-	for (size_t i = 0; rule && i < report->behaviours.count; i++)
-		if (strcmp(report->behaviours.rows[i].rule, rule) == 0 &&
-		    strcmp(report->behaviours.rows[i].clock, timers_truth.faulty->driver->id) == 0)
-			return &report->behaviours.rows[i];
+	for (size_t i = 0; rule && i < report->outcomes.behaviours.count; i++)
+		if (strcmp(report->outcomes.behaviours.rows[i].rule, rule) == 0 &&
+		    strcmp(report->outcomes.behaviours.rows[i].clock, timers_truth.faulty->driver->id) == 0)
+			return &report->outcomes.behaviours.rows[i];
 	return NULL;
 }
 
 static bool
 was_timer_test_disturbed(const struct report *report)
 {
-	for (size_t i = 0; i < report->interval_count; i++)
-		if (strcmp(report->intervals[i].source, timers_truth.faulty->driver->id) == 0 &&
-		    (report->intervals[i].excused || report->intervals[i].state != CLOCK_PRESENT))
+	for (size_t i = 0; i < report->facts.interval_count; i++)
+		if (strcmp(report->facts.intervals[i].source, timers_truth.faulty->driver->id) == 0 &&
+		    (report->facts.intervals[i].excused || report->facts.intervals[i].state != CLOCK_PRESENT))
 			return true;
 	return false;
 }
@@ -269,7 +269,7 @@ check_fault_is_reported(const struct report *report)
 {
 	const char *rule = get_expected_rule();
 	const struct behaviour *row = find_behaviour_of_faulty_timer(report, rule);
-	enum outcome outcome = row ? rules_get_outcome(row, &report->options) : OUTCOME_NOT_CHECKED;
+	enum outcome outcome = row ? rules_get_outcome(row, &report->facts.options) : OUTCOME_NOT_CHECKED;
 
 	if (!rule)
 		tally_count_unreported_fault("a fault that a row's sentence describes", 1);
@@ -288,8 +288,8 @@ check_fault_is_reported(const struct report *report)
 void
 verdict_check_timers(const struct report *report)
 {
-	for (size_t i = 0; i < report->interval_count; i++)
-		check_interval_row(report, &report->intervals[i], &timers_truth.times[i]);
+	for (size_t i = 0; i < report->facts.interval_count; i++)
+		check_interval_row(report, &report->facts.intervals[i], &timers_truth.times[i]);
 	if (!check_timer_findings(report) && timers_truth.faulty)
 		check_fault_is_reported(report);
 	else if (timers_truth.faulty)

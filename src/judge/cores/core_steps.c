@@ -13,7 +13,8 @@ struct tsc_steps
 judge_count_steps_back_on_core(const struct report *report, size_t core)
 {
 	const struct report_clock *tsc = report_find_clock(report, "tsc");
-	struct tsc_steps steps = core < report->core_count ? report->cores[core].tsc : (struct tsc_steps){ .reads = 0 };
+	struct tsc_steps steps = core < report->facts.core_count ? report->facts.cores[core].tsc :
+				 (struct tsc_steps){ .reads = 0 };
 
 	if (core || !tsc || tsc->monotonic.backward <= steps.backward)
 		return steps;
@@ -25,8 +26,8 @@ judge_mark_cores_that_step_back(struct report *report, uint64_t allowed)
 {
 	bool any = false;
 
-	for (size_t i = 0; i < report->core_count; i++) {
-		struct report_core *core = &report->cores[i];
+	for (size_t i = 0; i < report->facts.core_count; i++) {
+		struct report_core *core = &report->facts.cores[i];
 
 		core->steps_back = judge_count_steps_back_on_core(report, i).backward > allowed;
 		any |= core->steps_back;
@@ -41,14 +42,14 @@ describe_cores_that_step_back(const struct report *report, size_t count)
 	struct phrase cores = { "" };
 	size_t named = 0;
 
-	if (count == report->core_count)
+	if (count == report->facts.core_count)
 		return count > 1 ? phrase(" on all %zu cores", count) : cores;
-	for (size_t i = 0; i < report->core_count; i++) {
-		if (!report->cores[i].steps_back)
+	for (size_t i = 0; i < report->facts.core_count; i++) {
+		if (!report->facts.cores[i].steps_back)
 			continue;
 		if (count > REPORT_FINDING_CORES)
-			return phrase(" on %zu cores (core %u among them)", count, report->cores[i].apic_id);
-		phrase_add(&cores, "%s%u", phrase_list_separator(named++, count), report->cores[i].apic_id);
+			return phrase(" on %zu cores (core %u among them)", count, report->facts.cores[i].apic_id);
+		phrase_add(&cores, "%s%u", phrase_list_separator(named++, count), report->facts.cores[i].apic_id);
 	}
 	return phrase(" on core%s %s", count == 1 ? "" : "s", cores.bytes);
 }
@@ -56,13 +57,13 @@ describe_cores_that_step_back(const struct report *report, size_t count)
 static void
 set_finding_cores(const struct report *report, struct finding *finding, size_t count)
 {
-	for (size_t i = 0; finding && i < report->core_count; i++) {
-		if (!report->cores[i].steps_back)
+	for (size_t i = 0; finding && i < report->facts.core_count; i++) {
+		if (!report->facts.cores[i].steps_back)
 			continue;
 		if (count == 1)
-			finding->core = report->cores[i].apic_id;
+			finding->core = report->facts.cores[i].apic_id;
 		else
-			rules_add_core_to_finding(finding, report->cores[i].apic_id);
+			rules_add_core_to_finding(finding, report->facts.cores[i].apic_id);
 	}
 }
 
@@ -76,10 +77,10 @@ judge_add_step_back_findings(struct report *report)
 	bool by_brackets = false;
 	struct finding *finding;
 
-	for (size_t i = 0; i < report->core_count; i++) {
+	for (size_t i = 0; i < report->facts.core_count; i++) {
 		struct tsc_steps steps = judge_count_steps_back_on_core(report, i);
 
-		if (report->cores[i].steps_back) {
+		if (report->facts.cores[i].steps_back) {
 			stepping++;
 			seen.reads += steps.reads;
 			seen.backward += steps.backward;
@@ -89,7 +90,7 @@ judge_add_step_back_findings(struct report *report)
 			clean++;
 			clean_reads += steps.reads;
 		}
-		by_brackets |= report->cores[i].tsc.backward > 0;
+		by_brackets |= report->facts.cores[i].tsc.backward > 0;
 	}
 	if (clean)
 		rest = phrase(" No step back was seen on %zu other core%s in %lu reads.", clean,
@@ -100,7 +101,7 @@ judge_add_step_back_findings(struct report *report)
 				    describe_cores_that_step_back(report, stepping).bytes, seen.reads,
 				    seen.worst_ticks, rest.bytes);
 	rules_set_count(finding, seen.backward);
-	if (report->core_count > 1)
+	if (report->facts.core_count > 1)
 		set_finding_cores(report, finding, stepping);
 	if (finding && by_brackets)
 		/*

@@ -32,7 +32,7 @@ bool
 pair_has_proven_offset(const struct report *report, const struct report_pass *pass, size_t other, size_t rank)
 {
 	return offset_excludes_zero(offsets_get_proven_offset(&pass->offsets, other, rank)) &&
-	       offset_min_abs(pair_offset_ns(report, pass, other, rank)) > report->skew.offset_limit_ns;
+	       offset_min_abs(pair_offset_ns(report, pass, other, rank)) > report->figures.skew.offset_limit_ns;
 }
 
 /* ---- drifts ---- */
@@ -48,7 +48,7 @@ pair_proven_drift_ppb(const struct report *report, size_t a, size_t b)
 {
 	uint64_t ppb = offset_min_abs(report_get_pair_drift(report, a, b));
 
-	return ppb > report->skew.drift_limit_ppb ? ppb : 0;
+	return ppb > report->figures.skew.drift_limit_ppb ? ppb : 0;
 }
 
 /* The passes between which the pair's offset changed by the kind of change MOTION. */
@@ -59,7 +59,7 @@ struct change_of_pair {
 static struct change_of_pair
 find_passes_around_motion(const struct report *report, enum motion motion)
 {
-	const struct report_pass *passes = report->skew.passes;
+	const struct report_pass *passes = report->figures.skew.passes;
 
 	return (struct change_of_pair){ &passes[motion == MOTION_STEP_LATE ? 1 : 0],
 					motion == MOTION_STEP_EARLY ? &passes[1] : report_get_last_pass(report) };
@@ -91,10 +91,10 @@ find_time_of_motion(const struct report *report, enum motion motion, size_t othe
 enum motion
 pair_find_motion(const struct report *report, struct pair pair, struct moment *moment)
 {
-	const struct report_pass *passes = report->skew.passes;
+	const struct report_pass *passes = report->figures.skew.passes;
 	enum motion motion = MOTION_UNKNOWN;
 
-	if (report->skew.pass_count == REPORT_PASSES)
+	if (report->figures.skew.pass_count == REPORT_PASSES)
 		motion = offsets_classify_motion(&passes[0].offsets, &passes[1].offsets, &passes[2].offsets, pair.a, pair.b);
 	*moment = find_time_of_motion(report, motion, pair.a, pair.b);
 	return motion;
@@ -113,7 +113,7 @@ find_core_furthest_from(const struct report *report, const struct report_pass *p
 	size_t furthest = rank;
 	uint64_t most = 0;
 
-	for (size_t i = 0; i < report->skew.passes[0].offsets.cores; i++) {
+	for (size_t i = 0; i < report->figures.skew.passes[0].offsets.cores; i++) {
 		uint64_t size = pass ? offset_min_abs(offsets_get_proven_offset(&pass->offsets, i, rank)) :
 				       pair_proven_drift_ppb(report, i, rank);
 
@@ -140,14 +140,15 @@ has_core_stepped(const struct report *report, size_t rank)
 static void
 mark_drifting_cores(struct report *report)
 {
-	struct report_skew *skew = &report->skew;
+	struct report_skew *skew = &report->figures.skew;
 
 	skew->any_moved = outliers_find(get_drift_of_pair, report, skew->drift_limit_ppb, skew->drifts.cores,
 					skew->moved).any_differs;
-	for (size_t i = 0; i < report->core_count; i++)
-		report->cores[i].drifts = report->cores[i].rank < skew->drifts.cores && skew->moved[report->cores[i].rank];
-	for (size_t i = 0; i < report->core_count; i++) {
-		struct report_core *core = &report->cores[i];
+	for (size_t i = 0; i < report->facts.core_count; i++)
+		report->facts.cores[i].drifts = report->facts.cores[i].rank < skew->drifts.cores &&
+						skew->moved[report->facts.cores[i].rank];
+	for (size_t i = 0; i < report->facts.core_count; i++) {
+		struct report_core *core = &report->facts.cores[i];
 
 		core->from_most = (struct offset){ 0, 0 };
 		core->stepped = core->drifts && has_core_stepped(report, core->rank);
@@ -163,7 +164,7 @@ mark_drifting_cores(struct report *report)
 static const struct report_pass *
 get_other_pass(const struct report *report, const struct report_pass *pass)
 {
-	return pass == report->skew.passes ? pass + 1 : pass - 1;
+	return pass == report->figures.skew.passes ? pass + 1 : pass - 1;
 }
 
 /*
@@ -179,7 +180,7 @@ does_other_pass_confirm_offsets(const struct report *report, const struct report
 
 	if (pass->offsets.kind != PAIR_SCHEDULE_STAR)
 		return true;
-	if (report->skew.pass_count < 2 || report->skew.any_moved)
+	if (report->figures.skew.pass_count < 2 || report->figures.skew.any_moved)
 		return false;
 	for (size_t i = 1; i < pass->offsets.cores; i++)
 		if (offset_gap_between(offsets_get_offset(&pass->offsets, 0, i), offsets_get_offset(&other->offsets, 0, i)))
@@ -256,7 +257,7 @@ pass_find_worst_pair(const struct report *report, const struct report_pass *pass
 static uint64_t
 sync_limit_ns(const struct report *report)
 {
-	uint64_t limit_ns = rules_get_limit_by_id(report, "tsc-sync"), trips_ns = report->skew.best_trip_ns;
+	uint64_t limit_ns = rules_get_limit_by_id(report, "tsc-sync"), trips_ns = report->figures.skew.best_trip_ns;
 
 	if (limit_ns != rules_find("tsc-sync")->limit)
 		return limit_ns;
@@ -273,7 +274,7 @@ is_majority_split_by_drift(const struct report *report, const struct report_pass
 {
 	bool split = false;
 
-	for (size_t one = 0; one < pass->offsets.cores && report->skew.any_moved; one++) {
+	for (size_t one = 0; one < pass->offsets.cores && report->figures.skew.any_moved; one++) {
 		size_t members = 0;
 
 		for (size_t i = 0; i < pass->offsets.cores && is_core_in_majority(report, pass, one); i++) {
@@ -292,14 +293,14 @@ is_majority_split_by_drift(const struct report *report, const struct report_pass
 static void
 analyse_pass(struct report *report, struct report_pass *pass)
 {
-	bool is_first = pass == report->skew.passes, confirmed = does_other_pass_confirm_offsets(report, pass);
+	bool is_first = pass == report->figures.skew.passes, confirmed = does_other_pass_confirm_offsets(report, pass);
 
 	for (size_t i = 0; i < pass->offsets.cores; i++)
 		pass->off[i] = confirmed && is_core_off_majority(report, pass, i);
 	pass->marks_cores = false;
 	pass->no_majority = pass->summary.no_majority || is_majority_split_by_drift(report, pass);
 	for (size_t i = 0; i < pass->offsets.cores && !pass->no_majority; i++) {
-		struct report_core *core = &report->cores[report->skew.core_of[i]];
+		struct report_core *core = &report->facts.cores[report->figures.skew.core_of[i]];
 
 		if (!pass->off[i] && !(is_first && core->drifts && pass->outlier[i]))
 			continue;
@@ -315,7 +316,7 @@ analyse_pass(struct report *report, struct report_pass *pass)
 static void
 decide_if_cores_are_synchronised(struct report *report)
 {
-	struct report_skew *skew = &report->skew;
+	struct report_skew *skew = &report->figures.skew;
 	const struct offsets_summary *first = &skew->passes[0].summary, *last = &report_get_last_pass(report)->summary;
 	uint64_t bound_ticks = first->bound_ticks > last->bound_ticks ? first->bound_ticks : last->bound_ticks;
 	struct core_faults faults = report_count_core_faults(report);
@@ -334,12 +335,12 @@ decide_if_cores_are_synchronised(struct report *report)
 void
 analyse_offsets(struct report *report)
 {
-	struct report_skew *skew = &report->skew;
+	struct report_skew *skew = &report->figures.skew;
 
 	skew->offset_limit_ns = rules_get_limit_by_id(report, "tsc-offset");
 	skew->drift_limit_ppb = rules_get_limit_by_id(report, "tsc-drift");
-	for (size_t i = 0; i < report->core_count; i++)
-		report->cores[i].off_majority = false;
+	for (size_t i = 0; i < report->facts.core_count; i++)
+		report->facts.cores[i].off_majority = false;
 	mark_drifting_cores(report);
 	analyse_pass(report, skew->passes);
 	analyse_pass(report, report_get_last_pass(report));

@@ -14,11 +14,11 @@
 static size_t
 choose_shown_pass(const struct report *report)
 {
-	const struct report_pass *first = report->skew.passes, *last = report_get_last_pass(report);
+	const struct report_pass *first = report->figures.skew.passes, *last = report_get_last_pass(report);
 
 	if (first->marks_cores)
 		return 0;
-	if (last->marks_cores || (offsets_are_conclusive(&first->summary) && !report->skew.any_moved &&
+	if (last->marks_cores || (offsets_are_conclusive(&first->summary) && !report->figures.skew.any_moved &&
 				  !offsets_are_conclusive(&last->summary)))
 		return (size_t)(last - first);
 	return 0;
@@ -27,7 +27,7 @@ choose_shown_pass(const struct report *report)
 static void
 put_bound_of_offsets(struct text *text, const struct report *report, const char *before, const char *after)
 {
-	text_printf(text, "%swithin %s%s %s", before, phrase_bound_ns(report->skew.within_ns).bytes, after,
+	text_printf(text, "%swithin %s%s %s", before, phrase_bound_ns(report->figures.skew.within_ns).bytes, after,
 		    phrase_pass_times(report).bytes);
 }
 
@@ -63,12 +63,12 @@ put_clause_on_shown_pass(struct text *text, const struct report *report, size_t 
 static bool
 put_synchrony_clause(struct text *text, const struct report *report)
 {
-	const struct report_skew *skew = &report->skew;
+	const struct report_skew *skew = &report->figures.skew;
 	const struct offsets_summary *summary = &report_get_shown_pass(report)->summary;
 	struct core_faults faults = report_count_core_faults(report);
 	uint64_t warps = report_count_warps(skew);
 
-	if (!skew->pass_count && report->cores_started > 1) {
+	if (!skew->pass_count && report->facts.machine.cores_started > 1) {
 		text_put(text, "the cores' offsets were not measured");
 	} else if (!skew->pass_count) {
 		text_put(text, "one core ran: there is no other TSC to compare with");
@@ -96,7 +96,7 @@ put_synchrony_clause(struct text *text, const struct report *report)
 void
 judge_summarize_synchrony(struct report *report)
 {
-	struct report_skew *skew = &report->skew;
+	struct report_skew *skew = &report->figures.skew;
 	struct text text;
 
 	skew->shown = choose_shown_pass(report);

@@ -19,7 +19,8 @@ get_tsc_adjust_difference(const struct report_core *a, const struct report_core 
 static uint32_t
 find_core_with_differing_adjust(const struct report *report, const struct tsc_adjusts *adjusts)
 {
-	if (adjusts->packages > 1 || adjusts->cores < 3 || adjusts->cores - 1 <= report->cores_started / 2 ||
+	if (adjusts->packages > 1 || adjusts->cores < 3 ||
+	    adjusts->cores - 1 <= report->facts.machine.cores_started / 2 ||
 	    adjusts->least_count + adjusts->most_count != adjusts->cores)
 		return REPORT_NO_CORE;
 	if (adjusts->most_count == 1)
@@ -50,7 +51,7 @@ add_unequal_adjust_finding(struct report *report, const struct tsc_adjusts *adju
 static void
 judge_adjust_of_boot_package(struct report *report, const struct tsc_adjusts *adjusts, const char *writer)
 {
-	const struct report_core *core = adjusts->packages > 1 ? report->cores :
+	const struct report_core *core = adjusts->packages > 1 ? report->facts.cores :
 					 offset_abs(adjusts->least->facts.tsc_adjust) >
 					 offset_abs(adjusts->most->facts.tsc_adjust) ? adjusts->least : adjusts->most;
 	bool all = adjusts->packages == 1;
@@ -63,7 +64,8 @@ judge_adjust_of_boot_package(struct report *report, const struct tsc_adjusts *ad
 		finding = rules_add_finding(report, "tsc-adjust", "tsc", REPORT_NO_CORE,
 					    "TSC_ADJUST is %s%ld ticks on %s%zu cores: %s wrote the TSC after reset.",
 					    differ ? "up to " : "", core->facts.tsc_adjust,
-					    adjusts->known < report->cores_started ? "" : "all ", adjusts->cores, writer);
+					    adjusts->known < report->facts.machine.cores_started ? "" : "all ",
+						    adjusts->cores, writer);
 	else
 		finding = rules_add_finding(report, "tsc-adjust", "tsc", REPORT_NO_CORE,
 					    "TSC_ADJUST is %ld ticks in the package of the boot core: %s wrote the TSC after "
@@ -81,7 +83,7 @@ judge_tsc_adjust(struct report *report)
 	struct tsc_adjusts adjusts = report_collect_tsc_adjusts(report);
 	const struct report_core *larger = adjusts.packages > 1 ? adjusts.odd : adjusts.most;
 	const struct report_core *smaller = adjusts.packages > 1 ? adjusts.first : adjusts.least;
-	const char *writer = report->hypervisor[0] ? "the firmware or the hypervisor" : "the firmware";
+	const char *writer = report->facts.machine.hypervisor[0] ? "the firmware or the hypervisor" : "the firmware";
 
 	if (!adjusts.cores)
 		return;

@@ -45,7 +45,7 @@ describe_cause_of_offset(const struct report *report, const struct report_pass *
 	if (pass->no_majority)
 		return phrase("%s", UNDECIDED_WORDS);
 	return phrase("unlike the majority, which includes core %u: likely the %s", report_get_apic_id_of_rank(report, other),
-		      report->hypervisor[0] ? "hypervisor set a different TSC offset." :
+		      report->facts.machine.hypervisor[0] ? "hypervisor set a different TSC offset." :
 		      "firmware wrote the TSC, or a later reset cleared it.");
 }
 
@@ -57,14 +57,14 @@ static struct finding *
 add_offset_finding(struct report *report, const struct report_pass *pass, uint32_t named, const char *subject,
 		   struct offset distance, size_t other, struct moment moment, const char *end)
 {
-	const char *name = pass == report->skew.passes ? " (first pass)" : " (last pass)";
+	const char *name = pass == report->figures.skew.passes ? " (first pass)" : " (last pass)";
 	struct finding *finding;
 
 	finding = rules_add_finding(report, "tsc-offset", "tsc", named, "%s %s %s core %u's %s%s, %s", subject,
 				    phrase_duration_range(offset_min_abs(distance), offset_max_abs(distance)).bytes,
 				    distance.low > 0 ? "ahead of" : "behind", report_get_apic_id_of_rank(report, other),
 				    phrase_at_or_between(report, moment).bytes,
-				    report->skew.pass_count > 1 ? name : "", end);
+				    report->figures.skew.pass_count > 1 ? name : "", end);
 	set_figure_to_offset_size(finding, distance);
 	return finding;
 }
@@ -203,7 +203,7 @@ describe_cause_of_drift(const struct report *report, enum motion motion)
 {
 	bool stepped = motion == MOTION_STEP_EARLY || motion == MOTION_STEP_LATE;
 
-	if (report->hypervisor[0])
+	if (report->facts.machine.hypervisor[0])
 		return stepped ? "likely the hypervisor wrote the TSC" :
 				 "likely the hypervisor scales the TSC, or runs the core on CPUs with different TSCs";
 	if (motion == MOTION_STEADY)
@@ -247,7 +247,8 @@ static void
 add_drift_finding(struct report *report, struct pair pair, uint32_t named, const char *end)
 {
 	struct offset drift = report_get_pair_drift(report, pair.a, pair.b);
-	const struct offsets *first = &report->skew.passes[0].offsets, *last = &report_get_last_pass(report)->offsets;
+	const struct offsets *first = &report->figures.skew.passes[0].offsets,
+				      *last = &report_get_last_pass(report)->offsets;
 	uint32_t a = report_get_apic_id_of_rank(report, pair.a), b = report_get_apic_id_of_rank(report, pair.b);
 	struct finding *finding;
 
@@ -282,10 +283,10 @@ add_finding_for_drifting_core(struct report *report, size_t rank, struct phrase 
 static void
 judge_drifts(struct report *report)
 {
-	struct pair worst_pair = pass_find_worst_pair(report, report->skew.passes, true);
+	struct pair worst_pair = pass_find_worst_pair(report, report->figures.skew.passes, true);
 	size_t count = 0, drifting = report_count_core_faults(report).drifting;
 
-	for (size_t i = 0; i < report->skew.drifts.cores && count < NAMED_MAX; i++)
+	for (size_t i = 0; i < report->figures.skew.drifts.cores && count < NAMED_MAX; i++)
 		if (report_get_core_of_rank(report, i)->drifts)
 			add_finding_for_drifting_core(report, i, describe_other_faulty_cores(++count, drifting));
 	if (worst_pair.b)
@@ -297,9 +298,9 @@ judge_drifts(struct report *report)
 static const struct report_core *
 find_core(const struct report *report, uint32_t apic_id)
 {
-	for (size_t i = 0; i < report->core_count; i++)
-		if (report->cores[i].apic_id == apic_id)
-			return &report->cores[i];
+	for (size_t i = 0; i < report->facts.core_count; i++)
+		if (report->facts.cores[i].apic_id == apic_id)
+			return &report->facts.cores[i];
 	return NULL;
 }
 
@@ -320,7 +321,7 @@ static bool
 are_warps_explained(const struct report *report, const struct report_contended *check)
 {
 	const struct report_core *a = find_core(report, check->worst_a), *b = find_core(report, check->worst_b);
-	const struct report_pass *first = report->skew.passes;
+	const struct report_pass *first = report->figures.skew.passes;
 
 	if (does_core_of_warp_step_back(report, check))
 		return true;
@@ -339,7 +340,7 @@ struct warps {
 static void
 sum_up_warps(const struct report *report, struct warps *explained, struct warps *unexplained)
 {
-	const struct report_contended *checks[] = { &report->skew.locked, &report->skew.lock_free };
+	const struct report_contended *checks[] = { &report->figures.skew.locked, &report->figures.skew.lock_free };
 
 	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
 		const struct report_contended *check = checks[i];
@@ -392,8 +393,8 @@ find_finding_that_explains_warp(struct report *report, const struct report_conte
 
 	if (does_core_of_warp_step_back(report, worst))
 		return find_step_back_finding(report);
-	for (size_t i = 0; i < report->finding_count; i++) {
-		struct finding *finding = &report->findings[i];
+	for (size_t i = 0; i < report->outcomes.finding_count; i++) {
+		struct finding *finding = &report->outcomes.findings[i];
 
 		if (!text_equal(finding->rule, "tsc-offset") && !text_equal(finding->rule, "tsc-drift"))
 			continue;
@@ -473,19 +474,19 @@ add_contradiction_finding(struct report *report, const struct report_pass *pass)
 static void
 judge_passes(struct report *report)
 {
-	const struct report_pass *first = report->skew.passes, *last = report_get_last_pass(report);
-	size_t before = report->finding_count;
+	const struct report_pass *first = report->figures.skew.passes, *last = report_get_last_pass(report);
+	size_t before = report->outcomes.finding_count;
 	bool contradicted = false;
 
 	judge_offsets(report, first);
 	judge_drifts(report);
-	if (!report->skew.any_moved)
+	if (!report->figures.skew.any_moved)
 		contradicted = add_contradiction_finding(report, first);
-	if (report->finding_count == before)
+	if (report->outcomes.finding_count == before)
 		judge_offsets(report, last);
 	else if (!last->no_majority)
 		add_findings_for_cores_off_majority(report, last, first, 0);
-	if (report->finding_count == before && !contradicted)
+	if (report->outcomes.finding_count == before && !contradicted)
 		add_contradiction_finding(report, last);
 }
 
@@ -497,7 +498,7 @@ judge_offsets_and_warps(struct report *report)
 	analyse_offsets(report);
 	sum_up_warps(report, &explained, &unexplained);
 	judge_warps(report, &unexplained);
-	if (report->skew.pass_count)
+	if (report->figures.skew.pass_count)
 		judge_passes(report);
 	add_warps_to_finding(report, &explained);
 }

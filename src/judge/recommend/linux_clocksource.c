@@ -40,7 +40,7 @@ linux_get_clocksource_name(const char *id)
 static bool
 is_used_by_linux(const struct report *report, const struct clock *clock)
 {
-	const struct paravirtual *all = &report->paravirtual;
+	const struct paravirtual *all = &report->facts.machine.paravirtual;
 
 	return !clock->by_tsc || (all->count && all->interfaces[all->count - 1].kind == clock->paravirtual.offered_by);
 }
@@ -66,8 +66,8 @@ find_best_rated_clock(const struct report *report, const struct clock *not, bool
 {
 	const struct clock *found = NULL;
 
-	for (size_t i = 0; i < report->clock_count; i++) {
-		const struct clock *clock = &report->clocks[i].clock;
+	for (size_t i = 0; i < report->facts.clock_count; i++) {
+		const struct clock *clock = &report->facts.clocks[i].clock;
 
 		if (clock == not || (clock->state != CLOCK_PRESENT && !clock->paravirtual.falls_back) ||
 		    !linux_get_clocksource_name(clock->id) || !is_used_by_linux(report, clock) ||
@@ -86,7 +86,8 @@ find_best_rated_clock(const struct report *report, const struct clock *not, bool
 static bool
 is_tsc_distrusted(const struct report *report, const struct linux_versions *versions)
 {
-	return report->linux_distrusts_tsc && (!versions->counts_packages || systems_count_packages(report) > 1);
+	return report->facts.machine.linux_distrusts_tsc &&
+	       (!versions->counts_packages || systems_count_packages(report) > 1);
 }
 
 /*
@@ -98,8 +99,8 @@ is_tsc_distrusted(const struct report *report, const struct linux_versions *vers
 static enum linux_watch
 find_watch(const struct report *report, const struct linux_versions *versions, const struct linux_choice *choice)
 {
-	if (text_equal(report->hypervisor, "VMwareVMware") ||
-	    (report->tsc_is_invariant && systems_has_tsc_adjust(report) &&
+	if (text_equal(report->facts.machine.hypervisor, "VMwareVMware") ||
+	    (report->facts.machine.tsc_is_invariant && systems_has_tsc_adjust(report) &&
 	     systems_count_packages(report) <= versions->unwatched_packages_max))
 		return LINUX_TRUSTS_TSC;
 	if (!choice->reference)
@@ -115,7 +116,7 @@ linux_choose_clocksource(const struct report *report, const struct linux_version
 {
 	struct linux_choice choice = { .reference = find_best_rated_clock(report, NULL, false) };
 
-	if (choice.reference && report->tsc.den)
+	if (choice.reference && report->figures.tsc.den)
 		choice.reference_read_ps = (uint64_t)recommend_get_read_cost_ps(report,
 						systems_get_linux_read_row(report, choice.reference->id)).value;
 	choice.watch = find_watch(report, versions, &choice);
@@ -144,7 +145,7 @@ explain_linux_preference(const struct report *report, const struct clock *first,
 	bool above = report_has_clock(report, "tsc") && first->by_tsc && get_linux_rating(first) > TSC_RATING;
 	bool below = is_tsc(first) && next && next->by_tsc;
 
-	if (above && first->paravirtual.offered_by == PARAVIRTUAL_XEN && report->tsc_is_invariant)
+	if (above && first->paravirtual.offered_by == PARAVIRTUAL_XEN && report->facts.machine.tsc_is_invariant)
 		return "; Xen may emulate the TSC, so Linux takes Xen's clock first";
 	if (above)
 		return "; the TSC is not reported as invariant, so the hypervisor's clock comes first";
@@ -153,7 +154,7 @@ explain_linux_preference(const struct report *report, const struct clock *first,
 			"below the TSC";
 	if (below)
 		return "; if the TSC is reported as invariant, Linux ranks the hypervisor's clock below the TSC";
-	if (is_tsc(first) && !report->tsc_is_invariant && !report->hypervisor[0])
+	if (is_tsc(first) && !report->facts.machine.tsc_is_invariant && !report->facts.machine.hypervisor[0])
 		return "; Linux marks the TSC unstable once a core sleeps deeply, because the TSC is not reported as "
 			"invariant";
 	return "";
@@ -163,8 +164,8 @@ explain_linux_preference(const struct report *report, const struct clock *first,
 static void
 put_higher_rated_missing_clocks(struct text *text, const struct report *report, const struct clock *first)
 {
-	for (size_t i = 0; i < report->clock_count; i++) {
-		const struct clock *clock = &report->clocks[i].clock;
+	for (size_t i = 0; i < report->facts.clock_count; i++) {
+		const struct clock *clock = &report->facts.clocks[i].clock;
 
 		if (clock->state != CLOCK_PRESENT && !clock->paravirtual.falls_back &&
 		    linux_get_clocksource_name(clock->id) && is_used_by_linux(report, clock) &&
@@ -243,7 +244,8 @@ put_limits_of_watchdog(struct text *text, const struct report *report, const str
 	if (choice->watch == LINUX_REFERENCE_IS_TOO_SLOW)
 		text_printf(text, " It cannot check the TSC here: a read of %s takes %s (limit %lu us).", choice->reference->id,
 			    number_from_ps(choice->reference_read_ps).text, versions->reference_read_ns_max / 1000);
-	else if (choice->watch == LINUX_WATCHES_TSC && versions->pm_timer_may_drop_tsc && report->hypervisor[0] &&
+	else if (choice->watch == LINUX_WATCHES_TSC && versions->pm_timer_may_drop_tsc &&
+		 report->facts.machine.hypervisor[0] &&
 		 text_equal(choice->reference->id, "acpi_pm"))
 		text_put(text, " This holds if the watchdog, which compares it with acpi_pm, does not drop it on a busy host.");
 }

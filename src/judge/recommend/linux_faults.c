@@ -82,10 +82,10 @@ ignore_fault(const struct situation *at)
 static uint64_t
 get_largest_offset_ns(const struct report *report)
 {
-	const struct report_pass *last = report_get_last_pass(report), *first = report->skew.passes;
+	const struct report_pass *last = report_get_last_pass(report), *first = report->figures.skew.passes;
 	uint64_t largest_ns = 0;
 
-	for (const struct report_pass *pass = first; report->skew.pass_count && pass <= last; pass++) {
+	for (const struct report_pass *pass = first; report->figures.skew.pass_count && pass <= last; pass++) {
 		uint64_t ns = offset_min_abs(report_offset_to_ns(report, pass->summary.worst));
 
 		if (pass->offsets.cores > 1 && ns > largest_ns)
@@ -98,8 +98,8 @@ get_largest_offset_ns(const struct report *report)
 static bool
 is_offset_from_start(const struct report *report)
 {
-	return report->skew.locked.warps || report->skew.lock_free.warps ||
-	       (report->skew.pass_count && offset_excludes_zero(report->skew.passes[0].summary.worst));
+	return report->figures.skew.locked.warps || report->figures.skew.lock_free.warps ||
+	       (report->figures.skew.pass_count && offset_excludes_zero(report->figures.skew.passes[0].summary.worst));
 }
 
 /*
@@ -113,8 +113,8 @@ does_watchdog_notice_offset(const struct situation *at)
 		return false;
 	if (get_largest_offset_ns(at->report) > OFFSET_NS_MIN)
 		return true;
-	return at->versions->compares_cores && report_count_warps(&at->report->skew) != 0 &&
-	       (!at->report->hypervisor[0] || is_offset_from_start(at->report));
+	return at->versions->compares_cores && report_count_warps(&at->report->figures.skew) != 0 &&
+	       (!at->report->facts.machine.hypervisor[0] || is_offset_from_start(at->report));
 }
 
 /*
@@ -128,12 +128,13 @@ does_watchdog_notice_offset(const struct situation *at)
 static struct response
 respond_to_offset(const struct situation *at)
 {
-	bool warps = report_count_warps(&at->report->skew) != 0;
+	bool warps = report_count_warps(&at->report->figures.skew) != 0;
 
 	if (systems_has_tsc_adjust(at->report) &&
 	    (report_collect_tsc_adjusts(at->report).odd || (warps && systems_count_packages(at->report) > 1)))
 		return (struct response){ .notices = TAKEN_NOTICES_YES, .repairs = true };
-	if (!systems_has_tsc_adjust(at->report) && warps && at->report->hypervisor[0] && !does_watchdog_notice_offset(at))
+	if (!systems_has_tsc_adjust(at->report) && warps && at->report->facts.machine.hypervisor[0] &&
+	    !does_watchdog_notice_offset(at))
 		return (struct response){ .notices = TAKEN_NOTICES_PERHAPS };
 	if (!systems_has_tsc_adjust(at->report) && warps)
 		return (struct response){ .notices = TAKEN_NOTICES_YES, .blames = TAKEN_BLAMES_RIGHT, .drops_tsc = true,
@@ -204,8 +205,8 @@ respond_to_divergence(const struct situation *at)
 {
 	struct response most = { .notices = TAKEN_NOTICES_UNKNOWN };
 
-	for (size_t i = 0; at->choice->reference && i < at->report->discontinuity_count; i++) {
-		struct response one = respond_to_discontinuity(at, &at->report->discontinuities[i]);
+	for (size_t i = 0; at->choice->reference && i < at->report->figures.discontinuity_count; i++) {
+		struct response one = respond_to_discontinuity(at, &at->report->figures.discontinuities[i]);
 
 		if (one.notices > most.notices)
 			most = one;

@@ -15,8 +15,8 @@
 const char *
 recommend_find_first_rule_against(const struct report *report, const char *clock, enum verdict severity)
 {
-	for (size_t i = 0; i < report->finding_count; i++) {
-		const struct finding *finding = &report->findings[i];
+	for (size_t i = 0; i < report->outcomes.finding_count; i++) {
+		const struct finding *finding = &report->outcomes.findings[i];
 
 		if (finding->severity == severity && rules_is_finding_of(finding, NULL, clock))
 			return finding->rule;
@@ -76,8 +76,8 @@ does_clock_rank_before(const struct report *report, const struct report_clock *a
 static void
 rank_clocks(const struct report *report, const struct report_clock *ranking[REPORT_CLOCKS_MAX])
 {
-	for (size_t i = 0; i < report->clock_count; i++) {
-		const struct report_clock *entry = &report->clocks[i];
+	for (size_t i = 0; i < report->facts.clock_count; i++) {
+		const struct report_clock *entry = &report->facts.clocks[i];
 		size_t at = i;
 
 		for (; at && does_clock_rank_before(report, entry, ranking[at - 1]); at--)
@@ -88,28 +88,28 @@ rank_clocks(const struct report *report, const struct report_clock *ranking[REPO
 
 /* Adds a row for CLOCK, which has no row yet. Returns an empty text, into which the caller writes the reason. */
 static struct text
-add_advice_row(struct report_advice *advice, const char *clock, bool avoid)
+add_advice_row(struct report_ranking *ranking, const char *clock, bool avoid)
 {
 	struct text reason;
 
-	advice->rows[advice->count].clock = clock;
-	advice->rows[advice->count].avoid = avoid;
-	text_init(&reason, advice->rows[advice->count++].reason, REPORT_SENTENCE);
+	ranking->rows[ranking->count].clock = clock;
+	ranking->rows[ranking->count].avoid = avoid;
+	text_init(&reason, ranking->rows[ranking->count++].reason, REPORT_SENTENCE);
 	return reason;
 }
 
 static void
 put_tsc_properties(const struct report *report, struct text *reason)
 {
-	const struct report_skew *skew = &report->skew;
+	const struct report_skew *skew = &report->figures.skew;
 
-	if (report->cores_started > 1 && skew->synchronised) {
+	if (report->facts.machine.cores_started > 1 && skew->synchronised) {
 		text_printf(reason, ", synchronised on %zu cores within %s %s", skew->passes[0].offsets.cores,
 			    phrase_bound_ns(skew->within_ns).bytes, phrase_pass_times(report).bytes);
-	} else if (report->cores_started > 1) {
+	} else if (report->facts.machine.cores_started > 1) {
 		text_put(reason, ", not proven synchronised on all cores");
 	}
-	text_put(reason, report->tsc_is_invariant ? ", invariant" : ", not reported as invariant");
+	text_put(reason, report->facts.machine.tsc_is_invariant ? ", invariant" : ", not reported as invariant");
 }
 
 struct interval_ns
@@ -134,7 +134,7 @@ add_advice_for_healthy_clock(struct report *report, const struct report_clock *e
 	uint64_t tsc_ps = (uint64_t)recommend_get_read_cost_ps(report, "tsc").value;
 	uint64_t times = tsc_ps ? scale_mul_div_nearest((uint64_t)read_ps.value, 1, tsc_ps) : 0;
 	const char *warning = recommend_find_first_rule_against(report, entry->clock.id, VERDICT_WARN);
-	struct text reason = add_advice_row(&report->advice, entry->clock.id, false);
+	struct text reason = add_advice_row(&report->advice.ranking, entry->clock.id, false);
 
 	if (read_ps.known)
 		text_printf(&reason, "%s a read", phrase_read_cost(report, row).bytes);
@@ -155,7 +155,7 @@ static void
 add_advice_against_failed_clock(struct report *report, const struct report_clock *entry)
 {
 	const char *rule = recommend_find_first_rule_against(report, entry->clock.id, VERDICT_FAIL);
-	struct text reason = add_advice_row(&report->advice, entry->clock.id, true);
+	struct text reason = add_advice_row(&report->advice.ranking, entry->clock.id, true);
 	size_t more = 0;
 
 	text_printf(&reason, "%s: %s", rule, rules_find(rule)->sentence);
@@ -175,10 +175,10 @@ recommend_clocks(struct report *report)
 {
 	const struct report_clock *ranking[REPORT_CLOCKS_MAX];
 
-	report->advice.count = 0;
+	report->advice.ranking.count = 0;
 	recommend_predict_clocksources(report);
 	rank_clocks(report, ranking);
-	for (size_t i = 0; i < report->clock_count; i++) {
+	for (size_t i = 0; i < report->facts.clock_count; i++) {
 		enum group group = find_group_of_clock(report, ranking[i]);
 
 		if (group == FAILED)

@@ -12,10 +12,11 @@
 static void
 list_failed_clocks(struct report *report)
 {
-	struct report_answer *answer = &report->answer;
+	struct report_answer *answer = &report->advice.answer;
 
-	for (size_t i = 0; i < report->clock_count; i++) {
-		const struct report_clock *entry = &report->clocks[i], *main = report_find_clock(report, entry->clock.main);
+	for (size_t i = 0; i < report->facts.clock_count; i++) {
+		const struct report_clock *entry = &report->facts.clocks[i],
+						   *main = report_find_clock(report, entry->clock.main);
 
 		if (entry->verdict == VERDICT_FAIL && (!main || main == entry || main->verdict != VERDICT_FAIL))
 			answer->wrong[answer->wrong_count++] = entry->clock.id;
@@ -26,14 +27,14 @@ list_failed_clocks(struct report *report)
 static void
 set_best_clock_of_answer(struct report *report)
 {
-	for (size_t i = 0; i < report->advice.count && !report->answer.clock; i++) {
-		const struct advice *row = &report->advice.rows[i];
+	for (size_t i = 0; i < report->advice.ranking.count && !report->advice.answer.clock; i++) {
+		const struct report_ranked *row = &report->advice.ranking.rows[i];
 		const struct report_clock *entry = report_find_clock(report, row->clock);
 
 		if (row->avoid || !entry || entry->clock.caveat)
 			continue;
-		report->answer.clock = row->clock;
-		report->answer.read_ps = (uint64_t)recommend_get_read_cost_ps(report,
+		report->advice.answer.clock = row->clock;
+		report->advice.answer.read_ps = (uint64_t)recommend_get_read_cost_ps(report,
 					recommend_get_kernel_read_row(report, row->clock)).value;
 	}
 }
@@ -52,9 +53,10 @@ have_cores_failed(const struct report *report)
 static bool
 is_clock_good_for_one_core_only(const struct report *report)
 {
-	const struct report_answer *answer = &report->answer;
+	const struct report_answer *answer = &report->advice.answer;
 
-	return report->cores_listed > 1 && answer->clock && text_equal(answer->clock, "tsc") && !answer->within_known;
+	return report->facts.machine.cores_listed > 1 && answer->clock && text_equal(answer->clock, "tsc") &&
+	       !answer->within_known;
 }
 
 static bool
@@ -71,14 +73,14 @@ explain_other_choice_of_linux(const struct report *report, const struct report_t
 
 	if (taken && taken->verdict == VERDICT_FAIL)
 		return ", although it failed";
-	if (!report->answer.clock)
+	if (!report->advice.answer.clock)
 		return "";
-	if (!text_equal(report->answer.clock, "tsc"))
+	if (!text_equal(report->advice.answer.clock, "tsc"))
 		return ", by its ratings";
 	if (row->blamed)
 		return row->blames == TAKEN_BLAMES_WRONG ? ": it marks the TSC unstable, but another clock is wrong" :
 		       ": it marks the TSC unstable";
-	return report->linux_distrusts_tsc ? ": CPUID reports no invariant TSC" : ", by its ratings";
+	return report->facts.machine.linux_distrusts_tsc ? ": CPUID reports no invariant TSC" : ", by its ratings";
 }
 
 /* Writes the versions of the rows FIRST to LAST; after the first group, the word Linux is left out. */
@@ -98,7 +100,7 @@ static void
 put_clock_with_cost(struct text *text, const struct report *report, const struct report_taken *row)
 {
 	text_put(text, row->clock);
-	if (row->read_ps && !(report->answer.clock && text_equal(row->clock, report->answer.clock)))
+	if (row->read_ps && !(report->advice.answer.clock && text_equal(row->clock, report->advice.answer.clock)))
 		text_printf(text, " (%s)", phrase_read_cost(report, row->read_by).bytes);
 }
 
@@ -109,18 +111,18 @@ put_clock_with_cost(struct text *text, const struct report *report, const struct
 static void
 put_clocks_of_linux(struct text *text, const struct report *report)
 {
-	const struct report_taken *rows = report->taken, *other = NULL;
+	const struct report_taken *rows = report->advice.taken, *other = NULL;
 	size_t count = 0;
 	bool agree;
 
-	while (count < report->taken_count && is_linux_row(&rows[count]))
+	while (count < report->advice.taken_count && is_linux_row(&rows[count]))
 		count++;
 	if (!count)
 		return;
 	agree = true;
 	for (size_t i = 1; i < count; i++)
 		agree = agree && text_equal(rows[i].clock, rows[0].clock);
-	if (agree && report->answer.clock && text_equal(report->answer.clock, rows[0].clock)) {
+	if (agree && report->advice.answer.clock && text_equal(report->advice.answer.clock, rows[0].clock)) {
 		text_put(text, is_clock_good_for_one_core_only(report) ? " Linux takes it on all cores." :
 			 " Linux takes it, too.");
 		return;
@@ -132,7 +134,8 @@ put_clocks_of_linux(struct text *text, const struct report *report)
 		put_linux_versions(text, &rows[first], &rows[last], !first);
 		text_put(text, first ? " " : " takes ");
 		put_clock_with_cost(text, report, &rows[first]);
-		if (!other && !(report->answer.clock && text_equal(rows[first].clock, report->answer.clock)))
+		if (!other &&
+		    !(report->advice.answer.clock && text_equal(rows[first].clock, report->advice.answer.clock)))
 			other = &rows[first];
 	}
 	if (other)
@@ -143,11 +146,11 @@ put_clocks_of_linux(struct text *text, const struct report *report)
 static void
 put_recommended_clock(struct text *text, const struct report *report)
 {
-	const struct report_answer *answer = &report->answer;
+	const struct report_answer *answer = &report->advice.answer;
 	bool one_core = is_clock_good_for_one_core_only(report);
 
 	if (!answer->clock) {
-		text_put(text, report->advice.count ? "No clock is fit for timing." : "No clock was measured.");
+		text_put(text, report->advice.ranking.count ? "No clock is fit for timing." : "No clock was measured.");
 	} else {
 		const char *warning = recommend_find_first_rule_against(report, answer->clock, VERDICT_WARN);
 		const char *row = recommend_get_kernel_read_row(report, answer->clock);
@@ -169,14 +172,14 @@ put_recommended_clock(struct text *text, const struct report *report)
 static void
 put_number_of_warnings(struct text *text, const struct report *report)
 {
-	const char *clock = report->answer.clock;
+	const char *clock = report->advice.answer.clock;
 	const char *rule = NULL;
 	size_t count = 0;
 
-	for (size_t i = 0; i < report->finding_count; i++) {
-		if (report->findings[i].severity != VERDICT_WARN)
+	for (size_t i = 0; i < report->outcomes.finding_count; i++) {
+		if (report->outcomes.findings[i].severity != VERDICT_WARN)
 			continue;
-		rule = report->findings[i].rule;
+		rule = report->outcomes.findings[i].rule;
 		count++;
 	}
 	if (count == 1 && !(clock && rules_find_finding(report, rule, clock)))
@@ -188,10 +191,10 @@ put_number_of_warnings(struct text *text, const struct report *report)
 static void
 put_failed_clocks(struct text *text, const struct report *report)
 {
-	const struct report_answer *answer = &report->answer;
+	const struct report_answer *answer = &report->advice.answer;
 
 	if (!answer->wrong_count) {
-		text_put(text, report->incomplete ? " No clock failed, but not everything was measured." :
+		text_put(text, report->facts.run.incomplete ? " No clock failed, but not everything was measured." :
 			 rules_find_finding(report, "clocks-parted", NULL) ? " No clock is proven wrong, but the clocks diverged." :
 			 " No clock failed.");
 		put_number_of_warnings(text, report);
@@ -208,36 +211,41 @@ put_failed_clocks(struct text *text, const struct report *report)
 static void
 put_agreement_of_cores(struct text *text, const struct report *report)
 {
-	if (report->cores_listed < 2 || (report->cores_started < 2 && !report->answer.clock))
+	if (report->facts.machine.cores_listed < 2 ||
+	    (report->facts.machine.cores_started < 2 && !report->advice.answer.clock))
 		return;
 	if (have_cores_failed(report))
 		text_put(text, " The cores' TSCs do not agree.");
-	else if (report->cores_started < 2)
-		text_printf(text, " The cores' TSCs were not compared: only one of %u cores was started.", report->cores_listed);
-	else if (!report->skew.pass_count)
+	else if (report->facts.machine.cores_started < 2)
+		text_printf(text, " The cores' TSCs were not compared: only one of %u cores was started.",
+			    report->facts.machine.cores_listed);
+	else if (!report->figures.skew.pass_count)
 		text_put(text, " The cores' TSCs were not compared.");
-	else if (report->answer.within_known && report->cores_started < report->cores_listed)
+	else if (report->advice.answer.within_known &&
+		 report->facts.machine.cores_started < report->facts.machine.cores_listed)
 		text_printf(text, " The TSCs of %u of %u cores agree within %s; the other cores were not started.",
-			    report->cores_started, report->cores_listed, phrase_bound_ns(report->answer.within_ns).bytes);
-	else if (report->answer.within_known)
-		text_printf(text, " The cores' TSCs agree within %s.", phrase_bound_ns(report->answer.within_ns).bytes);
+			    report->facts.machine.cores_started, report->facts.machine.cores_listed,
+				    phrase_bound_ns(report->advice.answer.within_ns).bytes);
+	else if (report->advice.answer.within_known)
+		text_printf(text, " The cores' TSCs agree within %s.",
+			    phrase_bound_ns(report->advice.answer.within_ns).bytes);
 	else
 		text_printf(text, " Whether the cores' TSCs agree is not determined: see their synchronisation. %s",
-			    report->incomplete ? "Let the run end." : "Run again on an idle machine.");
+			    report->facts.run.incomplete ? "Let the run end." : "Run again on an idle machine.");
 }
 
 void
 recommend_write_answer(struct report *report)
 {
-	struct report_answer *answer = &report->answer;
+	struct report_answer *answer = &report->advice.answer;
 	struct text text;
 
 	*answer = (struct report_answer){ .linux_takes = answer->linux_takes };
 	list_failed_clocks(report);
 	set_best_clock_of_answer(report);
-	if (!have_cores_failed(report) && report->skew.synchronised && report->skew.within_known) {
+	if (!have_cores_failed(report) && report->figures.skew.synchronised && report->figures.skew.within_known) {
 		answer->within_known = true;
-		answer->within_ns = report->skew.within_ns;
+		answer->within_ns = report->figures.skew.within_ns;
 	}
 	text_init(&text, answer->text, sizeof(answer->text));
 	put_recommended_clock(&text, report);

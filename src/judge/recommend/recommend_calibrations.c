@@ -13,9 +13,9 @@
 const struct report_calibration *
 recommend_find_calibration_loop(const struct report *report, const char *id)
 {
-	for (size_t i = 0; i < report->calibration_count; i++)
-		if (text_equal(report->calibrations[i].loop->id, id) && report->calibrations[i].runs)
-			return &report->calibrations[i];
+	for (size_t i = 0; i < report->facts.calibration_count; i++)
+		if (text_equal(report->facts.calibrations[i].loop->id, id) && report->facts.calibrations[i].runs)
+			return &report->facts.calibrations[i];
 	return NULL;
 }
 
@@ -62,9 +62,9 @@ recommend_describe_calibrations(struct report *report)
 	struct text text;
 	uint64_t runs;
 
-	for (size_t i = 0; i < report->calibration_count; i++)
-		explain_far_off_result(&report->calibrations[i], report_count_core_faults(report));
-	text_init(&text, report->calibrated, sizeof(report->calibrated));
+	for (size_t i = 0; i < report->facts.calibration_count; i++)
+		explain_far_off_result(&report->facts.calibrations[i], report_count_core_faults(report));
+	text_init(&text, report->advice.calibrated, sizeof(report->advice.calibrated));
 	if (used && used->worst.known) {
 		runs = used->runs - used->refused;
 		text_printf(&text, "Linux's calibration loop for the TSC, run here, is wrong by up to %s in %lu run%s%s.",

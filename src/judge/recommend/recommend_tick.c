@@ -28,10 +28,11 @@ find_timer_test(const struct report *report, const char *source)
 {
 	const struct report_interval *first = NULL;
 
-	for (size_t i = 0; i < report->interval_count; i++) {
-		const struct report_interval *row = &report->intervals[i];
+	for (size_t i = 0; i < report->facts.interval_count; i++) {
+		const struct report_interval *row = &report->facts.intervals[i];
 
-		if (!text_equal(row->source, source) || (report->core_count && row->core != report->cores[0].apic_id))
+		if (!text_equal(row->source, source) ||
+		    (report->facts.core_count && row->core != report->facts.cores[0].apic_id))
 			continue;
 		if (!row->periodic && row->asked_ns == SHOT_NS)
 			return row;
@@ -76,8 +77,8 @@ put_lateness(const struct report *report, struct text *reason, const struct repo
 			    row->asked_ns / NS_PER_US, phrase_median_lateness(&row->lateness).bytes);
 	else
 		text_put(reason, " No figure of this run shows how late the timer's interrupts come.");
-	for (size_t i = 0; i < report->finding_count; i++) {
-		const struct finding *finding = &report->findings[i];
+	for (size_t i = 0; i < report->outcomes.finding_count; i++) {
+		const struct finding *finding = &report->outcomes.findings[i];
 
 		if (finding->clock && text_equal(finding->clock, row->source)) {
 			text_printf(reason, named ? ", %s" : " But see %s", finding->rule);
@@ -99,7 +100,7 @@ put_lateness(const struct report *report, struct text *reason, const struct repo
 static const char *
 describe_hypervisor_timer(const struct report *report)
 {
-	const struct paravirtual *all = &report->paravirtual;
+	const struct paravirtual *all = &report->facts.machine.paravirtual;
 
 	if (!all->count)
 		return "";
@@ -115,7 +116,7 @@ static void
 put_timer_that_wakes_core(const struct report *report, struct text *reason)
 {
 	text_put(reason, ", but it may stop in deep sleep (CPUID 6 EAX[2] is 0");
-	text_put(reason, report->hypervisor[0] ? ", as reported by the hypervisor)" : ")");
+	text_put(reason, report->facts.machine.hypervisor[0] ? ", as reported by the hypervisor)" : ")");
 	if (has_clock_or_tested_timer(report, "hpet", "hpet0"))
 		text_put(reason, "; then the HPET (rating 50) wakes the core.");
 	else if (has_clock_or_tested_timer(report, "pit", "pit0"))
@@ -132,12 +133,12 @@ predict_lapic_timer(struct report *report, struct text *reason, bool deadline)
 {
 	const char *source = deadline ? "lapic_deadline" : "lapic";
 
-	report->tick.source = source;
+	report->advice.tick.source = source;
 	text_printf(reason, "Linux's %s, rated %u: each core has its own", deadline ? "lapic-deadline" : "lapic",
-		    report->lapic_always_runs ? RATING_RUNS : RATING_MAY_STOP);
+		    report->facts.machine.lapic_always_runs ? RATING_RUNS : RATING_MAY_STOP);
 	if (deadline)
 		text_put(reason, ", which compares with the TSC");
-	if (report->lapic_always_runs)
+	if (report->facts.machine.lapic_always_runs)
 		text_put(reason, ", and it runs in deep sleep, too.");
 	else
 		put_timer_that_wakes_core(report, reason);
@@ -156,12 +157,12 @@ predict_shared_timer(struct report *report, struct text *reason)
 			 "was tested.");
 		return;
 	}
-	report->tick.source = hpet ? "hpet0" : "pit0";
+	report->advice.tick.source = hpet ? "hpet0" : "pit0";
 	text_printf(reason, "Linux's %s: all cores share this timer, because the local APIC's timer can't be used.",
 		    hpet ? "hpet, rated 50" : "pit, rated 0");
 	text_put(reason, describe_hypervisor_timer(report));
-	if (is_timer_tested(report, report->tick.source))
-		put_lateness(report, reason, find_timer_test(report, report->tick.source));
+	if (is_timer_tested(report, report->advice.tick.source))
+		put_lateness(report, reason, find_timer_test(report, report->advice.tick.source));
 }
 
 void
@@ -169,8 +170,8 @@ recommend_predict_tick_timer(struct report *report)
 {
 	struct text reason;
 
-	report->tick.source = NULL;
-	text_init(&reason, report->tick.reason, sizeof(report->tick.reason));
+	report->advice.tick.source = NULL;
+	text_init(&reason, report->advice.tick.reason, sizeof(report->advice.tick.reason));
 	if (!find_timer_test(report, "lapic"))
 		return; /* if no timer was tested, nothing is known */
 	if (is_timer_tested(report, "lapic_deadline"))

@@ -9,7 +9,8 @@
 void
 system_explain_windows(const struct report *report, const struct report_taken *row, struct text *reason)
 {
-	const struct paravirtual_interface *hyperv = paravirtual_find(&report->paravirtual, PARAVIRTUAL_HYPERV);
+	const struct paravirtual_interface *hyperv = paravirtual_find(&report->facts.machine.paravirtual,
+								      PARAVIRTUAL_HYPERV);
 
 	if (text_equal(row->clock, "hv_page"))
 		text_put(reason, "Hyper-V's reference time, which is read from a page of the hypervisor.");
@@ -18,7 +19,8 @@ system_explain_windows(const struct report *report, const struct report_taken *r
 	else if (text_equal(row->clock, "tsc"))
 		text_put(reason, "the TSC is reported as invariant, and nothing was found against it.");
 	else
-		text_printf(reason, "the platform's counter, because the TSC is %s.", report->tsc_is_invariant ?
+		text_printf(reason, "the platform's counter, because the TSC is %s.",
+			    report->facts.machine.tsc_is_invariant ?
 			    "not reliable here" : "not reported as invariant");
 	if (hyperv && hyperv->missing)
 		text_printf(reason, " CPUID 40000003h lacks %s.", hyperv->missing);
@@ -28,9 +30,9 @@ system_explain_windows(const struct report *report, const struct report_taken *r
 const char *
 system_explain_why_postgresql_avoids_tsc(const struct report *report)
 {
-	const char *linux_takes = report->answer.linux_takes;
+	const char *linux_takes = report->advice.answer.linux_takes;
 
-	if (!report_has_clock(report, "tsc") || !report->tsc_is_invariant)
+	if (!report_has_clock(report, "tsc") || !report->facts.machine.tsc_is_invariant)
 		return "the TSC is not reported as invariant";
 	if (!report_has_clock(report, "tsc_rdtscp"))
 		return "there is no RDTSCP";
@@ -74,7 +76,7 @@ void
 system_explain_valkey(const struct report *report, const struct report_taken *row, struct text *reason)
 {
 	(void)row;
-	if (!report->tsc_is_invariant) {
+	if (!report->facts.machine.tsc_is_invariant) {
 		text_put(reason, "it reads Linux's clocksource, because the TSC is not reported as invariant.");
 		return;
 	}
@@ -160,13 +162,14 @@ explain_missing_proof(const struct report *report)
 {
 	if (rules_find_finding(report, "clocks-parted", NULL))
 		return "the clocks diverged, and nothing shows whether the TSC was right";
-	if (report->cores_started < report->cores_listed)
+	if (report->facts.machine.cores_started < report->facts.machine.cores_listed)
 		return "not all cores were started";
-	if (report->cores_started > 1 && !(report->skew.synchronised && report->skew.within_known))
+	if (report->facts.machine.cores_started > 1 &&
+	    !(report->figures.skew.synchronised && report->figures.skew.within_known))
 		return "it is not determined whether the cores' TSCs agree";
-	if (!report->tsc_is_invariant && !report->hypervisor[0])
+	if (!report->facts.machine.tsc_is_invariant && !report->facts.machine.hypervisor[0])
 		return "the TSC is not reported as invariant, so it may stop or change its rate";
-	return report->incomplete ? "the run did not end" : NULL;
+	return report->facts.run.incomplete ? "the run did not end" : NULL;
 }
 
 enum taken_safety

@@ -60,25 +60,27 @@ systems_count_packages(const struct report *report)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < report->core_count; i++)
-		count += report->cores[i].facts_known && report_get_first_core_of_package(report, i) == &report->cores[i];
+	for (size_t i = 0; i < report->facts.core_count; i++)
+		count += report->facts.cores[i].facts_known &&
+			 report_get_first_core_of_package(report, i) == &report->facts.cores[i];
 	return count ? count : 1;
 }
 
 bool
 systems_has_tsc_adjust(const struct report *report)
 {
-	return report->core_count && report->cores->facts_known && report->cores->facts.has_tsc_adjust;
+	return report->facts.core_count && report->facts.cores->facts_known &&
+	       report->facts.cores->facts.has_tsc_adjust;
 }
 
 const struct report_claim *
 systems_find_used_claim(const struct report *report, const char *system)
 {
-	for (size_t i = 0; i < report->claim_count; i++)
-		for (size_t j = 0; j < report->claims[i].user_count; j++)
-			if (report->claims[i].claim.clock == CLAIM_OF_TSC &&
-			    text_equal(report->claims[i].users[j], system))
-				return &report->claims[i];
+	for (size_t i = 0; i < report->facts.claim_count; i++)
+		for (size_t j = 0; j < report->facts.claims[i].user_count; j++)
+			if (report->facts.claims[i].claim.clock == CLAIM_OF_TSC &&
+			    text_equal(report->facts.claims[i].users[j], system))
+				return &report->facts.claims[i];
 	return NULL;
 }
 
@@ -146,7 +148,7 @@ has_tsc_a_fault(const struct report *report)
 static bool
 predict_windows(const struct report *report, const struct system *system, struct report_taken *row)
 {
-	bool tsc = report->tsc_is_invariant && !has_tsc_a_fault(report);
+	bool tsc = report->facts.machine.tsc_is_invariant && !has_tsc_a_fault(report);
 	const char *const order[] = { "hv_page", "hv_ref", tsc ? "tsc" : "hpet", "hpet", "acpi_pm" };
 
 	(void)system;
@@ -184,7 +186,7 @@ static bool
 predict_valkey(const struct report *report, const struct system *system, struct report_taken *row)
 {
 	(void)system;
-	return report_has_clock(report, "tsc") && report->tsc_is_invariant ? use_tsc(report, row) :
+	return report_has_clock(report, "tsc") && report->facts.machine.tsc_is_invariant ? use_tsc(report, row) :
 	       use_clock_of_linux(report, row);
 }
 
@@ -250,18 +252,18 @@ add_row_of_system(struct report *report, const struct system *system)
 		linux_explain_choice(report, system->versions, &reason);
 	else
 		system->explain(report, &row, &reason);
-	report->taken[report->taken_count++] = row;
+	report->advice.taken[report->advice.taken_count++] = row;
 	if (system->versions)
-		report->answer.linux_takes = row.clock;
+		report->advice.answer.linux_takes = row.clock;
 }
 
 /* If the options excluded clocks, the result is unknown, because a system might take one of these. */
 void
 recommend_predict_clocksources(struct report *report)
 {
-	report->taken_count = 0;
-	report->answer.linux_takes = NULL;
-	if (report->options.clocks.count)
+	report->advice.taken_count = 0;
+	report->advice.answer.linux_takes = NULL;
+	if (report->facts.options.clocks.count)
 		return;
 	for (size_t i = 0; i < REPORT_TAKEN_MAX; i++)
 		add_row_of_system(report, &systems[i]);

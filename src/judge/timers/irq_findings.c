@@ -65,8 +65,8 @@ can_host_explain_lateness(const struct report *report, const struct irq_totals *
 	if (!report_is_machine_emulated(report) ||
 	    judged->p50_ns + (int64_t)judged->error_ns <= (int64_t)rules_get_limit_by_id(report, "irq-late"))
 		return false;
-	for (size_t i = 0; i < report->interval_count; i++) {
-		const struct report_interval *row = &report->intervals[i];
+	for (size_t i = 0; i < report->facts.interval_count; i++) {
+		const struct report_interval *row = &report->facts.intervals[i];
 		const struct report_lateness *late = &row->lateness;
 		int64_t error_ns = (int64_t)late->error_ns, far_ns = FAR_FACTOR * late->p50_ns;
 
@@ -154,8 +154,8 @@ are_one_shots_missing(const struct irq_totals *totals)
 static struct phrase
 describe_stop_while_armed(const struct report *report, const struct irq_totals *totals)
 {
-	for (size_t i = 0; i < report->discontinuity_count; i++) {
-		const struct report_discontinuity *row = &report->discontinuities[i];
+	for (size_t i = 0; i < report->figures.discontinuity_count; i++) {
+		const struct report_discontinuity *row = &report->figures.discontinuities[i];
 
 		if (row->from_tsc && totals->gaps.lost_tsc >= row->from_tsc && totals->gaps.lost_tsc <= row->at_tsc)
 			return phrase(" %s was likely armed before the stop between %s and %s.",
@@ -330,8 +330,8 @@ judge_doubled_interrupts(const struct report *report, const struct irq_totals *t
 static bool
 does_device_have_finding(const struct report *report, const char *source)
 {
-	for (size_t i = 0; i < report->finding_count; i++)
-		if (report->findings[i].clock && text_begins_with(source, report->findings[i].clock))
+	for (size_t i = 0; i < report->outcomes.finding_count; i++)
+		if (report->outcomes.findings[i].clock && text_begins_with(source, report->outcomes.findings[i].clock))
 			return true;
 	return false;
 }
@@ -411,7 +411,7 @@ static void
 judge_interrupts_of_expired_deadlines(const struct report *report, const struct irq_totals *totals,
 				      struct behaviour *row)
 {
-	bool by_qemu = report_is_machine_emulated(report) || text_equal(report->hypervisor, "KVMKVMKVM");
+	bool by_qemu = report_is_machine_emulated(report) || text_equal(report->facts.machine.hypervisor, "KVMKVMKVM");
 
 	if (!totals->expired.over) {
 		behaviour_mark_unchecked(row, UNCHECKED_OTHER, "no deadline passed while the timer's interrupt was disabled.");
@@ -463,7 +463,7 @@ judge_by_each_rule(const struct report *report, const struct irq_totals *totals,
 static bool
 is_first_test_of_source(const struct report *report, size_t i, bool on_core)
 {
-	const struct report_interval *rows = report->intervals;
+	const struct report_interval *rows = report->facts.intervals;
 
 	for (size_t before = 0; before < i; before++)
 		if (text_equal(rows[before].source, rows[i].source) && (!on_core || rows[before].core == rows[i].core))
@@ -482,12 +482,12 @@ count_cores_that_break_rules(const struct report *report, const char *source, st
 	struct behaviour of_core[RULES], worst[RULES];
 	uint64_t most[RULES] = { 0 };
 
-	for (size_t i = 0; i < report->interval_count; i++) {
+	for (size_t i = 0; i < report->facts.interval_count; i++) {
 		struct irq_totals totals;
 
-		if (!text_equal(report->intervals[i].source, source) || !is_first_test_of_source(report, i, true))
+		if (!text_equal(report->facts.intervals[i].source, source) || !is_first_test_of_source(report, i, true))
 			continue;
-		totals = irq_sum_up_source(report, source, report->intervals[i].core);
+		totals = irq_sum_up_source(report, source, report->facts.intervals[i].core);
 		judge_by_each_rule(report, &totals, of_core);
 		for (size_t rule = 0; rule < RULES; rule++) {
 			struct offset figure = { of_core[rule].low, of_core[rule].high };
@@ -500,7 +500,7 @@ count_cores_that_break_rules(const struct report *report, const char *source, st
 			if (size > most[rule]) {
 				most[rule] = size;
 				worst[rule] = of_core[rule];
-				rows[rule].core = report->intervals[i].core;
+				rows[rule].core = report->facts.intervals[i].core;
 			}
 		}
 	}
@@ -518,8 +518,8 @@ count_cores_that_break_rules(const struct report *report, const char *source, st
 static void
 judge_faulting_sources(struct report *report)
 {
-	for (size_t i = 0; i < report->interval_count; i++) {
-		const struct report_interval *row = &report->intervals[i];
+	for (size_t i = 0; i < report->facts.interval_count; i++) {
+		const struct report_interval *row = &report->facts.intervals[i];
 
 		if (row->faulted && !rules_find_finding(report, "clock-broken", row->source))
 			rules_add_finding(report, "clock-broken", row->source, row->core, "%s: %s", row->source, row->reason);
@@ -530,19 +530,20 @@ void
 judge_timer_tests(struct report *report)
 {
 	judge_faulting_sources(report);
-	for (size_t i = 0; i < report->interval_count; i++) {
-		const char *source = report->intervals[i].source;
+	for (size_t i = 0; i < report->facts.interval_count; i++) {
+		const char *source = report->facts.intervals[i].source;
 		struct behaviour rows[RULES], *added;
 		struct irq_totals totals;
 
 		/* No rule judges interrupts that a core sends to itself (self_ipi). They have no requested interval. */
-		if (!report->intervals[i].asked_ns || !is_first_test_of_source(report, i, false))
+		if (!report->facts.intervals[i].asked_ns || !is_first_test_of_source(report, i, false))
 			continue;
 		totals = irq_sum_up_source(report, source, REPORT_NO_CORE);
 		judge_by_each_rule(report, &totals, rows);
 		count_cores_that_break_rules(report, source, rows);
 		for (size_t rule = 0; rule < RULES; rule++)
-			if (rows[rule].text[0] && (added = behaviour_add_row(&report->behaviours, rows[rule].rule, source)))
+			if (rows[rule].text[0] &&
+			    (added = behaviour_add_row(&report->outcomes.behaviours, rows[rule].rule, source)))
 				*added = rows[rule];
 	}
 }

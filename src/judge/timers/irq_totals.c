@@ -54,8 +54,8 @@ irq_sum_up_source(const struct report *report, const char *source, uint32_t core
 {
 	struct irq_totals totals = { .source = source };
 
-	for (size_t i = 0; i < report->interval_count; i++) {
-		const struct report_interval *row = &report->intervals[i];
+	for (size_t i = 0; i < report->facts.interval_count; i++) {
+		const struct report_interval *row = &report->facts.intervals[i];
 		struct irq_mode_totals *mode;
 
 		if (!text_equal(row->source, source) || (core != REPORT_NO_CORE && row->core != core))

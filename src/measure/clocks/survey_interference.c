@@ -131,7 +131,7 @@ observe_core_for_its_share(struct survey *survey, size_t core, size_t living, si
 		.gaps = gaps,
 		.plan = {
 			.scale = &survey->scale,
-			.threshold_ticks = scale_ns_to_ticks(&survey->scale, report->options.gap_ns),
+			.threshold_ticks = scale_ns_to_ticks(&survey->scale, report->facts.options.gap_ns),
 			.duration_ticks = scale_ns_to_ticks(&survey->scale, survey_smaller(share_ns, CHUNK_NS)),
 			.long_ticks = scale_ns_to_ticks(&survey->scale, LONG_NS),
 			.turns_max = CHUNK_TURNS,
@@ -159,7 +159,8 @@ observe_core_for_its_share(struct survey *survey, size_t core, size_t living, si
 		add_reported_stolen_time(watch, &job);
 		record_put_or_replace(&survey->record, &watch->at, RECORD_WATCH, &watch->sum, watch->octaves, OCTAVES);
 		events_left = record_single_gaps(survey, core, begin_tsc, events_left);
-		series_add_gaps(&survey->report->series, scale_ns(&survey->scale, gaps->observed_ticks), gaps->count,
+		series_add_gaps(&survey->report->facts.series, scale_ns(&survey->scale, gaps->observed_ticks),
+				gaps->count,
 				scale_ns(&survey->scale, gaps->worst_ticks));
 		survey_add_tsc_steps(survey, core, &gaps->steps);
 		if (gaps->observed_ticks < job.plan.duration_ticks)

@@ -69,7 +69,7 @@ get_step_bounds(const struct survey *survey, const struct report_clock *entry)
 		survey_max_ticks_between_compared_reads(survey, &entry->clock), 0, 0,
 	};
 
-	if (!survey->report->tsc.den)
+	if (!survey->report->figures.tsc.den)
 		return bounds; /* without the TSC's rate, no bound for jumps is known */
 	bounds.leap_rate = scale_mul_div_wide(millihz * (LEAP_SHARE + 1) * survey->scale.hz.den,
 					       UINT64_C(1) << MONOTONIC_RATE_SHIFT,
@@ -120,7 +120,7 @@ mark_stuck_if_stopped(struct survey *survey, struct report_clock *entry, uint64_
 {
 	uint64_t enough = survey_tsc_ticks_in_clock_periods(survey, &entry->clock, SURVEY_STUCK_PERIODS);
 	uint64_t stopped_ns = scale_ns(&survey->scale, now - moved);
-	bool is_emulated = entry->clock.edges_only && survey->report->hypervisor[0];
+	bool is_emulated = entry->clock.edges_only && survey->report->facts.machine.hypervisor[0];
 
 	if (is_emulated && stopped_ns <= EMULATED_STOPPED_NS)
 		return;
@@ -159,7 +159,8 @@ measure_clock_on_boot_core(void *argument)
 		if (survey_end_run_if_due(survey))
 			break; /* the run ends here, for example because the TSC stopped during this batch */
 		latency_add_samples(entry->latency, &survey->scale, survey->buffer.samples, size);
-		series_add_reads(&survey->report->series, (size_t)(entry - survey->report->clocks), &survey->scale,
+		series_add_reads(&survey->report->facts.series, (size_t)(entry - survey->report->facts.clocks),
+				 &survey->scale,
 				 survey->buffer.samples, size);
 		resolution_add_samples(&entry->resolution, clock, bounds.trust_ticks, survey->buffer.samples, size);
 		now = survey->buffer.samples[size - 1].end;
@@ -186,8 +187,8 @@ survey_measure_latencies_on_boot_core(struct survey *survey)
 {
 	struct report *report = survey->report;
 
-	for (size_t i = 0; i < report->clock_count && !survey_end_run_if_due(survey); i++) {
-		struct report_clock *entry = &report->clocks[i];
+	for (size_t i = 0; i < report->facts.clock_count && !survey_end_run_if_due(survey); i++) {
+		struct report_clock *entry = &report->facts.clocks[i];
 		struct boot_core_job job = { survey, entry };
 
 		if (!survey_usable(entry))
@@ -296,15 +297,15 @@ measure_all_clocks_on_core(struct survey *survey, size_t core, uint64_t share_ns
 	struct core_batch batch = { .hooks = &survey->hooks, .samples = survey->buffer.samples,
 				    .spin_ticks = scale_ns_to_ticks(&survey->scale, survey->hooks.spin_ns) };
 
-	for (size_t i = 0; i < report->clock_count && !survey_end_run_if_due(survey); i++) {
-		if (!survey_usable(&report->clocks[i]))
+	for (size_t i = 0; i < report->facts.clock_count && !survey_end_run_if_due(survey); i++) {
+		if (!survey_usable(&report->facts.clocks[i]))
 			continue;
 		if (survey_is_core_pass_over(survey, end_tsc))
 			return false;
-		batch.clock = &report->clocks[i].clock;
+		batch.clock = &report->facts.clocks[i].clock;
 		bool answered = measure_clock_on_core(survey, core, &batch, share_ns);
 
-		report->cores[core].latency[i] = summarize_latency(survey->buffer.latency);
+		report->facts.cores[core].latency[i] = summarize_latency(survey->buffer.latency);
 		if (!answered)
 			break; /* the core does not answer, which the code behind smp->run() reports */
 	}
@@ -322,9 +323,9 @@ survey_measure_latencies_on_cores(struct survey *survey)
 
 	if (!survey->memory.cores)
 		return;
-	for (size_t i = 0; i < report->clock_count; i++) {
-		clocks += survey_usable(&report->clocks[i]);
-		report->cores[0].latency[i] = summarize_latency(report->clocks[i].latency);
+	for (size_t i = 0; i < report->facts.clock_count; i++) {
+		clocks += survey_usable(&report->facts.clocks[i]);
+		report->facts.cores[0].latency[i] = summarize_latency(report->facts.clocks[i].latency);
 	}
 	for (size_t core = 1; core < smp->count && !is_over && !survey_end_run_if_due(survey); core++) {
 		uint64_t share_ns = survey_clock_read_budget_per_core_ns(report, living) / (clocks ? clocks : 1);
@@ -382,7 +383,7 @@ measure_clock_on_all_cores_at_once(struct survey *survey, size_t index)
 	const struct smp *smp = survey->smp;
 	struct survey_memory *memory = &survey->memory;
 	struct contention contention = {
-		.survey = survey, .clock = &survey->report->clocks[index].clock,
+		.survey = survey, .clock = &survey->report->facts.clocks[index].clock,
 		.expected = survey_count_living_cores(survey),
 	};
 	size_t measured = 0;
@@ -400,7 +401,7 @@ measure_clock_on_all_cores_at_once(struct survey *survey, size_t index)
 		add_tsc_steps_of_samples(survey, core, samples, SURVEY_CONTENDED_SAMPLES);
 		latency_clear(survey->buffer.latency);
 		latency_add_samples(survey->buffer.latency, &survey->scale, samples, SURVEY_CONTENDED_SAMPLES);
-		survey->report->cores[core].contended[index] = summarize_latency(survey->buffer.latency);
+		survey->report->facts.cores[core].contended[index] = summarize_latency(survey->buffer.latency);
 		measured++;
 	}
 	return measured;
@@ -414,8 +415,8 @@ survey_measure_contended_latencies(struct survey *survey)
 
 	if (!survey->memory.cores || survey_count_living_cores(survey) < 2)
 		return;
-	for (size_t i = 0; i < report->clock_count && !survey_end_run_if_due(survey); i++) {
-		const struct report_clock *entry = &report->clocks[i];
+	for (size_t i = 0; i < report->facts.clock_count && !survey_end_run_if_due(survey); i++) {
+		const struct report_clock *entry = &report->facts.clocks[i];
 
 		if (!survey_usable(entry) || !report_clock_is_main_of_device(entry) || entry->clock.one_core_only)
 			continue;

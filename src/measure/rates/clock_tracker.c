@@ -80,8 +80,8 @@ resolution_of_counter(const struct survey *survey, const struct survey_track *tr
 {
 	struct resolution all = { .steps = 0 };
 
-	for (size_t i = 0; i < survey->report->clock_count; i++) {
-		const struct report_clock *other = &survey->report->clocks[i];
+	for (size_t i = 0; i < survey->report->facts.clock_count; i++) {
+		const struct report_clock *other = &survey->report->facts.clocks[i];
 
 		if (text_equal(other->clock.main, track->entry->clock.main))
 			resolution_merge_other(&all, &other->resolution);
@@ -219,7 +219,7 @@ survey_track_find_edges_in_batch(struct survey *survey, struct survey_track *tra
 static void
 look_for_jump_in_latest_readings(struct survey *survey)
 {
-	for (size_t i = 0; i < survey->report->clock_count; i++) {
+	for (size_t i = 0; i < survey->report->facts.clock_count; i++) {
 		const struct survey_track *track = &survey->tracks[i];
 		struct sample latest = track->count.latest;
 
@@ -230,7 +230,7 @@ look_for_jump_in_latest_readings(struct survey *survey)
 	}
 	if (survey_end_step_and_find_disagreement(survey, true))
 		return;
-	for (size_t i = 0; i < survey->report->clock_count; i++) {
+	for (size_t i = 0; i < survey->report->facts.clock_count; i++) {
 		struct survey_track *track = &survey->tracks[i];
 
 		if (track->entry && !track->entry->clock.edges_only)
@@ -272,7 +272,7 @@ record_batches_of_clocks(struct survey *survey, const struct survey_batch_end *e
 {
 	bool is_space = survey->record.entries_of[RECORD_BATCH] < SURVEY_BATCHES_MAX;
 
-	for (size_t i = 0; i < survey->report->clock_count; i++) {
+	for (size_t i = 0; i < survey->report->facts.clock_count; i++) {
 		struct survey_track *track = &survey->tracks[i];
 		struct survey_batch_end end = ends[i];
 
@@ -296,7 +296,7 @@ survey_follow_clocks_if_due(struct survey *survey, struct survey_window *window,
 	if (now_tsc < window->next_tsc)
 		return false;
 	window->next_tsc = now_tsc + scale_ns_to_ticks(&survey->scale, FOLLOW_NS);
-	for (size_t i = 0; i < survey->report->clock_count; i++) {
+	for (size_t i = 0; i < survey->report->facts.clock_count; i++) {
 		struct survey_track *track = &survey->tracks[i];
 
 		if (!track->entry || !survey_usable(track->entry) || track->entry->clock.edges_only)
@@ -359,7 +359,7 @@ survey_wait_for_edge(struct survey *survey, struct survey_track *track, struct s
 		if (window && survey_is_cut(survey))
 			return false;
 	}
-	if (survey_read_and_compare_clocks(survey) || survey->report->incomplete)
+	if (survey_read_and_compare_clocks(survey) || survey->report->facts.run.incomplete)
 		return false; /* after a discontinuity the waiting time by the TSC is wrong */
 	survey_mark_clock_stuck(track->entry, scale_ns(&survey->scale, track->count.latest.end - start),
 				track->count.latest.end);

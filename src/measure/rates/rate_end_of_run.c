@@ -76,7 +76,7 @@ read_clock_at_next_edge(struct survey *survey, struct survey_track *track, struc
 	countable = !rate_may_wraps_be_miscounted(&entry->clock, &entry->implied, expected, 0) &&
 		    !may_clock_have_jumped(survey, track, expected, sample->end);
 	survey_track_update(survey, track, sample);
-	if (!countable && survey->report->hypervisor[0])
+	if (!countable && survey->report->facts.machine.hypervisor[0])
 		follow_edges_of_clock(survey, track);
 	else if (countable && survey_wait_for_edge(survey, track, NULL))
 		end->tightest = track->edge;
@@ -86,7 +86,7 @@ void
 survey_take_end_readings(struct survey *survey, bool with_edge_clocks, struct survey_batch_end ends[REPORT_CLOCKS_MAX])
 {
 	for (unsigned edges = with_edge_clocks + 1u; edges-- > 0;)
-		for (size_t i = 0; i < survey->report->clock_count && !survey->tsc.is_stopped; i++) {
+		for (size_t i = 0; i < survey->report->facts.clock_count && !survey->tsc.is_stopped; i++) {
 			struct survey_track *track = &survey->tracks[i];
 
 			if (!survey_can_clock_be_followed(track) || track->entry->clock.edges_only != edges)
@@ -101,7 +101,7 @@ survey_take_end_readings(struct survey *survey, bool with_edge_clocks, struct su
 static void
 record_final_readings(struct survey *survey, const struct survey_batch_end *ends)
 {
-	for (size_t i = 0; i < survey->report->clock_count; i++) {
+	for (size_t i = 0; i < survey->report->facts.clock_count; i++) {
 		struct survey_track *track = &survey->tracks[i];
 
 		if (!ends[i].tightest.end || !survey_usable(track->entry))
@@ -135,7 +135,7 @@ survey_measure_rates_at_end_of_run(struct survey *survey)
 	outcome = survey_analyse_rates(survey);
 	if (survey_is_cut(survey))
 		return;
-	for (size_t i = 0; i < survey->report->clock_count; i++) {
+	for (size_t i = 0; i < survey->report->facts.clock_count; i++) {
 		struct survey_track *track = &survey->tracks[i];
 
 		if (set_has(outcome.went_back, i))

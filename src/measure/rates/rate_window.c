@@ -37,7 +37,7 @@ take_batch_of_window(struct survey *survey, struct survey_track *track, enum rec
 static void
 take_batches_of_all_clocks(struct survey *survey, enum record_stage stage)
 {
-	for (size_t i = 0; i < survey->report->clock_count; i++) {
+	for (size_t i = 0; i < survey->report->facts.clock_count; i++) {
 		struct survey_track *track = &survey->tracks[i];
 
 		if (track->entry && survey_usable(track->entry) && !track->entry->clock.edges_only)
@@ -124,11 +124,11 @@ is_window_long_enough(const struct survey *survey)
 	struct rate_interval rates[REPORT_CLOCKS_MAX] = { { .known = false } };
 	uint64_t within_ppb = UINT64_MAX;
 
-	for (size_t i = 0; i < report->clock_count; i++) {
+	for (size_t i = 0; i < report->facts.clock_count; i++) {
 		const struct survey_track *track = &survey->tracks[i];
 
-		if (text_equal(report->clocks[i].clock.id, "tsc"))
-			rates[i] = claimed_tsc_rate(survey, &report->clocks[i]);
+		if (text_equal(report->facts.clocks[i].clock.id, "tsc"))
+			rates[i] = claimed_tsc_rate(survey, &report->facts.clocks[i]);
 		if (!track->entry || !survey_usable(track->entry))
 			continue;
 		rates[i] = tsc_rate_until_now(survey, track);
@@ -136,8 +136,8 @@ is_window_long_enough(const struct survey *survey)
 			return false;
 		within_ppb = survey_smaller(within_ppb, scale_mul_div_up(rates[i].high - rates[i].low, PPB, rates[i].low));
 	}
-	for (size_t a = 0; a < report->clock_count; a++)
-		for (size_t b = a + 1; b < report->clock_count; b++) {
+	for (size_t a = 0; a < report->facts.clock_count; a++)
+		for (size_t b = a + 1; b < report->facts.clock_count; b++) {
 			struct interval_ppb ppb = rate_relative_difference(&rates[a], &rates[b]);
 
 			if (rates[a].known && rates[b].known && !is_error_determined_with_margin(&ppb, survey->rate_limit_ppb))
@@ -157,9 +157,9 @@ window_end_tsc(struct survey *survey, struct survey_window *window, uint64_t now
 	uint64_t end = now + (now - window->start_tsc);
 	uint64_t soon = window->start_tsc + scale_ns_to_ticks(&survey->scale, survey_rate_window_ns(survey->report));
 
-	if (survey->report->ended_early && soon < until_tsc)
+	if (survey->report->facts.run.ended_early && soon < until_tsc)
 		return soon;
-	if (survey->report->options.profile != PROFILE_QUICK || window->middle_taken || end >= until_tsc ||
+	if (survey->report->facts.options.profile != PROFILE_QUICK || window->middle_taken || end >= until_tsc ||
 	    !is_window_long_enough(survey))
 		return until_tsc;
 	take_batches_at_middle(survey, window);
@@ -239,8 +239,8 @@ follow_clocks_through_window(struct survey *survey, struct survey_track *edges)
 	uint64_t window_ns = survey_rate_window_ns(report);
 	bool closed;
 
-	for (size_t i = 0; i < report->clock_count; i++) {
-		struct report_clock *entry = &report->clocks[i];
+	for (size_t i = 0; i < report->facts.clock_count; i++) {
+		struct report_clock *entry = &report->facts.clocks[i];
 
 		if (!survey_can_clock_measure_tsc(survey, entry)) {
 			survey->tracks[i].entry = NULL;
@@ -279,12 +279,13 @@ wait_for_first_edge(struct survey *survey)
 {
 	struct report *report = survey->report;
 
-	for (size_t i = 0; i < report->clock_count; i++) {
+	for (size_t i = 0; i < report->facts.clock_count; i++) {
 		struct survey_track *track = &survey->tracks[i];
 
-		if (!survey_can_clock_measure_tsc(survey, &report->clocks[i]) || !report->clocks[i].clock.edges_only)
+		if (!survey_can_clock_measure_tsc(survey, &report->facts.clocks[i]) ||
+		    !report->facts.clocks[i].clock.edges_only)
 			continue;
-		start_track_of_clock(survey, track, &report->clocks[i]);
+		start_track_of_clock(survey, track, &report->facts.clocks[i]);
 		if (!survey_wait_for_edge(survey, track, NULL))
 			continue;
 		survey_record_edge(survey, track, RECORD_FIRST, 0, &track->edge);
@@ -300,7 +301,7 @@ wait_for_first_edge(struct survey *survey)
 static void
 close_rate_window(struct survey *survey)
 {
-	for (size_t i = 0; i < survey->report->clock_count; i++) {
+	for (size_t i = 0; i < survey->report->facts.clock_count; i++) {
 		struct survey_track *track = &survey->tracks[i];
 
 		if (track->entry && track->window == survey->rates.count && survey_usable(track->entry))
@@ -324,7 +325,7 @@ measure_rate_window(struct survey *survey)
 	if (!survey_end_run_if_due(survey) && !survey_is_cut(survey))
 		follow_clocks_through_window(survey, edges);
 	if (!survey_is_cut(survey) && survey_end_if_untimed(survey))
-		for (size_t i = 0; i < survey->report->clock_count; i++)
+		for (size_t i = 0; i < survey->report->facts.clock_count; i++)
 			survey->tracks[i].entry = NULL;
 	close_rate_window(survey);
 	return !survey_is_cut(survey);
@@ -334,8 +335,8 @@ measure_rate_window(struct survey *survey)
 static void
 narrow_rates_for_comparing_clocks(struct survey *survey)
 {
-	for (size_t i = 0; i < survey->report->clock_count; i++) {
-		const struct rate_interval *now = &survey->report->clocks[i].implied;
+	for (size_t i = 0; i < survey->report->facts.clock_count; i++) {
+		const struct rate_interval *now = &survey->report->facts.clocks[i].implied;
 		struct record_compared *clock = &survey->steps.clocks[i];
 
 		if (survey->tracks[i].entry && now->known && now->high - now->low < clock->implied.high - clock->implied.low)
@@ -351,16 +352,16 @@ note_unconfirmed_rate(const struct survey *survey, bool is_doubtful)
 	const char *source = "";
 	size_t known = 0;
 
-	for (size_t i = 0; i < report->clock_count && report->tsc_within.known; i++) {
-		const struct rate_interval *rate = &report->clocks[i].implied;
+	for (size_t i = 0; i < report->facts.clock_count && report->figures.tsc_within.known; i++) {
+		const struct rate_interval *rate = &report->facts.clocks[i].implied;
 
 		if (!survey->tracks[i].entry || !rate->known)
 			continue;
 		known++;
-		if (rate->value == report->tsc_within.value)
-			source = report->clocks[i].clock.id;
+		if (rate->value == report->figures.tsc_within.value)
+			source = report->facts.clocks[i].clock.id;
 	}
-	if (!report->tsc.den && !survey->tsc.is_stopped)
+	if (!report->figures.tsc.den && !survey->tsc.is_stopped)
 		report_add_note(report, "The TSC's rate is not known: all times in this report are TSC ticks that are "
 				    "labelled as nanoseconds.");
 	else if (known == 1)
@@ -377,7 +378,7 @@ survey_measure_rates(struct survey *survey)
 	bool whole = false, is_doubtful;
 
 	survey_show_progress(survey, "rates", 0);
-	for (unsigned windows = 0; windows < WINDOWS_MAX && !whole && !report->incomplete; windows++)
+	for (unsigned windows = 0; windows < WINDOWS_MAX && !whole && !report->facts.run.incomplete; windows++)
 		whole = measure_rate_window(survey);
 	is_doubtful = survey_analyse_rates(survey).undecided;
 	survey_set_scale(survey, report_get_tsc_scale(report), is_doubtful);

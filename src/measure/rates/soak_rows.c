@@ -8,7 +8,7 @@
 void
 survey_soak_rows_count_wraps(struct survey *survey)
 {
-	for (size_t i = 0; i < survey->report->clock_count && !survey->tsc.is_stopped; i++)
+	for (size_t i = 0; i < survey->report->facts.clock_count && !survey->tsc.is_stopped; i++)
 		if (survey_can_clock_be_followed(&survey->tracks[i]) && !survey->tracks[i].entry->clock.edges_only)
 			survey_track_read(survey, &survey->tracks[i]);
 }
@@ -16,10 +16,10 @@ survey_soak_rows_count_wraps(struct survey *survey)
 static void
 begin_soak_row(struct survey *survey, const struct survey_batch_end *ends)
 {
-	struct series_row *row = series_get_open_row(&survey->report->series);
+	struct series_row *row = series_get_open_row(&survey->report->facts.series);
 
 	survey->soak.cuts = survey->steps.cuts;
-	for (size_t i = 0; i < survey->report->clock_count; i++)
+	for (size_t i = 0; i < survey->report->facts.clock_count; i++)
 		row->clocks[i].first = ends[i].tightest;
 }
 
@@ -28,11 +28,11 @@ survey_soak_rows_begin(struct survey *survey)
 {
 	struct survey_batch_end ends[REPORT_CLOCKS_MAX] = { { .unread_ticks = 0 } };
 
-	if (!survey->report->series.max || survey_end_run_if_due(survey))
+	if (!survey->report->facts.series.max || survey_end_run_if_due(survey))
 		return;
-	survey->report->series.count = 0;
-	survey_take_end_readings(survey, !survey->report->hypervisor[0], ends);
-	series_start_row(&survey->report->series, survey->hooks.tsc_ordered());
+	survey->report->facts.series.count = 0;
+	survey_take_end_readings(survey, !survey->report->facts.machine.hypervisor[0], ends);
+	series_start_row(&survey->report->facts.series, survey->hooks.tsc_ordered());
 	begin_soak_row(survey, ends);
 }
 
@@ -40,15 +40,15 @@ void
 survey_soak_rows_close_row(struct survey *survey, bool last)
 {
 	struct survey_batch_end ends[REPORT_CLOCKS_MAX] = { { .unread_ticks = 0 } };
-	struct series *series = &survey->report->series;
+	struct series *series = &survey->report->facts.series;
 	struct series_row *row = series_get_open_row(series);
 	uint64_t now_tsc = survey->hooks.tsc_ordered();
 
 	if (!row)
 		return;
 	survey_read_and_compare_clocks(survey);
-	survey_take_end_readings(survey, !survey->report->hypervisor[0], ends);
-	for (size_t i = 0; i < survey->report->clock_count; i++)
+	survey_take_end_readings(survey, !survey->report->facts.machine.hypervisor[0], ends);
+	for (size_t i = 0; i < survey->report->facts.clock_count; i++)
 		if (row->clocks[i].first.end && survey->steps.cuts == survey->soak.cuts && !survey->tsc.is_stopped)
 			row->clocks[i].last = ends[i].tightest;
 	series_close_row(series, now_tsc, last);

@@ -147,12 +147,12 @@ estimate_tsc_rate(struct survey *survey, struct report_clock *entry, const struc
 static void
 use_tsc_rate_given_by_user(struct report *report)
 {
-	for (size_t i = 0; i < report->clock_count && report->options.tsc_hz; i++) {
-		struct clock *clock = &report->clocks[i].clock;
+	for (size_t i = 0; i < report->facts.clock_count && report->facts.options.tsc_hz; i++) {
+		struct clock *clock = &report->facts.clocks[i].clock;
 
 		if (!text_equal(clock->main, "tsc"))
 			continue;
-		clock->claimed = (struct rate){ report->options.tsc_hz, 1 };
+		clock->claimed = (struct rate){ report->facts.options.tsc_hz, 1 };
 		clock->claimed_within_ppb = 0;
 	}
 }
@@ -163,8 +163,8 @@ measure_resolutions(struct survey *survey)
 {
 	struct report *report = survey->report;
 
-	for (size_t i = 0; i < report->clock_count; i++) {
-		struct report_clock *entry = &report->clocks[i];
+	for (size_t i = 0; i < report->facts.clock_count; i++) {
+		struct report_clock *entry = &report->facts.clocks[i];
 
 		if (!survey_usable(entry) || entry->clock.edges_only)
 			continue;
@@ -179,8 +179,8 @@ measure_resolutions(struct survey *survey)
 static void
 set_rates_for_comparing_clocks(struct survey *survey, const struct rate_interval *implied, uint64_t microhz)
 {
-	for (size_t i = 0; i < survey->report->clock_count; i++) {
-		const struct report_clock *entry = &survey->report->clocks[i];
+	for (size_t i = 0; i < survey->report->facts.clock_count; i++) {
+		const struct report_clock *entry = &survey->report->facts.clocks[i];
 		uint64_t within = microhz / (entry->clock.edges_only ? EDGES_WITHIN_SHARE : UNKNOWN_WITHIN_SHARE);
 		struct record_compared *clock = &survey->steps.clocks[i];
 
@@ -202,7 +202,7 @@ set_pace_of_clock(struct survey *survey, size_t i, struct rate_interval *implied
 	count->pace = wraps_clock_speed_factor(&survey->scale, implied);
 	if (count->pace < 2)
 		return;
-	*implied = estimate_tsc_rate(survey, &survey->report->clocks[i], &survey->scale);
+	*implied = estimate_tsc_rate(survey, &survey->report->facts.clocks[i], &survey->scale);
 	count->pace = wraps_clock_speed_factor(&survey->scale, implied);
 }
 
@@ -220,8 +220,8 @@ estimate_tsc_scale(struct survey *survey)
 	size_t best, votes = 0;
 	struct scale scale, bound;
 
-	for (size_t i = 0; i < report->clock_count; i++) {
-		struct report_clock *entry = &report->clocks[i];
+	for (size_t i = 0; i < report->facts.clock_count; i++) {
+		struct report_clock *entry = &report->facts.clocks[i];
 
 		if (!survey_usable(entry))
 			continue;
@@ -230,16 +230,16 @@ estimate_tsc_scale(struct survey *survey)
 			implied[i] = estimate_tsc_rate(survey, entry, NULL);
 		votes += implied[i].known;
 	}
-	best = rate_find_consensus_index(implied, report->clock_count, UINT32_MAX);
-	if (best < report->clock_count)
+	best = rate_find_consensus_index(implied, report->facts.clock_count, UINT32_MAX);
+	if (best < report->facts.clock_count)
 		hz = (struct rate){ implied[best].value, SURVEY_MICROHZ_PER_HZ };
 	else if (tsc && tsc->clock.claimed.den)
 		hz = tsc->clock.claimed;
 	scale_init(&scale, hz);
 	survey_set_scale(survey, scale, false);
-	for (size_t i = 0; i < report->clock_count; i++)
+	for (size_t i = 0; i < report->facts.clock_count; i++)
 		set_pace_of_clock(survey, i, &implied[i]);
-	if (best < report->clock_count)
+	if (best < report->facts.clock_count)
 		set_rates_for_comparing_clocks(survey, implied, implied[best].value);
 	scale_init(&bound, votes >= VOTES_MIN ? hz : (struct rate){ HIGHEST_TSC_HZ, 1 });
 	survey->rates.edge_bound_ticks = scale_ns_to_ticks(&bound, EDGE_BOUND_NS);

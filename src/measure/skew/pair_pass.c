@@ -140,7 +140,7 @@ store_pingpong_result(struct survey_pair_pass *pass, size_t place, struct record
 		.least_to_second = result.least_to_second, .least_to_first = result.least_to_first,
 	};
 	if (ranks[0] == 0 && offset_is_known(result.offset))
-		series_add_offset(&survey->report->series, cores[1],
+		series_add_offset(&survey->report->facts.series, cores[1],
 				  (struct offset){ offset_negate_bound(result.least_to_first), result.least_to_second });
 	return true;
 }

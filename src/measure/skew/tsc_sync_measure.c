@@ -44,7 +44,7 @@ survey_read_core_facts(struct survey *survey)
 	uint64_t end_tsc = survey_core_pass_end_tsc(survey), begin_tsc = survey->hooks.tsc_ordered(), now;
 
 	for (size_t core = 0; core < survey->memory.cores && core < smp->count; core++) {
-		struct report_core *row = &survey->report->cores[core];
+		struct report_core *row = &survey->report->facts.cores[core];
 		struct facts_job job = { .core_facts = survey->hooks.core_facts };
 
 		if (!smp->alive(smp->context, core))
@@ -161,7 +161,7 @@ note_if_pass_was_cut_short(struct survey_pair_pass *pass, const char *which)
 	const struct offsets *offsets = pass->offsets;
 	struct report *report = pass->survey->report;
 
-	if (!survey_pair_pass_is_over(pass) && !report->incomplete)
+	if (!survey_pair_pass_is_over(pass) && !report->facts.run.incomplete)
 		report_add_note(report, "%s pass over the pairs of cores was stopped after %lu s, with %zu of %zu rounds started.",
 				which, survey_pair_pass_elapsed_ns(pass) / SURVEY_NS_PER_S, pass->rounds_begun,
 				pair_schedule_count_rounds(offsets->kind, offsets->cores));
@@ -225,7 +225,8 @@ survey_measure_soak_row_offsets(struct survey *survey)
 {
 	struct survey_pair_pass pass;
 
-	if (!series_get_open_row(&survey->report->series) || survey->memory.offsets.cores < 2 || survey_end_run_if_due(survey))
+	if (!series_get_open_row(&survey->report->facts.series) || survey->memory.offsets.cores < 2 ||
+	    survey_end_run_if_due(survey))
 		return;
 	survey_pair_pass_begin(&pass, survey, PAIR_SCHEDULE_STAR, 0);
 	pass.is_soak = true;

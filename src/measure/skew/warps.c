@@ -51,7 +51,7 @@ take_warp_turns_on_core(void *argument, size_t core)
 static struct report_contended
 warp_result_to_report(const struct survey *survey, const struct warp_result *result)
 {
-	const struct report_core *cores = survey->report->cores;
+	const struct report_core *cores = survey->report->facts.cores;
 
 	return (struct report_contended){
 		.measured = true,
@@ -128,7 +128,7 @@ check_tsc_warps(struct survey *survey, struct warp_time *time, enum warp_kind ki
 	if (!can_check_for_warps(survey))
 		return none;
 	if (!run_warp_check(survey, time, kind, NULL)) {
-		mark_row_not_checked(behaviour_add_row(&survey->report->behaviours, "tsc-warp", "tsc"),
+		mark_row_not_checked(behaviour_add_row(&survey->report->outcomes.behaviours, "tsc-warp", "tsc"),
 				     kind == WARP_LOCKED ? " with a lock" : " without a lock");
 		return none;
 	}
@@ -145,7 +145,7 @@ static void
 describe_warps(const struct survey *survey, const struct clock *clock, const struct warp_result *result,
 	  struct behaviour *row)
 {
-	const struct report_core *cores = survey->report->cores;
+	const struct report_core *cores = survey->report->facts.cores;
 	const struct rate *claimed = &clock->claimed;
 
 	if (result->starved && !result->warps) {
@@ -177,7 +177,8 @@ check_hypervisor_clock_for_warps(struct survey *survey, struct warp_time *time, 
 	struct warp_result result;
 	enum paravirtual_stable stable;
 
-	if (!can_check_for_warps(survey) || !(row = behaviour_add_row(&survey->report->behaviours, "pv-warp", clock->id)))
+	if (!can_check_for_warps(survey) ||
+	    !(row = behaviour_add_row(&survey->report->outcomes.behaviours, "pv-warp", clock->id)))
 		return;
 	if (!run_warp_check(survey, time, WARP_LOCKED, clock)) {
 		mark_row_not_checked(row, "");
@@ -203,9 +204,9 @@ survey_check_for_warps(struct survey *survey)
 
 	if (!survey->memory.cores)
 		return;
-	for (size_t i = 0; i < report->clock_count; i++)
-		if (report->clocks[i].clock.by_tsc && survey_usable(&report->clocks[i]))
-			check_hypervisor_clock_for_warps(survey, &time, &report->clocks[i].clock);
-	report->skew.locked = check_tsc_warps(survey, &time, WARP_LOCKED);
-	report->skew.lock_free = check_tsc_warps(survey, &time, WARP_LOCK_FREE);
+	for (size_t i = 0; i < report->facts.clock_count; i++)
+		if (report->facts.clocks[i].clock.by_tsc && survey_usable(&report->facts.clocks[i]))
+			check_hypervisor_clock_for_warps(survey, &time, &report->facts.clocks[i].clock);
+	report->figures.skew.locked = check_tsc_warps(survey, &time, WARP_LOCKED);
+	report->figures.skew.lock_free = check_tsc_warps(survey, &time, WARP_LOCK_FREE);
 }

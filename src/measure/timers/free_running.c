@@ -32,7 +32,7 @@ wait_for_step_of_counter(struct timer_test *test)
 		test->due_tsc = timer_test_read_tsc(test) + timer_test_ns_to_tsc_ticks(test, test->row->asked_ns);
 		return true;
 	}
-	if (!test->survey->report->incomplete)
+	if (!test->survey->report->facts.run.incomplete)
 		timer_test_end_row(test, CLOCK_STUCK, "It does not count.");
 	return false;
 }
@@ -64,7 +64,7 @@ free_running_wait_until_deadline(struct timer_test *test, uint64_t near_ns)
 		return false;
 	while ((int64_t)(test->due_tsc - timer_test_read_tsc(test)) > (int64_t)near && !survey_end_run_if_due(test->survey))
 		test->survey->hooks.pause();
-	return !test->survey->report->incomplete;
+	return !test->survey->report->facts.run.incomplete;
 }
 
 /* Stores the deadline that the source's counter shows, as if the source was armed now. */

@@ -94,7 +94,7 @@ record_timer_description(struct timer_test *test)
 	struct record_timer *facts = &test->facts;
 	uint64_t lag_ticks = timer_test_max_counter_lag_ticks(test);
 
-	facts->timer = (uint16_t)(test->row - test->survey->report->intervals);
+	facts->timer = (uint16_t)(test->row - test->survey->report->facts.intervals);
 	facts->core = (uint32_t)test->core;
 	text_copy(facts->source, sizeof(facts->source), timer->driver->id);
 	facts->flags = (uint16_t)((facts->flags & RECORD_BY_TSC) | (test->row->periodic ? RECORD_PERIODIC : 0) |

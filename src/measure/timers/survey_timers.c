@@ -105,14 +105,15 @@ add_interval_row(const struct timer_test *test, bool periodic, uint64_t asked_ns
 {
 	struct report *report = test->survey->report;
 	const struct timer *timer = test->timer;
-	struct report_interval *row = &report->intervals[report->interval_count];
+	struct report_interval *row = &report->facts.intervals[report->facts.interval_count];
 
-	if (report->interval_count == REPORT_INTERVALS_MAX)
+	if (report->facts.interval_count == REPORT_INTERVALS_MAX)
 		return NULL;
-	report->interval_count++;
+	report->facts.interval_count++;
 	*row = (struct report_interval){
 		.source = timer->driver->id, .periodic = periodic, .state = timer->state, .asked_ns = asked_ns,
-		.core = report->cores[test->core].apic_id, .route_kind = timer->route.kind, .pin = timer->route.pin,
+		.core = report->facts.cores[test->core].apic_id, .route_kind = timer->route.kind,
+			.pin = timer->route.pin,
 	};
 	__builtin_memcpy(row->reason, timer->reason, sizeof(row->reason));
 	return row;
@@ -216,7 +217,7 @@ test_timer_source(struct survey *survey, struct survey_timers *all, struct timer
 	if (driver->arm_over && core == 0 && !driver->secondary && test.misses < TEST_MISSES_MAX)
 		run_timer_window(&test, run_expired_deadline_window);
 	if ((driver->kind == TIMER_PROGRAMMED || driver->kind == TIMER_RATES) && !timer->no_periods &&
-	    (core == 0 || report->core_count <= CORES_PERIODS))
+	    (core == 0 || report->facts.core_count <= CORES_PERIODS))
 		measure_interval_row(&test, &windows, true);
 }
 
@@ -230,8 +231,8 @@ static bool
 is_tested_source(const struct timer_driver *driver, const struct report *report)
 {
 	if (driver->by_pic)
-		return report->options.pic;
-	if (report->options.irq == IRQ_ALL || driver->tested == TIMER_TESTED_ALWAYS)
+		return report->facts.options.pic;
+	if (report->facts.options.irq == IRQ_ALL || driver->tested == TIMER_TESTED_ALWAYS)
 		return true;
 	return driver->tested == TIMER_TESTED_IN_LONG_RUNS && survey_current_profile(report) != PROFILE_QUICK;
 }
@@ -252,10 +253,11 @@ report_fault_of_source(struct source_job *job, const struct fault *fault)
 {
 	struct report *report = job->survey->report;
 	struct timer_test test = { .survey = job->survey, .timer = &job->timer };
-	struct report_interval *row = report->interval_count ? &report->intervals[report->interval_count - 1] : NULL;
+	struct report_interval *row = report->facts.interval_count ?
+				      &report->facts.intervals[report->facts.interval_count - 1] : NULL;
 	struct text reason;
 
-	if (!row || !text_equal(row->source, job->timer.driver->id) || row->core != report->cores[0].apic_id)
+	if (!row || !text_equal(row->source, job->timer.driver->id) || row->core != report->facts.cores[0].apic_id)
 		row = add_interval_row(&test, false, 0);
 	if (!row)
 		return;
@@ -352,11 +354,11 @@ survey_test_timers_on_boot_core(struct survey *survey, struct survey_timers *tim
 static bool
 is_core_chosen_for_timer_tests(const struct survey *survey, size_t core)
 {
-	const struct report_core *cores = survey->report->cores;
+	const struct report_core *cores = survey->report->facts.cores;
 
 	if (!survey->smp->alive(survey->smp->context, core))
 		return false;
-	for (size_t i = 0; survey->report->core_count > CORES_EACH && i < core; i++)
+	for (size_t i = 0; survey->report->facts.core_count > CORES_EACH && i < core; i++)
 		if (cores[i].started && cores[i].facts.package == cores[core].facts.package)
 			return false;
 	return true;

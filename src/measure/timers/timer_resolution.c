@@ -65,7 +65,7 @@ static void
 keep_lapic_rate(const struct timer_test *test)
 {
 	struct report *report = test->survey->report;
-	const struct rate_interval *tsc = &report->tsc_within;
+	const struct rate_interval *tsc = &report->figures.tsc_within;
 	const struct timer_tick *tick = &test->tick;
 	struct interval_millihz rate = { .known = tsc->known && tick->low && tick->high && tick->value };
 
@@ -74,7 +74,7 @@ keep_lapic_rate(const struct timer_test *test)
 	rate.value = scale_mul_div_nearest(AS_PER_S, MILLIHZ_PER_HZ, tick->value);
 	rate.low = scale_mul_div(scale_mul_div(AS_PER_S, MILLIHZ_PER_HZ, tick->high), tsc->low, tsc->value);
 	rate.high = scale_mul_div_up(scale_mul_div_up(AS_PER_S, MILLIHZ_PER_HZ, tick->low), tsc->high, tsc->value);
-	report->lapic = rate;
+	report->facts.lapic = rate;
 }
 
 bool

@@ -39,9 +39,9 @@ classify_pair(const struct report *report, size_t a, size_t b)
 static void
 put_legend(struct text *out, const struct report *report)
 {
-	text_put_coloured(out, INK_HEADING, report->skew.shown ? "\nPairs of cores" : "\nPairs of cores:");
+	text_put_coloured(out, INK_HEADING, report->figures.skew.shown ? "\nPairs of cores" : "\nPairs of cores:");
 	table_put_time_of_last_pass(out, report, " ", ":\n");
-	text_put(out, report->skew.shown ? "" : " ");
+	text_put(out, report->figures.skew.shown ? "" : " ");
 	text_put(out, "\".\" no difference proven, \"<\" row's core behind column's,\n"
 		      "\">\" row's core ahead, \"?\" not known");
 	text_put(out, report_get_shown_pass(report)->summary.contradictions ? ", \"!\" contradicts the others\n\n" : "\n\n");
@@ -51,7 +51,7 @@ put_legend(struct text *out, const struct report *report)
 static void
 put_apic_ids_of_columns(struct text *out, const struct report *report)
 {
-	size_t cores = report->skew.passes[0].offsets.cores;
+	size_t cores = report->figures.skew.passes[0].offsets.cores;
 	uint32_t highest = 0;
 	uint64_t power = 1;
 
@@ -85,9 +85,9 @@ put_pair_symbol(struct text *out, enum pair pair)
 static void
 put_map_of_all_pairs(struct text *out, const struct report *report)
 {
-	size_t cores = report->skew.passes[0].offsets.cores;
+	size_t cores = report->figures.skew.passes[0].offsets.cores;
 	/* In a star schedule each core was compared with the boot core only, so the map has one row. */
-	size_t rows = report->skew.passes[0].offsets.kind == PAIR_SCHEDULE_STAR ? 1 : cores;
+	size_t rows = report->figures.skew.passes[0].offsets.kind == PAIR_SCHEDULE_STAR ? 1 : cores;
 
 	put_legend(out, report);
 	put_apic_ids_of_columns(out, report);
@@ -196,7 +196,7 @@ put_pair_counts_of_groups(struct text *out, const struct report *report)
 {
 	struct table_groups groups = table_group_cores(report);
 	struct counts inside[TABLE_GROUPS_MAX] = { { 0 } }, across[TABLE_GROUPS_MAX] = { { 0 } };
-	size_t cores = report->skew.passes[0].offsets.cores;
+	size_t cores = report->figures.skew.passes[0].offsets.cores;
 	char label[2 * GROUP_COLUMNS];
 	struct text text;
 
@@ -227,7 +227,7 @@ put_pair_counts_of_groups(struct text *out, const struct report *report)
 size_t
 table_count_pair_map_columns(const struct report *report)
 {
-	return report->skew.passes[0].offsets.cores + MAP_MARGIN;
+	return report->figures.skew.passes[0].offsets.cores + MAP_MARGIN;
 }
 
 void
@@ -238,6 +238,6 @@ table_put_pair_map(struct text *out, const struct report *report)
 		return;
 	}
 	put_worst_pairs(out, report);
-	if (report->skew.passes[0].offsets.kind == PAIR_SCHEDULE_ALL)
+	if (report->figures.skew.passes[0].offsets.kind == PAIR_SCHEDULE_ALL)
 		put_pair_counts_of_groups(out, report);
 }

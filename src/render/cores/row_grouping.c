@@ -24,8 +24,8 @@ table_group_cores(const struct report *report)
 	struct table_groups groups = { .are_packages = true };
 	size_t started = 0;
 
-	for (size_t i = 0; i < report->core_count; i++) {
-		const struct report_core *core = &report->cores[i];
+	for (size_t i = 0; i < report->facts.core_count; i++) {
+		const struct report_core *core = &report->facts.cores[i];
 
 		if (!core->started)
 			continue;
@@ -63,7 +63,7 @@ table_put_group_label(struct text *out, const struct table_groups *groups, size_
 static enum table_remark
 find_remark_on_core(const struct table_rows *rows, size_t index)
 {
-	const struct report_core *core = &rows->report->cores[index];
+	const struct report_core *core = &rows->report->facts.cores[index];
 
 	if (core->boot)
 		return TABLE_BOOT;
@@ -82,7 +82,7 @@ find_remark_on_core(const struct table_rows *rows, size_t index)
 struct table_rows
 table_begin_rows(const struct report *report, bool started_only)
 {
-	return (struct table_rows){ .report = report, .rows_shared = report->core_count > TABLE_ROWS_MAX,
+	return (struct table_rows){ .report = report, .rows_shared = report->facts.core_count > TABLE_ROWS_MAX,
 				    .started_only = started_only };
 }
 
@@ -98,9 +98,9 @@ get_max_rows_with_remark(enum table_remark remark)
 const struct report_core *
 table_get_next_core_with_row(struct table_rows *rows)
 {
-	while (rows->next < rows->report->core_count) {
+	while (rows->next < rows->report->facts.core_count) {
 		size_t index = rows->next++;
-		const struct report_core *core = &rows->report->cores[index];
+		const struct report_core *core = &rows->report->facts.cores[index];
 		enum table_remark remark = find_remark_on_core(rows, index);
 
 		if (!core->started && rows->started_only)

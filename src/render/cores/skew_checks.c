@@ -31,8 +31,8 @@ collect_drifts(const struct report *report)
 {
 	struct drifts drifts = { .within = OFFSET_UNKNOWN };
 
-	for (size_t i = 0; i < report->core_count; i++) {
-		const struct report_core *core = &report->cores[i];
+	for (size_t i = 0; i < report->facts.core_count; i++) {
+		const struct report_core *core = &report->facts.cores[i];
 		struct offset drift = report_get_core_drift(report, core);
 
 		if (!core->started || (core->boot && !core->drifts))
@@ -61,11 +61,11 @@ put_drifts(struct text *out, const struct report *report)
 	struct table_sentence sentence;
 	struct text *text = table_begin_sentence(&sentence);
 
-	if (!report->skew.pass_count)
+	if (!report->figures.skew.pass_count)
 		return;
 	text_put(text, drifts.drifting ? "Drift" : "Drift against the boot core's TSC");
 	if (drifts.known)
-		text_printf(text, " over %s: ", number_from_ns(report->skew.drift_span_ns).text);
+		text_printf(text, " over %s: ", number_from_ns(report->figures.skew.drift_span_ns).text);
 	else
 		text_put(text, ": not measured");
 	if (drifts.drifting) {
@@ -76,7 +76,7 @@ put_drifts(struct text *out, const struct report *report)
 	} else if (drifts.stepped) {
 		text_printf(text, "%zu of %zu cores stepped, and no other drift is proven", drifts.stepped, drifts.known);
 	} else if (drifts.known) {
-		if (report->skew.any_moved)
+		if (report->figures.skew.any_moved)
 			text_put(text, "drift is proven, but no majority shows which core drifts; all within ");
 		else
 			text_printf(text, "no drift proven on %zu of %zu other cores; all within ", drifts.known,
@@ -99,7 +99,8 @@ put_tsc_adjusts(struct text *out, const struct report *report)
 		table_put_sentence(out, "TSC_ADJUST: not supported, by CPUID.");
 	else if (adjusts.least->facts.tsc_adjust == adjusts.most->facts.tsc_adjust)
 		table_put_sentence(out, "TSC_ADJUST: %ld on %s%zu core%s.", adjusts.least->facts.tsc_adjust,
-				   adjusts.cores > 1 && adjusts.known >= report->cores_started ? "all " : "", adjusts.cores,
+				   adjusts.cores > 1 && adjusts.known >= report->facts.machine.cores_started ? "all " :
+					   "", adjusts.cores,
 				   table_plural_ending(adjusts.cores));
 	else
 		table_put_sentence(out, "TSC_ADJUST: not equal on %zu cores, from %ld ticks on core %u to %ld on core %u.",
@@ -133,9 +134,9 @@ put_contended_warp_check(struct text *out, const struct report_contended *check,
 void
 table_put_skew_checks(struct text *out, const struct report *report)
 {
-	put_messages_received_before_sent(out, &report->skew);
+	put_messages_received_before_sent(out, &report->figures.skew);
 	put_drifts(out, report);
 	put_tsc_adjusts(out, report);
-	put_contended_warp_check(out, &report->skew.locked, "with a lock");
-	put_contended_warp_check(out, &report->skew.lock_free, "without a lock");
+	put_contended_warp_check(out, &report->figures.skew.locked, "with a lock");
+	put_contended_warp_check(out, &report->figures.skew.lock_free, "without a lock");
 }

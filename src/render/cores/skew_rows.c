@@ -20,7 +20,7 @@
 #define DRIFT_PPM_MAX 999999  /* largest drift that fits DRIFT_COLUMNS with its sign */
 
 /* The figures of one core, or the ranges of several cores' figures. */
-struct figures {
+struct skew_figures {
 	struct offset offset, drift_ppb; /* OFFSET_UNKNOWN if there is none, and for the boot core */
 	bool has_adjust, adjusts_differ;
 	int64_t adjust_ticks;
@@ -94,10 +94,10 @@ is_off_majority_or_drifting(const struct report_core *core)
 	return core->off_majority || core->drifts;
 }
 
-static struct figures
+static struct skew_figures
 collect_figures_of_core(const struct report *report, const struct report_core *core)
 {
-	return (struct figures){
+	return (struct skew_figures){
 		.has_adjust = core->facts_known && core->facts.has_tsc_adjust,
 		.offset = core->boot ? OFFSET_UNKNOWN : report_get_core_offset(report_get_shown_pass(report), core),
 		.drift_ppb = core->boot ? OFFSET_UNKNOWN : report_get_core_drift(report, core),
@@ -107,7 +107,7 @@ collect_figures_of_core(const struct report *report, const struct report_core *c
 
 /* Widens the ranges in ALL so that they include ONE, the figures of one more core. */
 static void
-widen_to_include_figures(struct figures *all, const struct figures *one)
+widen_to_include_figures(struct skew_figures *all, const struct skew_figures *one)
 {
 	all->offset = offset_hull(all->offset, one->offset);
 	all->drift_ppb = offset_hull(all->drift_ppb, one->drift_ppb);
@@ -119,7 +119,7 @@ widen_to_include_figures(struct figures *all, const struct figures *one)
 }
 
 static void
-put_skew_figures(struct text *out, const struct report *report, const struct figures *figures)
+put_skew_figures(struct text *out, const struct report *report, const struct skew_figures *figures)
 {
 	text_put_char(out, ' ');
 	if (offset_is_known(figures->offset))
@@ -142,7 +142,7 @@ put_row_of_core(struct text *out, const struct report *report, const struct repo
 {
 	const struct core_facts *facts = &core->facts;
 	bool marked = is_off_majority_or_drifting(core);
-	struct figures figures = collect_figures_of_core(report, core);
+	struct skew_figures figures = collect_figures_of_core(report, core);
 	char label[LABEL_SIZE];
 	struct text text;
 
@@ -165,14 +165,14 @@ put_row_of_core(struct text *out, const struct report *report, const struct repo
  * no such core.
  */
 static bool
-try_widen_to_figures_of_group(struct figures *all, const struct report *report, const struct table_groups *groups,
+try_widen_to_figures_of_group(struct skew_figures *all, const struct report *report, const struct table_groups *groups,
 			      size_t group, bool off_or_drifting)
 {
 	bool any = false;
 
-	for (size_t i = 0; i < report->core_count; i++) {
-		const struct report_core *core = &report->cores[i];
-		struct figures one = collect_figures_of_core(report, core);
+	for (size_t i = 0; i < report->facts.core_count; i++) {
+		const struct report_core *core = &report->facts.cores[i];
+		struct skew_figures one = collect_figures_of_core(report, core);
 
 		if (table_find_group_of_core(groups, core) != group ||
 		    is_off_majority_or_drifting(core) != off_or_drifting)
@@ -190,7 +190,7 @@ try_widen_to_figures_of_group(struct figures *all, const struct report *report, 
 static void
 put_rows_of_group(struct text *out, const struct report *report, const struct table_groups *groups, size_t group)
 {
-	struct figures all = { .offset = OFFSET_UNKNOWN, .drift_ppb = OFFSET_UNKNOWN };
+	struct skew_figures all = { .offset = OFFSET_UNKNOWN, .drift_ppb = OFFSET_UNKNOWN };
 	char label[LABEL_SIZE];
 	struct text text;
 
@@ -205,7 +205,7 @@ put_rows_of_group(struct text *out, const struct report *report, const struct ta
 void
 table_put_time_of_last_pass(struct text *out, const struct report *report, const char *before, const char *after)
 {
-	if (!report->skew.shown)
+	if (!report->figures.skew.shown)
 		return;
 	text_printf(out, "%sin the last pass, at %s", before,
 		    phrase_tsc_time(report, report_get_shown_pass(report)->offsets.end_tsc).bytes);

@@ -6,7 +6,7 @@
 static void
 put_number_of_pairs(struct text *text, const struct report *report)
 {
-	const struct report_skew *skew = &report->skew;
+	const struct report_skew *skew = &report->figures.skew;
 	enum pair_schedule kind = skew->passes[0].offsets.kind;
 	size_t cores = skew->passes[0].offsets.cores, all = pair_schedule_count_pairs(kind, cores);
 	size_t pairs = report_get_shown_pass(report)->summary.pairs;
@@ -49,7 +49,7 @@ does_clause_name_time_of_pass(const struct report *report)
 static bool
 does_clause_name_bound(const struct report *report)
 {
-	return report->skew.within_known && !does_clause_name_time_of_pass(report);
+	return report->figures.skew.within_known && !does_clause_name_time_of_pass(report);
 }
 
 /*
@@ -59,7 +59,8 @@ does_clause_name_bound(const struct report *report)
 static bool
 is_bound_of_pass_valid(const struct report *report)
 {
-	return report_get_shown_pass(report)->summary.bound_ticks != UINT64_MAX && !report_count_warps(&report->skew) &&
+	return report_get_shown_pass(report)->summary.bound_ticks != UINT64_MAX &&
+	       !report_count_warps(&report->figures.skew) &&
 	       !report_count_core_faults(report).stepping_back;
 }
 
@@ -73,7 +74,7 @@ put_worst_pair_and_offset_bound(struct text *text, const struct report *report)
 {
 	const struct offsets_summary *summary = &report_get_shown_pass(report)->summary;
 	struct offset worst_ns = report_offset_to_ns(report, summary->worst);
-	bool must_name_pass = report->skew.pass_count > 1 && !does_clause_name_time_of_pass(report);
+	bool must_name_pass = report->figures.skew.pass_count > 1 && !does_clause_name_time_of_pass(report);
 	uint64_t contradiction_ns = (uint64_t)report_ticks_to_ns(report, summary->contradiction_ticks).low;
 	uint32_t a = report_get_apic_id_of_rank(report, summary->contradiction_a);
 	uint32_t b = report_get_apic_id_of_rank(report, summary->contradiction_b);
@@ -106,14 +107,14 @@ put_offset_bound_of_each_pass(struct text *text, const struct report *report)
 {
 	text_printf(text, " Each pass has its own bound: %s in the first (its offsets are below), %s in the last. The "
 		    "larger counts.",
-		    phrase_bound_ns(report_get_bound_of_pass_ns(report, report->skew.passes)).bytes,
+		    phrase_bound_ns(report_get_bound_of_pass_ns(report, report->figures.skew.passes)).bytes,
 		    phrase_bound_ns(report_get_bound_of_pass_ns(report, report_get_last_pass(report))).bytes);
 }
 
 static void
 put_synchrony_sentences(struct text *out, const struct report *report)
 {
-	const struct report_skew *skew = &report->skew;
+	const struct report_skew *skew = &report->figures.skew;
 	const struct report_pass *first = skew->passes;
 	struct table_sentence sentence;
 	struct text *text = table_begin_sentence(&sentence);
@@ -151,9 +152,9 @@ void
 table_put_skew_section(struct text *out, const struct report *report)
 {
 	table_put_synchrony(out, report);
-	if (report->core_count > 1)
+	if (report->facts.core_count > 1)
 		table_put_skew_rows(out, report);
-	if (report->skew.pass_count)
+	if (report->figures.skew.pass_count)
 		table_put_pair_map(out, report);
 }
 
@@ -163,8 +164,8 @@ table_put_skew_in_short(struct text *out, const struct report *report)
 	struct core_faults faults = report_count_core_faults(report);
 	size_t drifting = faults.drifting - faults.stepped;
 
-	text_put(out, report->skew.text);
-	if (report->skew.proven) {
+	text_put(out, report->figures.skew.text);
+	if (report->figures.skew.proven) {
 		text_put(out, ": ");
 		put_compared_cores(out, report);
 	}

@@ -91,7 +91,7 @@ put_column_headings(struct text *out, const struct columns *columns)
 	text_printf(out, "%*s", LABEL_COLUMNS, "");
 	for (size_t i = 0; i < count; i++)
 		text_printf(out, "  %-*.*s", CLOCK_COLUMNS - 2, CLOCK_COLUMNS - 2,
-			    columns->report->clocks[columns->picked[i]].clock.id);
+			    columns->report->facts.clocks[columns->picked[i]].clock.id);
 	if (count)
 		table_end_line(out);
 	else
@@ -154,8 +154,8 @@ count_figures_up_to(const struct column *column, uint64_t limit, uint64_t *least
 
 	*least = UINT64_MAX;
 	*greatest = 0;
-	for (size_t i = 0; i < report->core_count; i++) {
-		const struct report_core *core = &report->cores[i];
+	for (size_t i = 0; i < report->facts.core_count; i++) {
+		const struct report_core *core = &report->facts.cores[i];
 		uint64_t figure;
 
 		if (table_find_group_of_core(column->groups, core) != column->group ||
@@ -223,8 +223,8 @@ add_slowest_core_of_each_clock(struct table_rows *rows, const struct columns *co
 		uint64_t least = UINT64_MAX, greatest = 0, figure;
 		size_t slowest = 0;
 
-		for (size_t core = 0; core < report->core_count; core++) {
-			if (!columns->block->figure(&report->cores[core], columns->picked[i], 0, &figure))
+		for (size_t core = 0; core < report->facts.core_count; core++) {
+			if (!columns->block->figure(&report->facts.cores[core], columns->picked[i], 0, &figure))
 				continue;
 			if (figure > greatest)
 				slowest = core;
@@ -253,7 +253,7 @@ put_block_of_columns(struct text *out, const struct columns *columns)
 	while ((core = table_get_next_core_with_row(&rows)))
 		put_row_of_core(out, columns, core);
 	table_put_cores_without_row(out, &rows);
-	if (!columns->report->core_count)
+	if (!columns->report->facts.core_count)
 		text_printf(out, "%*s\n", TABLE_CORE_COLUMNS, "-");
 }
 
@@ -264,8 +264,8 @@ is_clock_measured(const struct columns *columns, size_t clock)
 	const struct report *report = columns->report;
 	uint64_t figure;
 
-	for (size_t core = 0; core < report->core_count; core++)
-		if (columns->block->figure(&report->cores[core], clock, 0, &figure))
+	for (size_t core = 0; core < report->facts.core_count; core++)
+		if (columns->block->figure(&report->facts.cores[core], clock, 0, &figure))
 			return true;
 	return false;
 }
@@ -288,10 +288,10 @@ is_any_figure_missing(const struct columns *columns)
 	const struct report *report = columns->report;
 	uint64_t figure;
 
-	for (size_t core = 0; core < report->core_count; core++)
+	for (size_t core = 0; core < report->facts.core_count; core++)
 		for (size_t i = 0; i < columns->count; i++)
-			if (report->cores[core].started &&
-			    !columns->block->figure(&report->cores[core], columns->picked[i], 1, &figure))
+			if (report->facts.cores[core].started &&
+			    !columns->block->figure(&report->facts.cores[core], columns->picked[i], 1, &figure))
 				return true;
 	return false;
 }
@@ -306,10 +306,12 @@ put_notes_below_table(struct text *out, const struct columns *columns)
 
 	if (is_any_figure_missing(columns))
 		text_put(text, "\"-\": no other core read the clock at that time, or this core did not answer. ");
-	if (!report->quality.reliable_tails && report->quality.stolen_known && report->interference.gaps)
+	if (!report->outcomes.quality.reliable_tails && report->outcomes.quality.stolen_known &&
+	    report->figures.interference.gaps)
 		text_printf(text, "Medians and ratios are not reliable: %s %% of the observed time was stolen, and cores that "
 			    "wait for their host's time do not read together.",
-			    number_as_percent(report->interference.total_ns, report->interference.observed_ns, 1).text);
+			    number_as_percent(report->figures.interference.total_ns,
+					      report->figures.interference.observed_ns, 1).text);
 	if (!text->length)
 		return;
 	text_put_char(out, '\n');
@@ -329,12 +331,12 @@ put_unmeasured_clocks(struct text *out, const struct columns *all)
 	size_t missed = 0;
 
 	for (size_t i = 0; i < all->count; i++) {
-		const struct clock *clock = &report->clocks[all->picked[i]].clock;
+		const struct clock *clock = &report->facts.clocks[all->picked[i]].clock;
 
 		if (!clock->one_core_only && !is_clock_measured(all, all->picked[i]))
 			text_printf(text, "%s%s", missed++ ? ", " : "Not measured on all cores at once: ", clock->id);
 	}
-	if (!missed || report->cores_started < 2)
+	if (!missed || report->facts.machine.cores_started < 2)
 		return;
 	text_put(text, "; no two cores read the same clock at the same time, or too little time was left.");
 	text_put_char(out, '\n');

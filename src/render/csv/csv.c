@@ -61,7 +61,7 @@ put_row(const struct csv *csv, const struct subject *subject, const struct field
 	bool is_interval = field->shape == FIELD_INTERVAL || field->shape == FIELD_MIDDLE;
 	struct text *out = csv->out;
 
-	put_quoted_word(out, csv->report->started_at);
+	put_quoted_word(out, csv->report->facts.run.started_at);
 	text_printf(out, ",%s,", subject->clock);
 	if (subject->core != REPORT_NO_CORE)
 		text_printf(out, "%u", subject->core);
@@ -93,7 +93,7 @@ count_same_findings_before(const struct report *report, const struct finding *fi
 {
 	unsigned count = 0;
 
-	for (const struct finding *other = report->findings; other < finding; other++)
+	for (const struct finding *other = report->outcomes.findings; other < finding; other++)
 		count += are_strings_equal(other->rule, finding->rule) && are_strings_equal(other->clock, finding->clock) &&
 			 other->core == finding->core;
 	return count;
@@ -191,7 +191,7 @@ static void
 put_rows_of_maps_by_clock(const struct csv *csv, const struct subject *subject, const struct field_table *table,
 			  const void *object)
 {
-	size_t clocks = csv->short_cores ? 0 : csv->report->clock_count;
+	size_t clocks = csv->short_cores ? 0 : csv->report->facts.clock_count;
 
 	for (size_t i = 0; i < clocks; i++) {
 		for (size_t row = 0; row < table->count; row++) {
@@ -201,7 +201,7 @@ put_rows_of_maps_by_clock(const struct csv *csv, const struct subject *subject, 
 
 			if (field->table != &field_by_clock)
 				continue;
-			each.clock = csv->report->clocks[i].clock.id;
+			each.clock = csv->report->facts.clocks[i].clock.id;
 			each.prefix = field->csv.metric;
 			table->get(csv->report, object, 0, row, &map);
 			put_rows(csv, &each, field->table, (const char *)map.first + i * map.stride, i);

@@ -31,7 +31,7 @@ static const char *const outcome_words[] = {
 static const char *
 outcome_word(const struct report *report, const struct behaviour *row)
 {
-	return outcome_words[rules_get_outcome(row, &report->options)];
+	return outcome_words[rules_get_outcome(row, &report->facts.options)];
 }
 
 static const char *
@@ -68,7 +68,7 @@ loop_time_ps(const struct report *report, const struct latency *latency)
 {
 	struct scale scale;
 
-	scale_init(&scale, report->tsc);
+	scale_init(&scale, report->figures.tsc);
 	return latency_loop_time_ps(latency, &scale);
 }
 
@@ -81,7 +81,7 @@ percentile_interval_ns(const struct latency *latency, uint32_t per_hundred_thous
 static struct latency_clean
 figures_without_interrupted_reads(const struct report *report, const struct latency *latency)
 {
-	return latency_without_interrupted_reads(latency, report->options.gap_ns);
+	return latency_without_interrupted_reads(latency, report->facts.options.gap_ns);
 }
 
 /* Returns the middle of an interval, rounded down. */
@@ -117,13 +117,13 @@ core_drift_ppb(const struct report *report, const struct report_core *core)
 static struct offset
 first_offset_of_core(const struct report *report, const struct report_core *core)
 {
-	return report_get_core_offset(report->skew.passes, core);
+	return report_get_core_offset(report->figures.skew.passes, core);
 }
 
 static struct interval_ns
 last_offset_of_core_ns(const struct report *report, const struct report_core *core)
 {
-	if (report->skew.pass_count < 2)
+	if (report->figures.skew.pass_count < 2)
 		return (struct interval_ns){ .known = false };
 	return offset_in_ns(report, report_get_core_offset(report_get_last_pass(report), core));
 }

@@ -46,7 +46,7 @@ put_pair_of_numbers(struct walk *walk, const char *key, const struct field *fiel
 static const char *
 get_map_key(const struct report *report, const struct field_table *table, const void *element, size_t i)
 {
-	return table == &field_by_clock || table == &field_series_clock ? report->clocks[i].clock.id :
+	return table == &field_by_clock || table == &field_series_clock ? report->facts.clocks[i].clock.id :
 		((const struct options_limit *)element)->rule;
 }
 
@@ -72,7 +72,7 @@ put_elements(struct walk *walk, const char *key, const struct field *field, cons
 static void
 put_counts_of_durations(struct walk *walk, const char *key, const struct field *field, const struct latency *latency)
 {
-	struct observed_list list = observed_make_duration_list(latency, walk->report->options.cutoff_millionths);
+	struct observed_list list = observed_make_duration_list(latency, walk->report->facts.options.cutoff_millionths);
 	struct observed row;
 
 	if (walk->json.dense) {
@@ -103,8 +103,8 @@ put_offset(struct walk *walk, const struct field *field, struct offset offset)
 static void
 put_matrix_of_offsets(struct walk *walk, const char *key, const struct field *field, const struct offsets *offsets)
 {
-	const struct report_core *cores = walk->report->cores;
-	size_t count = walk->report->core_count;
+	const struct report_core *cores = walk->report->facts.cores;
+	size_t count = walk->report->facts.core_count;
 
 	if (walk->short_cores || walk->without_bars ||
 	    (walk->json.dense && offsets != &report_get_shown_pass(walk->report)->offsets)) {

@@ -221,8 +221,8 @@ table_find_clocks_with_reads(const struct report *report, bool main, size_t pick
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < report->clock_count; i++) {
-		const struct report_clock *entry = &report->clocks[i];
+	for (size_t i = 0; i < report->facts.clock_count; i++) {
+		const struct report_clock *entry = &report->facts.clocks[i];
 
 		if (entry->latency && entry->latency->count && report_clock_is_main_of_device(entry) == main)
 			picked[count++] = i;

@@ -63,8 +63,8 @@ put_rates_against_other_clocks(struct text *out, const struct report *report, co
 {
 	const char *label = "rate";
 
-	for (size_t i = 0; i < report->rate_count; i++) {
-		const struct report_rate *rate = &report->rates[i];
+	for (size_t i = 0; i < report->figures.rate_count; i++) {
+		const struct report_rate *rate = &report->figures.rates[i];
 		bool first = text_equal(rate->a, entry->clock.id);
 		char against[PAIR_SIZE];
 
@@ -94,7 +94,7 @@ put_latency_figures(struct text *out, const struct report *report, const struct 
 	uint64_t resolution_ps = report_clock_ticks_to_ps(report, entry, entry->resolution.gcd_ticks);
 	struct scale scale;
 
-	scale_init(&scale, report->tsc);
+	scale_init(&scale, report->figures.tsc);
 	if (entry->resolution.steps)
 		table_put_labelled_line(out, "res", "%s (%lu tick%s)", resolution_ps ? number_from_ps(resolution_ps).text : "-",
 					entry->resolution.gcd_ticks, table_plural_ending(entry->resolution.gcd_ticks));

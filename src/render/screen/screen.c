@@ -42,7 +42,7 @@ go_to_page(struct screen *screen, enum screen_page page, size_t clock)
 static void
 go_to_next_page(struct screen *screen)
 {
-	size_t clocks = screen->report ? screen->report->clock_count : 0;
+	size_t clocks = screen->report ? screen->report->facts.clock_count : 0;
 
 	if (screen->page == SCREEN_CLOCK && screen->clock + 1 < clocks)
 		go_to_page(screen, SCREEN_CLOCK, screen->clock + 1);
@@ -54,7 +54,7 @@ go_to_next_page(struct screen *screen)
 static void
 go_to_previous_page(struct screen *screen)
 {
-	size_t clocks = screen->report ? screen->report->clock_count : 0;
+	size_t clocks = screen->report ? screen->report->facts.clock_count : 0;
 
 	if (screen->page == SCREEN_CLOCK && screen->clock > 0)
 		go_to_page(screen, SCREEN_CLOCK, screen->clock - 1);
@@ -70,7 +70,7 @@ go_to_previous_page(struct screen *screen)
 static void
 go_to_clock_by_step(struct screen *screen, size_t step)
 {
-	size_t clocks = screen->report->clock_count;
+	size_t clocks = screen->report->facts.clock_count;
 	bool there = screen->page == SCREEN_CLOCK && clocks;
 
 	go_to_page(screen, SCREEN_CLOCK, there ? (screen->clock + step) % clocks : screen->clock);
@@ -80,7 +80,7 @@ go_to_clock_by_step(struct screen *screen, size_t step)
 static bool
 turn_page_if_requested(struct screen *screen, unsigned key)
 {
-	size_t clocks = screen->report ? screen->report->clock_count : 0;
+	size_t clocks = screen->report ? screen->report->facts.clock_count : 0;
 
 	if (!screen->report)
 		return false;

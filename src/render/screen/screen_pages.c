@@ -73,9 +73,9 @@ static void
 put_clock_page(const struct screen *screen, struct text *left, struct text *right)
 {
 	const struct report *report = screen->report;
-	const struct report_clock *entry = &report->clocks[screen->clock];
+	const struct report_clock *entry = &report->facts.clocks[screen->clock];
 
-	if (!report->clock_count) {
+	if (!report->facts.clock_count) {
 		text_put(left, "No clock was measured.\n");
 		return;
 	}
@@ -93,7 +93,7 @@ static void
 put_timers_page(const struct screen *screen, struct text *left, struct text *right)
 {
 	(void)right;
-	if (!screen->report->interval_count)
+	if (!screen->report->facts.interval_count)
 		text_put(left, "No timer was tested.\n");
 	table_put_intervals(left, screen->report);
 }

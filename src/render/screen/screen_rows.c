@@ -41,9 +41,9 @@ put_page_title(struct text *out, const struct screen *screen)
 
 	if (!report)
 		text_printf(out, "%s", screen->title);
-	else if (screen->page == SCREEN_CLOCK && report->clock_count)
-		text_printf(out, "Clock %zu of %zu: %s", screen->clock + 1, report->clock_count,
-			    report->clocks[screen->clock].clock.id);
+	else if (screen->page == SCREEN_CLOCK && report->facts.clock_count)
+		text_printf(out, "Clock %zu of %zu: %s", screen->clock + 1, report->facts.clock_count,
+			    report->facts.clocks[screen->clock].clock.id);
 	else
 		text_printf(out, "%s", screen_page_name(screen->page));
 }
@@ -52,11 +52,11 @@ put_page_title(struct text *out, const struct screen *screen)
 static void
 put_verdict(struct text *out, const struct report *report)
 {
-	const struct report_quality *quality = &report->quality;
+	const struct report_quality *quality = &report->outcomes.quality;
 
 	text_put(out, "  ");
-	out->ink = choose_colour_on_bar(table_colour_of_verdict(report->verdict));
-	text_printf(out, " %s ", verdict_word_in_capitals(report->verdict));
+	out->ink = choose_colour_on_bar(table_colour_of_verdict(report->outcomes.verdict));
+	text_printf(out, " %s ", verdict_word_in_capitals(report->outcomes.verdict));
 	if (quality->tails_known && !quality->reliable_tails) {
 		out->ink = INK_BAR_WARN;
 		if (quality->stolen_known)

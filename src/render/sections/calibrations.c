@@ -35,7 +35,7 @@ put_reasons_for_no_rate(struct text *out, const struct report_calibration *row)
 static uint64_t
 tsc_rate_error_ppb(const struct report *report)
 {
-	const struct rate_interval *tsc = &report->tsc_within;
+	const struct rate_interval *tsc = &report->figures.tsc_within;
 
 	return scale_mul_div_up(tsc->high - tsc->low, 1000000000, 2 * tsc->value);
 }
@@ -43,22 +43,22 @@ tsc_rate_error_ppb(const struct report *report)
 void
 table_put_calibrations(struct text *out, const struct report *report)
 {
-	if (!report->calibration_count)
+	if (!report->facts.calibration_count)
 		return;
 	text_put_coloured(out, INK_HEADING,
 			  "\nCalibration loops: how systems measure a clock's rate, tried here\n\n");
 	text_put(out, "loop            clock  runs refused median ppm  worst ppm\n");
-	for (size_t i = 0; i < report->calibration_count; i++)
-		put_row_of_loop(out, &report->calibrations[i]);
-	for (size_t i = 0; i < report->calibration_count; i++) {
-		put_reasons_for_no_rate(out, &report->calibrations[i]);
-		if (report->calibrations[i].remark[0])
-			table_put_paragraph(out, 2, "%s", report->calibrations[i].remark);
+	for (size_t i = 0; i < report->facts.calibration_count; i++)
+		put_row_of_loop(out, &report->facts.calibrations[i]);
+	for (size_t i = 0; i < report->facts.calibration_count; i++) {
+		put_reasons_for_no_rate(out, &report->facts.calibrations[i]);
+		if (report->facts.calibrations[i].remark[0])
+			table_put_paragraph(out, 2, "%s", report->facts.calibrations[i].remark);
 	}
-	if (report->tsc_within.known)
+	if (report->figures.tsc_within.known)
 		table_put_paragraph(out, 0, "\"refused\": runs in which the loop gave no rate. Errors are against the TSC's "
 					"rate, measured to +-%s ppm against the reference clock.",
 				    number_ppm_from_ppb((int64_t)tsc_rate_error_ppb(report)).text);
-	if (report->calibrated[0])
-		table_put_paragraph(out, 0, "%s", report->calibrated);
+	if (report->advice.calibrated[0])
+		table_put_paragraph(out, 0, "%s", report->advice.calibrated);
 }

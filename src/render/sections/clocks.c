@@ -97,8 +97,8 @@ table_put_clocks(struct text *out, const struct report *report)
 	text_printf(out, "%-*s %12s", ID_COLUMNS, "clock", "rate");
 	text_put(out, "    res a read    min    p50    p99  p99.9   max verdict\n");
 	out->ink = INK_PLAIN;
-	for (size_t i = 0; i < report->clock_count; i++) {
-		const struct report_clock *entry = &report->clocks[i];
+	for (size_t i = 0; i < report->facts.clock_count; i++) {
+		const struct report_clock *entry = &report->facts.clocks[i];
 
 		any_open |= is_any_rule_undetermined(entry);
 		any_few |= has_too_few_reads(entry);
@@ -123,10 +123,10 @@ table_put_costs_that_differ(struct text *out, const struct report *report)
 {
 	struct phrase ranges = { "" };
 
-	for (size_t i = 0; i < report->clock_count; i++)
-		if (report->clocks[i].cost.differs && report_clock_is_main_of_device(&report->clocks[i]))
-			phrase_add(&ranges, "%s %s %s", ranges.bytes[0] ? "," : "", report->clocks[i].clock.id,
-				   phrase_read_cost(report, report->clocks[i].clock.id).bytes);
+	for (size_t i = 0; i < report->facts.clock_count; i++)
+		if (report->facts.clocks[i].cost.differs && report_clock_is_main_of_device(&report->facts.clocks[i]))
+			phrase_add(&ranges, "%s %s %s", ranges.bytes[0] ? "," : "", report->facts.clocks[i].clock.id,
+				   phrase_read_cost(report, report->facts.clocks[i].clock.id).bytes);
 	if (ranges.bytes[0])
 		table_put_wrapped(out, out->length, 2, phrase("  A read's cost differs between cores:%s.",
 							      ranges.bytes).bytes);

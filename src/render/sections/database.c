@@ -78,8 +78,8 @@ table_put_database_timing_cost(struct text *out, const struct report *report)
 	bool any = false, any_failed = false;
 
 	text_put_coloured(out, INK_HEADING, "\nWhat EXPLAIN ANALYZE costs: 2 clock reads for each row of a plan node\n\n");
-	for (size_t i = 0; i < report->clock_count; i++) {
-		const struct report_clock *entry = &report->clocks[i];
+	for (size_t i = 0; i < report->facts.clock_count; i++) {
+		const struct report_clock *entry = &report->facts.clocks[i];
 
 		if (!has_cost_for_database(entry))
 			continue;
@@ -103,7 +103,7 @@ table_put_database_timing_cost(struct text *out, const struct report *report)
 static bool
 was_device_listed(const struct report *report, const struct report_clock *entry)
 {
-	for (const struct report_clock *earlier = report->clocks; earlier < entry; earlier++)
+	for (const struct report_clock *earlier = report->facts.clocks; earlier < entry; earlier++)
 		if (has_cost_for_database(earlier) && text_equal(earlier->clock.main, entry->clock.main))
 			return true;
 	return false;
@@ -119,8 +119,8 @@ table_put_database_timing_in_short(struct text *out, const struct report *report
 
 	text_put(text, emulated ? "Timing a row of a database takes 2 clock reads, each of:" :
 		 "Timing 100,000 rows of a database takes at least:");
-	for (size_t i = 0; i < report->clock_count; i++) {
-		const struct report_clock *entry = &report->clocks[i];
+	for (size_t i = 0; i < report->facts.clock_count; i++) {
+		const struct report_clock *entry = &report->facts.clocks[i];
 
 		if (!has_cost_for_database(entry) || was_device_listed(report, entry))
 			continue;

@@ -49,10 +49,10 @@ put_note(struct text *out, const char *about, const char *sentence)
 static bool
 is_remark_repeated(const struct report *report, size_t i)
 {
-	const struct clock *clock = &report->clocks[i].clock;
+	const struct clock *clock = &report->facts.clocks[i].clock;
 
-	return i > 0 && text_equal(report->clocks[i - 1].clock.main, clock->main) &&
-	       text_equal(report->clocks[i - 1].clock.reason, clock->reason);
+	return i > 0 && text_equal(report->facts.clocks[i - 1].clock.main, clock->main) &&
+	       text_equal(report->facts.clocks[i - 1].clock.reason, clock->reason);
 }
 
 bool
@@ -60,32 +60,32 @@ table_has_findings(const struct report *report, const struct report_clock *entry
 {
 	bool any = false;
 
-	for (size_t i = 0; i < report->finding_count; i++)
-		any |= rules_does_finding_apply_to_clock(report, entry, report->findings[i].clock,
-							report->findings[i].one_way);
+	for (size_t i = 0; i < report->outcomes.finding_count; i++)
+		any |= rules_does_finding_apply_to_clock(report, entry, report->outcomes.findings[i].clock,
+							report->outcomes.findings[i].one_way);
 	return any;
 }
 
 void
 table_put_findings(struct text *out, const struct report *report, const struct report_clock *entry, bool detailed)
 {
-	for (size_t i = 0; i < report->finding_count; i++) {
-		const struct finding *finding = &report->findings[i];
+	for (size_t i = 0; i < report->outcomes.finding_count; i++) {
+		const struct finding *finding = &report->outcomes.findings[i];
 
 		if (!entry || rules_does_finding_apply_to_clock(report, entry, finding->clock, finding->one_way))
 			put_finding(out, finding, detailed);
 	}
-	if (!report->finding_count)
+	if (!report->outcomes.finding_count)
 		text_put(out, "No findings.\n");
 }
 
 void
 table_put_notes(struct text *out, const struct report *report)
 {
-	for (size_t i = 0; i < report->note_count; i++)
-		put_note(out, "", report->notes[i]);
-	for (size_t i = 0; i < report->clock_count; i++) {
-		const struct clock *clock = &report->clocks[i].clock;
+	for (size_t i = 0; i < report->facts.note_count; i++)
+		put_note(out, "", report->facts.notes[i]);
+	for (size_t i = 0; i < report->facts.clock_count; i++) {
+		const struct clock *clock = &report->facts.clocks[i].clock;
 
 		if (clock->state == CLOCK_PRESENT && clock->reason[0] && !is_remark_repeated(report, i))
 			put_note(out, clock->id, clock->reason);

@@ -24,12 +24,12 @@ table_put_run_start(struct text *out, const struct report *report)
 	struct text text;
 
 	text_init(&text, line, sizeof(line));
-	text_printf(&text, "%s (%s)", report->version, report->commit);
-	if (report->started_at[0])
-		text_printf(&text, ", started %s", report->started_at);
-	if (report->elapsed_known) {
+	text_printf(&text, "%s (%s)", report->facts.run.version, report->facts.run.commit);
+	if (report->facts.run.started_at[0])
+		text_printf(&text, ", started %s", report->facts.run.started_at);
+	if (report->facts.run.elapsed_known) {
 		text_put(&text, ", ran ");
-		text_put_decimal(&text, report->elapsed_ms, 3, 3);
+		text_put_decimal(&text, report->facts.run.elapsed_ms, 3, 3);
 		text_put(&text, " s");
 	}
 	table_put_labelled_line(out, "baretick", "%s", line);
@@ -38,14 +38,14 @@ table_put_run_start(struct text *out, const struct report *report)
 void
 table_put_summary(struct text *out, const struct report *report)
 {
-	if (report->answer.text[0])
-		table_put_labelled_line(out, "answer", "%s", report->answer.text);
+	if (report->advice.answer.text[0])
+		table_put_labelled_line(out, "answer", "%s", report->advice.answer.text);
 }
 
 void
 table_put_cpu(struct text *out, const struct report *report)
 {
-	table_put_labelled_line(out, "cpu", "%s", text_or_dash(report->cpu));
+	table_put_labelled_line(out, "cpu", "%s", text_or_dash(report->facts.machine.cpu));
 }
 
 /* Writes the options as the user gave them. */
@@ -71,12 +71,12 @@ put_fact_if_known(struct text *line, const char *before, const char *words)
 static void
 put_system_line(struct text *out, const struct report *report)
 {
-	const struct report_identity *identity = &report->identity;
+	const struct report_identity *identity = &report->facts.machine.identity;
 	char line[SYSTEM_SIZE];
 	struct text text;
 
 	text_init(&text, line, sizeof(line));
-	put_fact_if_known(&text, "", report->options.label);
+	put_fact_if_known(&text, "", report->facts.options.label);
 	put_fact_if_known(&text, "", identity->vendor);
 	if (identity->vendor[0] && identity->product[0])
 		text_printf(&text, " %s", identity->product);
@@ -100,8 +100,8 @@ put_system_line(struct text *out, const struct report *report)
 static void
 put_paravirtual_interfaces(struct text *out, const struct report *report)
 {
-	for (size_t i = 0; i < report->paravirtual.count; i++) {
-		const struct paravirtual_interface *interface = &report->paravirtual.interfaces[i];
+	for (size_t i = 0; i < report->facts.machine.paravirtual.count; i++) {
+		const struct paravirtual_interface *interface = &report->facts.machine.paravirtual.interfaces[i];
 		char line[LINE_SIZE];
 		struct text text;
 
@@ -129,8 +129,9 @@ put_duration(struct text *text, const struct report *report)
 	uint64_t quick_ns = options_default_duration_ns(PROFILE_QUICK);
 
 	text_printf(text, "%s per clock", number_from_ns(report->duration_ns).text);
-	if (report->ended_early && report->duration_ns > quick_ns)
-		text_printf(text, " to %lu.%lu s, then %s", report->ended_early_ms / 1000, report->ended_early_ms / 100 % 10,
+	if (report->facts.run.ended_early && report->duration_ns > quick_ns)
+		text_printf(text, " to %lu.%lu s, then %s", report->facts.run.ended_early_ms / 1000,
+			    report->facts.run.ended_early_ms / 100 % 10,
 			    number_from_ns(quick_ns).text);
 }
 
@@ -157,30 +158,34 @@ put_tsc_rate_error(struct text *text, const struct report *report)
 void
 table_put_machine(struct text *out, const struct report *report)
 {
-	struct rate tsc = report->tsc;
+	struct rate tsc = report->figures.tsc;
 	uint64_t tsc_millihz = tsc.den ? scale_mul_div_nearest(tsc.num, 1000, tsc.den) : 0;
 	char line[LINE_SIZE];
 	struct text text;
 
 	put_system_line(out, report);
-	if (report->hypervisor[0])
-		table_put_labelled_line(out, "machine", "hypervisor %s (%s), firmware %s", report->hypervisor,
-					text_or_dash(report->accelerator), text_or_dash(report->firmware));
+	if (report->facts.machine.hypervisor[0])
+		table_put_labelled_line(out, "machine", "hypervisor %s (%s), firmware %s",
+					report->facts.machine.hypervisor,
+					text_or_dash(report->facts.machine.accelerator),
+						text_or_dash(report->facts.machine.firmware));
 	else
-		table_put_labelled_line(out, "machine", "bare metal, firmware %s", text_or_dash(report->firmware));
+		table_put_labelled_line(out, "machine", "bare metal, firmware %s",
+					text_or_dash(report->facts.machine.firmware));
 	put_paravirtual_interfaces(out, report);
 	text_init(&text, line, sizeof(line));
 	put_duration(&text, report);
-	table_put_labelled_line(out, "cores", "%u listed, %u started; %s; TSC bracket: %s", report->cores_listed,
-				report->cores_started, line, text_or_dash(report->fence));
+	table_put_labelled_line(out, "cores", "%u listed, %u started; %s; TSC bracket: %s",
+				report->facts.machine.cores_listed,
+				report->facts.machine.cores_started, line, text_or_dash(report->facts.machine.fence));
 	put_given_options(out, report);
 	text_init(&text, line, sizeof(line));
 	if (tsc_millihz)
 		put_tsc_rate_error(&text, report);
 	table_put_labelled_line(out, "tsc", "%s%s%s%s, %s",
 				tsc_millihz ? number_from_millihz(tsc_millihz).text : "rate unknown: 1 tick is shown as 1 ns", line,
-				report->tsc_source[0] ? ", " : "", report->tsc_source,
-				report->tsc_is_invariant ? "invariant" : "not invariant");
+				report->figures.tsc_source[0] ? ", " : "", report->figures.tsc_source,
+				report->facts.machine.tsc_is_invariant ? "invariant" : "not invariant");
 	text_init(&text, line, sizeof(line));
 	table_put_skew_in_short(&text, report);
 	table_put_labelled_line(out, "skew", "%s", line);
@@ -194,22 +199,24 @@ table_put_verdict(struct text *out, const struct report *report)
 	struct text text;
 
 	text_init(&text, line, sizeof(line));
-	text_printf(&text, ", %zu finding%s", report->finding_count, table_plural_ending(report->finding_count));
-	if (report->ended_early)
-		text_printf(&text, "; ended early at %lu.%lu s", report->ended_early_ms / 1000,
-			    report->ended_early_ms / 100 % 10);
-	text_put(&text, report->incomplete ? "; not everything was measured" : "");
-	if (report->unjudged[0])
-		text_printf(&text, "; %s", report->unjudged);
+	text_printf(&text, ", %zu finding%s", report->outcomes.finding_count,
+		    table_plural_ending(report->outcomes.finding_count));
+	if (report->facts.run.ended_early)
+		text_printf(&text, "; ended early at %lu.%lu s", report->facts.run.ended_early_ms / 1000,
+			    report->facts.run.ended_early_ms / 100 % 10);
+	text_put(&text, report->facts.run.incomplete ? "; not everything was measured" : "");
+	if (report->outcomes.unjudged[0])
+		text_printf(&text, "; %s", report->outcomes.unjudged);
 	text_printf(out, "%-*s", TABLE_LABEL_COLUMNS, "verdict");
-	text_put_coloured(out, table_colour_of_verdict(report->verdict), verdict_word_in_capitals(report->verdict));
+	text_put_coloured(out, table_colour_of_verdict(report->outcomes.verdict),
+			  verdict_word_in_capitals(report->outcomes.verdict));
 	table_put_wrapped(out, line_start, TABLE_LABEL_COLUMNS, line);
 }
 
 void
 table_put_timing_quality(struct text *out, const struct report *report)
 {
-	const struct report_quality *quality = &report->quality;
+	const struct report_quality *quality = &report->outcomes.quality;
 	size_t line_start = out->length;
 
 	if (!quality->text[0])
@@ -226,12 +233,12 @@ table_put_phases(struct text *out, const struct report *report)
 	struct table_sentence sentence;
 	struct text *text = table_begin_sentence(&sentence);
 
-	if (!report->phase_count || !report->tsc.den)
+	if (!report->facts.run.phase_count || !report->figures.tsc.den)
 		return;
 	text_put_coloured(out, INK_HEADING, "\nDurations of the run's phases\n\n");
-	for (size_t i = 0; i < report->phase_count; i++)
-		text_printf(text, "%s%s %lu ms", i ? ", " : "", report->phases[i].id,
-			    report_ticks_to_ms(report, report->phases[i].ticks));
+	for (size_t i = 0; i < report->facts.run.phase_count; i++)
+		text_printf(text, "%s%s %lu ms", i ? ", " : "", report->facts.run.phases[i].id,
+			    report_ticks_to_ms(report, report->facts.run.phases[i].ticks));
 	text_put_char(text, '.');
 	table_end_sentence(out, &sentence);
 }

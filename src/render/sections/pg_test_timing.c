@@ -52,7 +52,7 @@ table_put_durations_of_clock(struct text *out, const struct report *report, cons
 
 	if (!entry->latency || !entry->latency->count)
 		return;
-	scale_init(&scale, report->tsc);
+	scale_init(&scale, report->figures.tsc);
 	out->ink = INK_HEADING;
 	text_printf(out, "\n%s: %s\n", entry->clock.id, entry->clock.title);
 	out->ink = INK_PLAIN;
@@ -60,13 +60,13 @@ table_put_durations_of_clock(struct text *out, const struct report *report, cons
 	text_put_decimal(out, latency_loop_time_ps(entry->latency, &scale), 3, 2);
 	text_put(out, " ns\n");
 	put_octave_rows(out, entry->latency);
-	put_observed_durations(out, entry->latency, report->options.cutoff_millionths);
+	put_observed_durations(out, entry->latency, report->facts.options.cutoff_millionths);
 }
 
 void
 table_put_durations(struct text *out, const struct report *report)
 {
 	text_put(out, "\n" TABLE_DURATIONS "\n");
-	for (size_t i = 0; i < report->clock_count; i++)
-		table_put_durations_of_clock(out, report, &report->clocks[i]);
+	for (size_t i = 0; i < report->facts.clock_count; i++)
+		table_put_durations_of_clock(out, report, &report->facts.clocks[i]);
 }

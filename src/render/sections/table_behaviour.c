@@ -74,9 +74,9 @@ put_outcome_mark(struct text *out, const struct report *report, const char *time
 	const struct outcome_look *worst = NULL;
 
 	text_printf(out, "%*s", (int)text_length(skip_irq_prefix(rule)), "");
-	for (size_t i = 0; i < report->behaviours.count; i++) {
-		const struct behaviour *row = &report->behaviours.rows[i];
-		enum outcome outcome = rules_get_outcome(row, &report->options);
+	for (size_t i = 0; i < report->outcomes.behaviours.count; i++) {
+		const struct behaviour *row = &report->outcomes.behaviours.rows[i];
+		enum outcome outcome = rules_get_outcome(row, &report->facts.options);
 
 		if (!text_equal(row->clock, timer) || !text_equal(row->rule, rule))
 			continue;
@@ -92,11 +92,11 @@ put_outcome_mark(struct text *out, const struct report *report, const char *time
 static bool
 is_first_check_of_timer(const struct report *report, size_t index)
 {
-	const struct behaviour *row = &report->behaviours.rows[index];
+	const struct behaviour *row = &report->outcomes.behaviours.rows[index];
 
 	for (size_t i = 0; i < index; i++)
-		if (is_timer_check(&report->behaviours.rows[i]) &&
-		    text_equal(report->behaviours.rows[i].clock, row->clock))
+		if (is_timer_check(&report->outcomes.behaviours.rows[i]) &&
+		    text_equal(report->outcomes.behaviours.rows[i].clock, row->clock))
 			return false;
 	return is_timer_check(row);
 }
@@ -107,7 +107,7 @@ put_outcomes_of_timers(struct text *out, const struct report *report)
 {
 	bool any = false;
 
-	for (size_t i = 0; i < report->behaviours.count; i++) {
+	for (size_t i = 0; i < report->outcomes.behaviours.count; i++) {
 		if (!is_first_check_of_timer(report, i))
 			continue;
 		if (!any) {
@@ -117,9 +117,9 @@ put_outcomes_of_timers(struct text *out, const struct report *report)
 			text_put_char(out, '\n');
 		}
 		any = true;
-		text_printf(out, "%-*s", TIMER_COLUMNS, report->behaviours.rows[i].clock);
+		text_printf(out, "%-*s", TIMER_COLUMNS, report->outcomes.behaviours.rows[i].clock);
 		for (size_t rule = 0; rule < TIMER_RULES; rule++)
-			put_outcome_mark(out, report, report->behaviours.rows[i].clock, timer_rules[rule]);
+			put_outcome_mark(out, report, report->outcomes.behaviours.rows[i].clock, timer_rules[rule]);
 		table_end_line(out);
 	}
 	if (!any)
@@ -133,9 +133,9 @@ put_outcomes_of_timers(struct text *out, const struct report *report)
 static bool
 is_rule_unchecked_for(const struct report *report, size_t index, enum unchecked reason)
 {
-	const struct behaviour *row = &report->behaviours.rows[index];
+	const struct behaviour *row = &report->outcomes.behaviours.rows[index];
 
-	return row->unchecked == reason && rules_get_outcome(row, &report->options) == OUTCOME_NOT_CHECKED;
+	return row->unchecked == reason && rules_get_outcome(row, &report->facts.options) == OUTCOME_NOT_CHECKED;
 }
 
 /*
@@ -145,26 +145,26 @@ is_rule_unchecked_for(const struct report *report, size_t index, enum unchecked 
 static void
 put_unchecked_rules(struct text *out, const struct report *report, enum unchecked reason, const char *words)
 {
-	size_t line_start = out->length, count = report->behaviours.count;
+	size_t line_start = out->length, count = report->outcomes.behaviours.count;
 	char bytes[UNCHECKED_SIZE];
 	struct text text;
 
 	text_init(&text, bytes, sizeof(bytes));
 	for (size_t i = 0; i < count; i++) {
-		const char *rule = report->behaviours.rows[i].rule, *comma = "";
+		const char *rule = report->outcomes.behaviours.rows[i].rule, *comma = "";
 		bool is_first = is_rule_unchecked_for(report, i, reason);
 
 		for (size_t before = 0; before < i; before++)
 			is_first &= !is_rule_unchecked_for(report, before, reason) ||
-				    !text_equal(report->behaviours.rows[before].rule, rule);
+				    !text_equal(report->outcomes.behaviours.rows[before].rule, rule);
 		if (!is_first)
 			continue;
 		text_printf(&text, "%s%s (", text.length ? ", " : words, rule);
 		for (size_t other = i; other < count; other++) {
 			if (!is_rule_unchecked_for(report, other, reason) ||
-			    !text_equal(report->behaviours.rows[other].rule, rule))
+			    !text_equal(report->outcomes.behaviours.rows[other].rule, rule))
 				continue;
-			text_printf(&text, "%s%s", comma, report->behaviours.rows[other].clock);
+			text_printf(&text, "%s%s", comma, report->outcomes.behaviours.rows[other].clock);
 			comma = ", ";
 		}
 		text_put(&text, ")");
@@ -183,22 +183,22 @@ table_put_behaviours_of_clock(struct text *out, const struct report *report, con
 {
 	bool any = false;
 
-	for (size_t i = 0; i < report->behaviours.count; i++) {
-		const struct behaviour *row = &report->behaviours.rows[i];
+	for (size_t i = 0; i < report->outcomes.behaviours.count; i++) {
+		const struct behaviour *row = &report->outcomes.behaviours.rows[i];
 
 		if (!text_equal(clock, row->clock))
 			continue;
 		if (!any)
 			text_put_coloured(out, INK_HEADING, "\nSpecified behaviour\n\n");
 		any = true;
-		put_behaviour_row(out, row, &report->options);
+		put_behaviour_row(out, row, &report->facts.options);
 	}
 }
 
 void
 table_put_behaviours(struct text *out, const struct report *report)
 {
-	size_t count = report->behaviours.count, passed = rules_count_outcomes(report, NULL, OUTCOME_PASSED);
+	size_t count = report->outcomes.behaviours.count, passed = rules_count_outcomes(report, NULL, OUTCOME_PASSED);
 
 	if (!count)
 		return;
@@ -206,10 +206,10 @@ table_put_behaviours(struct text *out, const struct report *report)
 	put_outcomes_of_timers(out, report);
 	text_printf(out, "%zu of %zu tests passed%s\n", passed, count, passed == count ? "." : ". The others:");
 	for (size_t i = 0; i < count; i++)
-		if (rules_get_outcome(&report->behaviours.rows[i], &report->options) != OUTCOME_PASSED &&
+		if (rules_get_outcome(&report->outcomes.behaviours.rows[i], &report->facts.options) != OUTCOME_PASSED &&
 		    !is_rule_unchecked_for(report, i, UNCHECKED_GUEST) &&
 		    !is_rule_unchecked_for(report, i, UNCHECKED_NO_REFERENCE))
-			put_behaviour_row(out, &report->behaviours.rows[i], &report->options);
+			put_behaviour_row(out, &report->outcomes.behaviours.rows[i], &report->facts.options);
 	put_unchecked_rules(out, report, UNCHECKED_GUEST, "Cannot be judged in a guest or an emulator: ");
 	put_unchecked_rules(out, report, UNCHECKED_NO_REFERENCE, "No independent reference: ");
 }
@@ -225,14 +225,15 @@ do_versions_agree(const struct report_taken *a, const struct report_taken *b)
 static void
 put_clocks_of_systems(struct text *out, const struct report *report)
 {
-	const struct report_taken *rows = report->taken;
+	const struct report_taken *rows = report->advice.taken;
 
-	for (size_t first = 0, last; first < report->taken_count; first = last + 1) {
+	for (size_t first = 0, last; first < report->advice.taken_count; first = last + 1) {
 		size_t line_start = out->length;
 		struct table_sentence sentence;
 		struct text *text = table_begin_sentence(&sentence);
 
-		for (last = first; last + 1 < report->taken_count && do_versions_agree(&rows[last], &rows[last + 1]); last++)
+		for (last = first; last + 1 < report->advice.taken_count &&
+		     do_versions_agree(&rows[last], &rows[last + 1]); last++)
 			;
 		text_put(text, phrase_linux_versions(&rows[first], &rows[last]).bytes);
 		if (!rows[first].safety) /* the row of programs that read the TSC is about safety, and not about a choice */
@@ -248,13 +249,13 @@ put_clocks_of_systems(struct text *out, const struct report *report)
 void
 table_put_advice(struct text *out, const struct report *report)
 {
-	if (!report->advice.count)
+	if (!report->advice.ranking.count)
 		return;
 	text_put_coloured(out, INK_HEADING, "\nClocks by preference: by Linux's rating class, then by cost\n");
 	table_put_sentence(out, "The ratings are in Linux's code. Each hundred is a class, such as 200 to 299.");
 	text_put_char(out, '\n');
-	for (size_t i = 0; i < report->advice.count; i++) {
-		bool avoid = report->advice.rows[i].avoid;
+	for (size_t i = 0; i < report->advice.ranking.count; i++) {
+		bool avoid = report->advice.ranking.rows[i].avoid;
 		size_t line_start = out->length;
 
 		out->ink = avoid ? INK_WARN : INK_PLAIN;
@@ -263,18 +264,19 @@ table_put_advice(struct text *out, const struct report *report)
 		else
 			text_printf(out, "%5zu. ", i + 1);
 		out->ink = INK_PLAIN;
-		text_printf(out, "%s: ", report->advice.rows[i].clock);
-		table_put_wrapped(out, line_start, ADVICE_INDENT, report->advice.rows[i].reason);
+		text_printf(out, "%s: ", report->advice.ranking.rows[i].clock);
+		table_put_wrapped(out, line_start, ADVICE_INDENT, report->advice.ranking.rows[i].reason);
 	}
 	put_clocks_of_systems(out, report);
-	if (!report->taken_count && report->options.clocks.count)
+	if (!report->advice.taken_count && report->facts.options.clocks.count)
 		table_put_sentence(out, "Which clock a system takes is predicted only without the option clocks=, because "
 				   "each may take a clock that the option excludes.");
-	if (report->tick.reason[0]) {
+	if (report->advice.tick.reason[0]) {
 		size_t line_start = out->length;
 
-		text_printf(out, "%-*s%s%s", ADVICE_INDENT, "tick", report->tick.source ? report->tick.source : "",
-			    report->tick.source ? ": " : "");
-		table_put_wrapped(out, line_start, ADVICE_INDENT, report->tick.reason);
+		text_printf(out, "%-*s%s%s", ADVICE_INDENT, "tick",
+			    report->advice.tick.source ? report->advice.tick.source : "",
+			    report->advice.tick.source ? ": " : "");
+		table_put_wrapped(out, line_start, ADVICE_INDENT, report->advice.tick.reason);
 	}
 }

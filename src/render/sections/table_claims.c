@@ -54,14 +54,14 @@ put_claim_row(struct text *out, const struct report_claim *row)
 void
 table_put_claims(struct text *out, const struct report *report)
 {
-	if (!report->claim_count)
+	if (!report->facts.claim_count)
 		return;
 	text_put_coloured(out, INK_HEADING,
 			  "\nClaimed rates of the clocks, and the systems that use them without measuring\n\n");
 	text_printf(out, "%-*s%-*s%12s%12s  taken by\n", CLOCK_COLUMNS, "clock", SOURCE_COLUMNS, "source", "claimed",
 		    "error ppm");
-	for (size_t i = 0; i < report->claim_count; i++)
-		put_claim_row(out, &report->claims[i]);
+	for (size_t i = 0; i < report->facts.claim_count; i++)
+		put_claim_row(out, &report->facts.claims[i]);
 	text_put_char(out, '\n');
 	table_put_sentence(out,
 			   "Error: how much faster the clock runs than claimed. A system that uses the claim runs fast by "

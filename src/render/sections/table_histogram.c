@@ -138,8 +138,8 @@ make_histogram_block(const struct text *out, const struct report *report, const 
 	struct block block = { .count = count, .bar_columns = get_bar_width(out, count) };
 
 	for (size_t i = 0; i < count; i++) {
-		block.ids[i] = report->clocks[picked[i]].clock.id;
-		block.clocks[i] = report->clocks[picked[i]].latency;
+		block.ids[i] = report->facts.clocks[picked[i]].clock.id;
+		block.clocks[i] = report->facts.clocks[picked[i]].latency;
 	}
 	return block;
 }
@@ -182,7 +182,7 @@ table_put_all_histograms(struct text *out, const struct report *report)
 void
 table_put_histogram_of_clock(struct text *out, const struct report *report, size_t clock)
 {
-	const struct latency *latency = report->clocks[clock].latency;
+	const struct latency *latency = report->facts.clocks[clock].latency;
 
 	if (latency && latency->count) {
 		struct block block = make_histogram_block(out, report, &clock, 1);

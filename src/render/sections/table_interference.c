@@ -11,15 +11,15 @@ count_observed_cores(const struct report *report)
 {
 	size_t observed = 0;
 
-	for (size_t i = 0; i < report->core_count; i++)
-		observed += report->cores[i].observed_ns != 0;
+	for (size_t i = 0; i < report->facts.core_count; i++)
+		observed += report->facts.cores[i].observed_ns != 0;
 	return observed;
 }
 
 static void
 put_gaps_sentence(struct text *text, const struct report *report)
 {
-	const struct report_interference *all = &report->interference;
+	const struct report_interference *all = &report->figures.interference;
 	struct number threshold = number_from_ns(all->threshold_ns), observed = number_from_ns(all->observed_ns);
 	size_t cores = count_observed_cores(report);
 
@@ -39,14 +39,14 @@ put_gaps_sentence(struct text *text, const struct report *report)
 		    "clock fail, but may leave a test undecided.",
 		    number_as_percent(all->total_ns, all->observed_ns, SHARE_DIGITS).text,
 		    number_from_ns(all->worst_ns).text, all->worst_core,
-		    report->hypervisor[0] ? "a busy host or SMIs (system management interrupts)" :
+		    report->facts.machine.hypervisor[0] ? "a busy host or SMIs (system management interrupts)" :
 					    "SMIs (system management interrupts)");
 }
 
 static void
 put_stolen_time_sentence(struct text *out, const struct report *report)
 {
-	const struct report_interference *all = &report->interference;
+	const struct report_interference *all = &report->figures.interference;
 	struct table_sentence sentence;
 	struct text *text = table_begin_sentence(&sentence);
 
@@ -89,9 +89,9 @@ table_put_interference(struct text *out, const struct report *report)
 	if (!count)
 		return;
 	text_printf(out, "\"hits\": reads that took over %s longer than the median.\n\n",
-		    number_from_ns(report->options.gap_ns).text);
+		    number_from_ns(report->facts.options.gap_ns).text);
 	text_printf(out, "%*s     all reads  without hits\n", ID_COLUMNS + 22, "");
 	text_printf(out, "%-*s %11s %9s  p99.9    max  p99.9    max\n", ID_COLUMNS, "clock", "reads", "hits");
 	for (size_t i = 0; i < count; i++)
-		put_row_of_clock(out, &report->clocks[picked[i]], report->options.gap_ns);
+		put_row_of_clock(out, &report->facts.clocks[picked[i]], report->facts.options.gap_ns);
 }

@@ -72,7 +72,7 @@ put_interval_row(struct text *out, const struct report_interval *row, size_t col
 static bool
 is_row_of_boot_core(const struct report *report, const struct report_interval *row)
 {
-	return report->core_count == 0 || row->core == report->cores[0].apic_id;
+	return report->facts.core_count == 0 || row->core == report->facts.cores[0].apic_id;
 }
 
 /* Writes a row for each timer test on a core other than the boot core. */
@@ -81,8 +81,8 @@ put_rows_of_other_cores(struct text *out, const struct report *report)
 {
 	bool any = false;
 
-	for (size_t i = 0; i < report->interval_count; i++) {
-		const struct report_interval *row = &report->intervals[i];
+	for (size_t i = 0; i < report->facts.interval_count; i++) {
+		const struct report_interval *row = &report->facts.intervals[i];
 
 		if (is_row_of_boot_core(report, row))
 			continue;
@@ -122,15 +122,15 @@ has_row_with_masked_interrupts(const struct report *report)
 {
 	bool any = false;
 
-	for (size_t i = 0; i < report->interval_count; i++)
-		any |= report->intervals[i].held_ns != 0;
+	for (size_t i = 0; i < report->facts.interval_count; i++)
+		any |= report->facts.intervals[i].held_ns != 0;
 	return any;
 }
 
 void
 table_put_intervals(struct text *out, const struct report *report)
 {
-	if (!report->interval_count)
+	if (!report->facts.interval_count)
 		return;
 	text_put_coloured(out, INK_HEADING, "\nTimer interrupts on the boot core, and by how much they came late\n\n");
 	table_put_sentence(out, "A timer sends interrupts, and a clock is read. A device that does both is judged by separate "
@@ -140,14 +140,14 @@ table_put_intervals(struct text *out, const struct report *report)
 			   "\"/\": periodic, otherwise one-shots. \"min\" to \"max\": lateness, each +- \"error\".");
 	text_put_char(out, '\n');
 	text_put(out, "source         period due mis ear dbl exc     min     p50    p99    max  error\n");
-	for (size_t i = 0; i < report->interval_count; i++)
-		if (is_row_of_boot_core(report, &report->intervals[i]))
-			put_interval_row(out, &report->intervals[i], SOURCE_COLUMNS);
+	for (size_t i = 0; i < report->facts.interval_count; i++)
+		if (is_row_of_boot_core(report, &report->facts.intervals[i]))
+			put_interval_row(out, &report->facts.intervals[i], SOURCE_COLUMNS);
 	put_rows_of_other_cores(out, report);
 	if (!has_row_with_masked_interrupts(report))
 		return;
 	text_put_char(out, '\n');
-	for (size_t i = 0; i < report->interval_count; i++)
-		put_missed_deadline_policy(out, &report->intervals[i]);
+	for (size_t i = 0; i < report->facts.interval_count; i++)
+		put_missed_deadline_policy(out, &report->facts.intervals[i]);
 	table_put_sentence(out, "Interrupts after such periods do not affect the verdict.");
 }

@@ -20,7 +20,7 @@ largest_p99_ns(const struct stretch *stretch, size_t clock)
 	uint64_t largest = 0;
 
 	for (size_t r = stretch->from; r < stretch->to; r++) {
-		const struct series_clock *read = &stretch->report->series.rows[r].clocks[clock];
+		const struct series_clock *read = &stretch->report->facts.series.rows[r].clocks[clock];
 
 		if (read->count && read->p99_ns > largest)
 			largest = read->p99_ns;
@@ -36,7 +36,7 @@ mean_rate_of_rows(const struct stretch *stretch, size_t clock)
 	int64_t count = 0;
 
 	for (size_t r = stretch->from; r < stretch->to; r++) {
-		const struct interval_ppb *rate = &stretch->report->series.rows[r].clocks[clock].rate;
+		const struct interval_ppb *rate = &stretch->report->facts.series.rows[r].clocks[clock].rate;
 
 		if (!rate->known)
 			continue;
@@ -52,12 +52,12 @@ static uint64_t
 largest_offset_ns(const struct stretch *stretch)
 {
 	const struct report *report = stretch->report;
-	const struct series *series = &report->series;
+	const struct series *series = &report->facts.series;
 	struct offset range = { 0, 0 };
 
 	for (size_t r = stretch->from; r < stretch->to; r++)
-		for (size_t i = 0; i < report->core_count; i++)
-			if (!report->cores[i].boot)
+		for (size_t i = 0; i < report->facts.core_count; i++)
+			if (!report->facts.cores[i].boot)
 				range = offset_hull(range, series_add_resolution(series, series->rows[r].offsets[i]));
 	return (uint64_t)report_ticks_to_ns(report, offset_max_abs(range)).high;
 }
@@ -68,7 +68,7 @@ longest_gap_ns(const struct stretch *stretch)
 	uint64_t longest = 0;
 
 	for (size_t r = stretch->from; r < stretch->to; r++) {
-		const struct series_row *row = &stretch->report->series.rows[r];
+		const struct series_row *row = &stretch->report->facts.series.rows[r];
 
 		if (row->gaps && row->worst_gap_ns > longest)
 			longest = row->worst_gap_ns;
@@ -107,7 +107,7 @@ put_rate(struct text *out, const struct interval_ppb *rate, int width)
 static bool
 are_rates_relative_to_clock(const struct report *report, size_t clock)
 {
-	return text_equal(report->clocks[clock].clock.id, report->relative_to);
+	return text_equal(report->facts.clocks[clock].clock.id, report->figures.relative_to);
 }
 
 static size_t
@@ -122,7 +122,7 @@ static void
 put_series_line(struct text *out, const struct stretch *stretch)
 {
 	const struct report *report = stretch->report;
-	const struct series_row *last = &report->series.rows[stretch->to - 1];
+	const struct series_row *last = &report->facts.series.rows[stretch->to - 1];
 	size_t picked[REPORT_CLOCKS_MAX], count = find_clocks_in_series(report, picked);
 
 	text_printf(out, "%6lu s", (report_run_time_ns(report, last->to_tsc) + NS_PER_S / 2) / NS_PER_S);
@@ -145,29 +145,31 @@ table_put_series_heading(struct text *out, const struct report *report)
 
 	text_printf(out, "%8s%8s%8s", "up to", "gap", "cores");
 	for (size_t i = 0; i < count; i++)
-		text_printf(out, "%8s%10s", report->clocks[picked[i]].clock.id, "ppm");
+		text_printf(out, "%8s%10s", report->facts.clocks[picked[i]].clock.id, "ppm");
 	text_put_char(out, '\n');
 }
 
 void
 table_put_latest_series_row(struct text *out, const struct report *report)
 {
-	if (report->series.count)
-		put_series_line(out, &(struct stretch){ report, report->series.count - 1, report->series.count });
+	if (report->facts.series.count)
+		put_series_line(out, &(struct stretch){ report, report->facts.series.count - 1,
+							report->facts.series.count });
 }
 
 /* Returns true if the offset in at least one row can be larger than the bound of the offsets for the whole run. */
 static bool
 does_row_exceed_bound(const struct report *report)
 {
-	return report->skew.within_known &&
-	       largest_offset_ns(&(struct stretch){ report, 0, report->series.count }) > report->skew.within_ns;
+	return report->figures.skew.within_known &&
+	       largest_offset_ns(&(struct stretch){ report, 0, report->facts.series.count }) >
+		       report->figures.skew.within_ns;
 }
 
 void
 table_put_series(struct text *out, const struct report *report)
 {
-	size_t rows = report->series.count, lines = rows < LINES_MAX ? rows : LINES_MAX;
+	size_t rows = report->facts.series.count, lines = rows < LINES_MAX ? rows : LINES_MAX;
 
 	if (!rows)
 		return;
@@ -178,7 +180,7 @@ table_put_series(struct text *out, const struct report *report)
 	text_put_char(out, '\n');
 	table_put_paragraph(out, 2, "\"gap\": longest time stolen from a core at once. \"cores\": largest possible offset "
 				"from the boot core's TSC. Clocks: largest p99 latency, and rate in ppm against %s.",
-			    report->relative_to ? report->relative_to : "another");
+			    report->figures.relative_to ? report->figures.relative_to : "another");
 	if (does_row_exceed_bound(report))
 		table_put_paragraph(out, 2, "\"cores\" comes from separate and mostly shorter measurements, so it can be larger "
 				    "than the bound under \"TSC synchronisation of the cores\". The offset may also really have "

@@ -17,10 +17,10 @@ table_render(struct text *out, const struct report *report)
 	table_put_clocks(out, report);
 	table_put_costs_that_differ(out, report);
 	text_put_char(out, '\n');
-	if (report->finding_count)
+	if (report->outcomes.finding_count)
 		table_put_findings(out, report, NULL, true);
 	table_put_notes(out, report);
-	if (!report->finding_count)
+	if (!report->outcomes.finding_count)
 		table_put_findings(out, report, NULL, true);
 	table_put_advice(out, report);
 	table_put_all_histograms(out, report);

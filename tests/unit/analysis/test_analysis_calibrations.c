@@ -23,11 +23,12 @@ begin(void **state)
 {
 	(void)state;
 	memset(&report, 0, sizeof(report));
-	report.tsc = (struct rate){ 2000000000, 1 };
-	report.tsc_within = (struct rate_interval){ true, 2000000000000000, 1999999000000000, 2000001000000000 };
-	report.calibration_count = 2;
-	report.calibrations[0].loop = &quick;
-	report.calibrations[1].loop = &slow;
+	report.figures.tsc = (struct rate){ 2000000000, 1 };
+	report.figures.tsc_within = (struct rate_interval){ true, 2000000000000000, 1999999000000000,
+							    2000001000000000 };
+	report.facts.calibration_count = 2;
+	report.facts.calibrations[0].loop = &quick;
+	report.facts.calibrations[1].loop = &slow;
 	record_begin(&record, bytes, sizeof(bytes));
 	return 0;
 }
@@ -45,7 +46,7 @@ analyse(size_t row)
 {
 	analysis_calculate_calibrations(bytes, record.length, &report);
 	recommend_describe_calibrations(&report);
-	return &report.calibrations[row];
+	return &report.facts.calibrations[row];
 }
 
 static void
@@ -66,15 +67,15 @@ TEST(median_and_worst_error_include_all_runs_with_a_rate)
 	put(&of_slow, (struct record_calibrated[]){ { 2000000000, NONE } }, 1);
 	put(&of_quick, (struct record_calibrated[]){ { 2000002000, NONE }, { 0, 1 }, { 0, 0 } }, 3);
 	assert_ppb(&analyse(0)->median, 1000, 499, 1501);
-	assert_ppb(&report.calibrations[0].worst, -100000, -100500, -99500);
-	assert_int_equal(report.calibrations[0].runs, 6);
-	assert_int_equal(report.calibrations[0].refused, 3);
-	assert_int_equal(report.calibrations[0].refusal_count, 2);
-	assert_string_equal(report.calibrations[0].refusals[0].reason, "it is slow");
-	assert_int_equal(report.calibrations[0].refusals[0].count, 1);
-	assert_int_equal(report.calibrations[0].refusals[1].count, 2);
-	assert_int_equal(report.calibrations[1].runs, 1);
-	assert_string_equal(report.calibrated,
+	assert_ppb(&report.facts.calibrations[0].worst, -100000, -100500, -99500);
+	assert_int_equal(report.facts.calibrations[0].runs, 6);
+	assert_int_equal(report.facts.calibrations[0].refused, 3);
+	assert_int_equal(report.facts.calibrations[0].refusal_count, 2);
+	assert_string_equal(report.facts.calibrations[0].refusals[0].reason, "it is slow");
+	assert_int_equal(report.facts.calibrations[0].refusals[0].count, 1);
+	assert_int_equal(report.facts.calibrations[0].refusals[1].count, 2);
+	assert_int_equal(report.facts.calibrations[1].runs, 1);
+	assert_string_equal(report.advice.calibrated,
 			    "Linux's calibration loop for the TSC, run here, is wrong by up to 100.0 ppm in 3 runs. "
 			    "The quick loop gives no rate in 3 of 6 runs. Linux then "
 			    "uses the slower loop, which is wrong by up to 0.0 ppm.");
@@ -85,7 +86,7 @@ TEST(if_a_kernels_quick_loop_always_fails_its_slower_loop_counts)
 	put(&of_quick, (struct record_calibrated[]){ { 0, 0 }, { 0, 0 } }, 2);
 	put(&of_slow, (struct record_calibrated[]){ { 2000005000, NONE } }, 1);
 	assert_false(analyse(0)->median.known);
-	assert_string_equal(report.calibrated,
+	assert_string_equal(report.advice.calibrated,
 			    "Linux's calibration loop for the TSC, run here, is wrong by up to 2.5 ppm in 1 run, by "
 			    "the slower loop. The quick loop gives no rate in each of 2 runs.");
 }
@@ -93,7 +94,7 @@ TEST(if_a_kernels_quick_loop_always_fails_its_slower_loop_counts)
 TEST(a_loop_without_a_run_has_no_error)
 {
 	assert_int_equal(analyse(0)->runs, 0);
-	assert_string_equal(report.calibrated, "");
+	assert_string_equal(report.advice.calibrated, "");
 }
 
 /* The timer counts at 100 MHz, so its number of ticks is exact to 1 in 100,000. The TSC's rate is exact to 0.5 ppm. */
@@ -121,28 +122,29 @@ put_readings_of_edk2(uint32_t run, uint64_t ticks)
 
 TEST(a_result_that_is_far_off_is_explained_if_the_record_proves_an_interruption)
 {
-	report.calibrations[0].loop = &edk2;
+	report.facts.calibrations[0].loop = &edk2;
 	put_readings_of_edk2(0, 202800);
 	put_readings_of_edk2(1, 20000000);
 	put(&of_edk2, (struct record_calibrated[]){ { 1999810800, NONE }, { 197220000000, NONE } }, 2);
 	assert_true(analyse(0)->worst.value > 90000000000);
-	assert_int_equal(report.calibrations[0].worst_run_ns, 10000000);
-	assert_int_equal(report.calibrations[0].shortest_run_ns, 101400);
-	assert_string_equal(report.calibrations[0].remark, "The run of edk2 with the worst error took 10.0 ms, and the "
+	assert_int_equal(report.facts.calibrations[0].worst_run_ns, 10000000);
+	assert_int_equal(report.facts.calibrations[0].shortest_run_ns, 101400);
+	assert_string_equal(report.facts.calibrations[0].remark,
+			    "The run of edk2 with the worst error took 10.0 ms, and the "
 			    "shortest run 101 us: it was interrupted, or a clock that it reads stopped or jumped.");
 	/* Without an interruption, or without the readings of the worst run, the cause is unknown. */
 	put_readings_of_edk2(2, 405600);
 	put(&of_edk2, (struct record_calibrated[]){ { 394440000000, NONE } }, 1);
 	analyse(0);
-	assert_int_equal(report.calibrations[0].worst_run_ns, 202800);
+	assert_int_equal(report.facts.calibrations[0].worst_run_ns, 202800);
 	put_readings_of_edk2(3, 202800);
 	put(&of_edk2, (struct record_calibrated[]){ { 1999810800, NONE } }, 1);
 	analyse(0);
-	assert_int_equal(report.calibrations[0].worst_run_ns, 202800);
+	assert_int_equal(report.facts.calibrations[0].worst_run_ns, 202800);
 	record_begin(&record, bytes, sizeof(bytes));
 	put(&of_edk2, (struct record_calibrated[]){ { 1999810800, NONE }, { 197220000000, NONE } }, 2);
 	assert_int_equal(analyse(0)->worst_run_ns, 0);
-	assert_string_equal(report.calibrations[0].remark,
+	assert_string_equal(report.facts.calibrations[0].remark,
 			    "The worst error of edk2 is above 1 %, for an unknown reason.");
 }
 
@@ -165,16 +167,16 @@ TEST(an_error_of_1_percent_has_no_remark_and_a_larger_one_has)
 
 TEST(errors_are_unknown_without_the_tscs_rate)
 {
-	report.tsc_within.known = false;
+	report.figures.tsc_within.known = false;
 	put(&of_quick, (struct record_calibrated[]){ { 2000000000, NONE }, { 0, 0 } }, 2);
 	assert_false(analyse(0)->worst.known);
-	assert_int_equal(report.calibrations[0].runs, 2);
-	assert_int_equal(report.calibrations[0].refused, 1);
+	assert_int_equal(report.facts.calibrations[0].runs, 2);
+	assert_int_equal(report.facts.calibrations[0].refused, 1);
 }
 
 TEST(an_impossible_rate_does_not_overflow)
 {
 	put(&of_quick, (struct record_calibrated[]){ { UINT64_MAX, NONE } }, 1);
 	assert_true(analyse(0)->worst.value > 9000000000000);
-	assert_string_equal(number_ppm_from_ppb(report.calibrations[0].worst.value).text, ">1e6");
+	assert_string_equal(number_ppm_from_ppb(report.facts.calibrations[0].worst.value).text, ">1e6");
 }

@@ -68,9 +68,9 @@ begin(void **state)
 	(void)state;
 	memset(&report, 0, sizeof(report));
 	memset(&step, 0, sizeof(step));
-	report.clock_count = CLOCKS;
+	report.facts.clock_count = CLOCKS;
 	for (unsigned i = 0; i < CLOCKS; i++) {
-		struct clock *clock = &report.clocks[i].clock;
+		struct clock *clock = &report.facts.clocks[i].clock;
 
 		clock->id = clock->main = clocks[i].id;
 		clock->claimed = (struct rate){ clocks[i].hz, 1 };
@@ -103,7 +103,7 @@ found(void)
 	record_put(&record, RECORD_SCALE, &(struct record_scale){ .hz_num = 2000000000, .hz_den = 1 }, NULL, 0);
 	put_step();
 	analysis_calculate_discontinuities(bytes, record.length, &report);
-	return report.discontinuity_count;
+	return report.figures.discontinuity_count;
 }
 
 /*
@@ -113,9 +113,9 @@ found(void)
 static void
 assert_group(size_t group, uint32_t set, int64_t ns, int64_t within_ns)
 {
-	const struct interval_ns *elapsed = &report.discontinuities[0].groups[group].elapsed;
+	const struct interval_ns *elapsed = &report.figures.discontinuities[0].groups[group].elapsed;
 
-	assert_int_equal(report.discontinuities[0].groups[group].clocks, set);
+	assert_int_equal(report.figures.discontinuities[0].groups[group].clocks, set);
 	assert_true(elapsed->known);
 	assert_true(elapsed->low <= ns && ns <= elapsed->high);
 	assert_true(elapsed->high - elapsed->low <= within_ns);
@@ -133,11 +133,11 @@ TEST(a_clock_that_jumps_is_a_group_and_the_others_give_the_true_time)
 	all_took(S, S);
 	took(HPET, S + 20 * MS, S);
 	assert_int_equal(found(), 1);
-	assert_int_equal(report.discontinuities[0].group_count, 2);
-	assert_int_equal(report.discontinuities[0].from_tsc, BEGIN - BRACKET);
-	assert_int_equal(report.discontinuities[0].at_tsc, BEGIN + 2 * S);
-	assert_int_equal(report.discontinuities[0].groups[0].clock_count, 3);
-	assert_int_equal(report.discontinuities[0].groups[0].members[0], TSC);
+	assert_int_equal(report.figures.discontinuities[0].group_count, 2);
+	assert_int_equal(report.figures.discontinuities[0].from_tsc, BEGIN - BRACKET);
+	assert_int_equal(report.figures.discontinuities[0].at_tsc, BEGIN + 2 * S);
+	assert_int_equal(report.figures.discontinuities[0].groups[0].clock_count, 3);
+	assert_int_equal(report.figures.discontinuities[0].groups[0].members[0], TSC);
 	assert_group(0, set_of(TSC) | set_of(PM) | set_of(RTC), S + BRACKET / 2, 0);
 	assert_group(1, set_of(HPET), S + 20 * MS, 10 * US);
 	took(HPET, S - 20 * MS, S);
@@ -151,7 +151,7 @@ TEST(a_tsc_that_stopped_is_a_group_even_if_it_is_not_in_the_report)
 	assert_int_equal(found(), 1);
 	assert_group(0, set_of(HPET) | set_of(PM) | set_of(RTC), S, 10 * US);
 	assert_group(1, set_of(TSC), S - 300 * MS + BRACKET / 2, 0);
-	report.clocks[TSC].clock.id = "tsc_ordered";
+	report.facts.clocks[TSC].clock.id = "tsc_ordered";
 	assert_int_equal(found(), 1);
 	assert_group(1, set_of(REPORT_CLOCKS_MAX), S - 300 * MS + BRACKET / 2, 0);
 }
@@ -227,9 +227,9 @@ TEST(an_edge_may_come_50_ms_late_in_a_guest_and_5_ms_on_bare_metal)
 	for (size_t i = 0; i < 4; i++) {
 		all_took(S + late_ns[i], S + late_ns[i]);
 		took(RTC, S, S + late_ns[i]);
-		report.hypervisor[0] = 0;
+		report.facts.machine.hypervisor[0] = 0;
 		assert_int_equal(found(), late_ns[i] > 5 * MS);
-		report.hypervisor[0] = 'K';
+		report.facts.machine.hypervisor[0] = 'K';
 		assert_int_equal(found(), late_ns[i] > 50 * MS);
 	}
 }
@@ -237,8 +237,8 @@ TEST(an_edge_may_come_50_ms_late_in_a_guest_and_5_ms_on_bare_metal)
 /* QEMU moves its emulated TSC ahead if several cores read it, and the RTC's edges then seem late. */
 TEST(an_edge_may_come_150_ms_late_if_several_cores_read_an_emulated_tsc)
 {
-	memcpy(report.accelerator, "tcg", sizeof("tcg"));
-	report.hypervisor[0] = 'T';
+	memcpy(report.facts.machine.accelerator, "tcg", sizeof("tcg"));
+	report.facts.machine.hypervisor[0] = 'T';
 	all_took(S + 140 * MS, S + 140 * MS);
 	took(RTC, S, S + 140 * MS);
 	assert_int_equal(found(), 1);
@@ -283,7 +283,7 @@ TEST(an_rtc_that_seems_to_step_far_back_jumped_ahead)
 /* If the rate of a guest's RTC is uncertain, half an hour leaves more than a minute of its gain open. */
 TEST(an_rtc_whose_gain_is_uncertain_by_a_minute_is_not_compared)
 {
-	strcpy(report.hypervisor, "SIM");
+	strcpy(report.facts.machine.hypervisor, "SIM");
 	for (unsigned per_mille = 2; per_mille <= 50; per_mille += 48) {
 		all_took(1972 * S, 1972 * S);
 		took(RTC, 1930 * S, 1972 * S);
@@ -302,13 +302,13 @@ TEST(the_size_of_an_rtcs_jump_is_unknown_after_a_single_edge)
 	assert_group(1, set_of(RTC), 2 * S, 11 * MS);
 	step.clocks[RTC].confirmed = 0;
 	assert_int_equal(found(), 1);
-	assert_int_equal(report.discontinuities[0].from_tsc, 0);
-	assert_false(report.discontinuities[0].groups[1].elapsed.known);
-	assert_true(report.discontinuities[0].groups[0].elapsed.known);
+	assert_int_equal(report.figures.discontinuities[0].from_tsc, 0);
+	assert_false(report.figures.discontinuities[0].groups[1].elapsed.known);
+	assert_true(report.figures.discontinuities[0].groups[0].elapsed.known);
 	step.clocks[RTC].then_at_edge = 0; /* a reading between two edges is not delayed */
 	took(RTC, 4 * S, S);
 	assert_int_equal(found(), 1);
-	assert_int_equal(report.discontinuities[0].from_tsc, BEGIN - BRACKET);
+	assert_int_equal(report.figures.discontinuities[0].from_tsc, BEGIN - BRACKET);
 	assert_group(1, set_of(RTC), 3 * S + S / 2, S + 11 * MS);
 }
 
@@ -330,7 +330,7 @@ TEST(the_step_of_an_rtc_may_start_before_the_other_clocks_step)
 	took(RTC, 2 * S, S);
 	step.clocks[RTC].then = reading(BEGIN - 2 * S, 6);
 	assert_int_equal(found(), 1);
-	assert_int_equal(report.discontinuities[0].from_tsc, BEGIN - 2 * S - BRACKET);
+	assert_int_equal(report.figures.discontinuities[0].from_tsc, BEGIN - 2 * S - BRACKET);
 	assert_group(0, set_of(TSC) | set_of(HPET) | set_of(PM), 2 * S + BRACKET / 2, BRACKET);
 	assert_group(1, set_of(RTC), 3 * S, 11 * MS);
 }
@@ -339,13 +339,13 @@ TEST(the_step_of_an_rtc_may_start_before_the_other_clocks_step)
 TEST(an_emulated_tsc_may_be_100_ms_ahead_if_several_cores_run)
 {
 	all_took(S, S + 90 * MS);
-	memcpy(report.accelerator, "tcg", sizeof("tcg"));
+	memcpy(report.facts.machine.accelerator, "tcg", sizeof("tcg"));
 	assert_int_equal(found(), 1);
 	step.is.cores = 2;
 	assert_int_equal(found(), 0);
 	all_took(S, S + 110 * MS);
 	assert_int_equal(found(), 1);
-	report.accelerator[0] = 0;
+	report.facts.machine.accelerator[0] = 0;
 	all_took(S, S + 90 * MS);
 	assert_int_equal(found(), 1);
 }
@@ -361,7 +361,7 @@ TEST(ticks_are_converted_with_the_rate_known_at_that_time)
 	put_step();
 	record_put(&record, RECORD_SCALE, &(struct record_scale){ .hz_num = 2000000000, .hz_den = 1 }, NULL, 0);
 	analysis_calculate_discontinuities(bytes, record.length, &report);
-	assert_int_equal(report.discontinuity_count, 1);
+	assert_int_equal(report.figures.discontinuity_count, 1);
 	/* the HPET's 1.005 s are 1.005 million of these ticks, whose rate is only known to 0.5 % */
 	assert_group(1, set_of(HPET), 2 * S / 1005 * 1000 + 10 * MS, (2 * S / 995 - 2 * S / 1005) * 1000 + 200 * US);
 }
@@ -393,8 +393,8 @@ TEST(discontinuities_without_space_or_without_an_entry_count_as_lost)
 	record_put(&record, RECORD_STEP, &step.is, NULL, 0);
 	for (unsigned again = 0; again < 2; again++) {
 		analysis_calculate_discontinuities(bytes, record.length, &report);
-		assert_int_equal(report.discontinuity_count, REPORT_DISCONTINUITIES_MAX);
-		assert_int_equal(report.discontinuities[3].from_tsc, BEGIN - BRACKET);
-		assert_int_equal(report.discontinuities_lost, 7);
+		assert_int_equal(report.figures.discontinuity_count, REPORT_DISCONTINUITIES_MAX);
+		assert_int_equal(report.figures.discontinuities[3].from_tsc, BEGIN - BRACKET);
+		assert_int_equal(report.figures.discontinuities_lost, 7);
 	}
 }

@@ -22,10 +22,10 @@ begin(void **state)
 	(void)state;
 	memset(&report, 0, sizeof(report));
 	memset(cores, 0, sizeof(cores));
-	report.options.gap_ns = 10000;
-	report.start_tsc = START_TSC;
-	report.cores = cores;
-	report.core_count = CORES;
+	report.facts.options.gap_ns = 10000;
+	report.facts.run.start_tsc = START_TSC;
+	report.facts.cores = cores;
+	report.facts.core_count = CORES;
 	for (size_t i = 0; i < CORES; i++)
 		cores[i].apic_id = ID_OF(i);
 	record_begin(&record, bytes, sizeof(bytes));
@@ -63,18 +63,18 @@ static const struct report_interference *
 analyse(void)
 {
 	analysis_calculate_gaps(bytes, record.length, &report);
-	return &report.interference;
+	return &report.figures.interference;
 }
 
 TEST(a_record_without_a_search_for_gaps_has_no_stolen_time)
 {
 	assert_false(analyse()->measured);
-	assert_int_equal(report.interference.threshold_ns, 0);
+	assert_int_equal(report.figures.interference.threshold_ns, 0);
 }
 
 TEST(stolen_time_of_two_cores_is_added_up_and_the_third_was_not_observed)
 {
-	const struct report_interference *all = &report.interference;
+	const struct report_interference *all = &report.figures.interference;
 
 	put_watch(0, 100, 15, 3, 50000);
 	put_watch(2, 200, 17, 2, 160001);
@@ -107,7 +107,7 @@ TEST(two_searches_on_one_core_are_added_up)
 
 TEST(a_gap_has_its_core_and_its_time_in_the_run)
 {
-	const struct report_interference *all = &report.interference;
+	const struct report_interference *all = &report.figures.interference;
 
 	put_gap(1, 250, 40000);
 	put_gap(0, 9, 30001);
@@ -129,24 +129,24 @@ TEST(ticks_are_converted_with_the_rate_known_at_that_time)
 	analyse();
 	assert_int_equal(cores[0].observed_ns, 100000000);
 	assert_int_equal(cores[1].observed_ns, 200000000);
-	assert_int_equal(report.interference.worst_core, ID_OF(1));
+	assert_int_equal(report.figures.interference.worst_core, ID_OF(1));
 }
 
 TEST(a_longer_record_replaces_all_figures_except_the_number_of_smis)
 {
 	put_watch(0, 100, 15, 3, 50000);
 	put_gap(0, 9, 30001);
-	report.interference.smi_known = true;
-	report.interference.smi_count = 5;
+	report.figures.interference.smi_known = true;
+	report.figures.interference.smi_count = 5;
 	analyse();
 	put_watch(1, 100, 15, 1, 50000);
 	analyse();
-	assert_int_equal(report.interference.observed_ns, 200000000);
-	assert_int_equal(report.interference.gaps, 4);
-	assert_int_equal(report.interference.event_count, 1);
+	assert_int_equal(report.figures.interference.observed_ns, 200000000);
+	assert_int_equal(report.figures.interference.gaps, 4);
+	assert_int_equal(report.figures.interference.event_count, 1);
 	assert_int_equal(cores[0].gaps, 3);
-	assert_true(report.interference.smi_known);
-	assert_int_equal(report.interference.smi_count, 5);
+	assert_true(report.figures.interference.smi_known);
+	assert_int_equal(report.figures.interference.smi_count, 5);
 }
 
 /*
@@ -167,14 +167,14 @@ put_reported(uint32_t core, uint64_t reported_ns, uint64_t around_ms)
 
 TEST(stolen_time_that_the_host_reports_is_added_up_over_the_cores)
 {
-	const struct report_stolen *stolen = &report.interference.stolen;
+	const struct report_stolen *stolen = &report.figures.interference.stolen;
 
 	put_reported(0, 10000000, 2);
 	put_reported(1, 1000000, 3);
 	put_reported(2, 0, 0);
-	report.interference.counter = "kvm_steal";
+	report.figures.interference.counter = "kvm_steal";
 	analyse();
-	assert_int_equal(report.interference.observed_ns, 300000000);
+	assert_int_equal(report.figures.interference.observed_ns, 300000000);
 	assert_int_equal(stolen->observed_ns, 200000000);
 	assert_int_equal(stolen->reported_ns, 11000000);
 	/*
@@ -184,7 +184,7 @@ TEST(stolen_time_that_the_host_reports_is_added_up_over_the_cores)
 	assert_int_equal(stolen->reported_low_ns, 8000000);
 	assert_int_equal(stolen->low_ns, 18000000);
 	assert_int_equal(stolen->high_ns, 60000000);
-	assert_string_equal(report.interference.counter, "kvm_steal");
+	assert_string_equal(report.figures.interference.counter, "kvm_steal");
 }
 
 TEST(a_core_missing_from_the_report_is_left_out)
@@ -193,8 +193,8 @@ TEST(a_core_missing_from_the_report_is_left_out)
 	put_gap(CORES, 9, 30001);
 	put_watch(0, 100, 15, 1, 50000);
 	analyse();
-	assert_int_equal(report.interference.gaps, 1);
-	assert_int_equal(report.interference.event_count, 0);
+	assert_int_equal(report.figures.interference.gaps, 1);
+	assert_int_equal(report.figures.interference.event_count, 0);
 }
 
 TEST(more_gaps_than_the_report_has_space_for_are_cut)
@@ -202,7 +202,7 @@ TEST(more_gaps_than_the_report_has_space_for_are_cut)
 	for (uint64_t i = 0; i <= REPORT_EVENTS_MAX; i++)
 		put_gap(0, i, 30000);
 	assert_int_equal(analyse()->event_count, REPORT_EVENTS_MAX);
-	assert_int_equal(report.interference.events[REPORT_EVENTS_MAX - 1].at_ms, REPORT_EVENTS_MAX - 1);
+	assert_int_equal(report.figures.interference.events[REPORT_EVENTS_MAX - 1].at_ms, REPORT_EVENTS_MAX - 1);
 }
 
 TEST(a_damaged_record_counts_up_to_the_damage)
@@ -217,7 +217,7 @@ TEST(a_damaged_record_counts_up_to_the_damage)
 	bytes[length + RECORD_BLOCK_BYTES] ^= 1;
 	put_watch(1, 100, 15, 1, 50000);
 	analyse();
-	assert_int_equal(report.interference.gaps, 1);
+	assert_int_equal(report.figures.interference.gaps, 1);
 	assert_int_equal(cores[0].gaps, 1);
 	assert_int_equal(cores[1].observed_ns, 0);
 }

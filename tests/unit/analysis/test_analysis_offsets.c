@@ -27,9 +27,9 @@ lay_out(size_t cores, size_t pairs)
 	memory = calloc(1, report_memory_bytes(cores, pairs));
 	assert_non_null(memory);
 	report_divide_memory(&report, memory, cores, pairs);
-	report.core_count = cores;
+	report.facts.core_count = cores;
 	for (size_t i = 0; i < cores; i++)
-		report.cores[i].apic_id = ID_OF(i);
+		report.facts.cores[i].apic_id = ID_OF(i);
 }
 
 static int
@@ -105,34 +105,35 @@ static const struct report_skew *
 analyse(void)
 {
 	analysis_calculate_offsets(bytes, record.length, &report);
-	return &report.skew;
+	return &report.figures.skew;
 }
 
 /* These three functions return the offset or the drift of CORE against the boot core. */
 static struct offset
 first_offset(size_t core)
 {
-	return report_get_core_offset(&report.skew.passes[0], &report.cores[core]);
+	return report_get_core_offset(&report.figures.skew.passes[0], &report.facts.cores[core]);
 }
 
 static struct offset
 last_offset(size_t core)
 {
-	return report.skew.pass_count > 1 ? report_get_core_offset(report_get_last_pass(&report), &report.cores[core]) :
+	return report.figures.skew.pass_count > 1 ? report_get_core_offset(report_get_last_pass(&report),
+									   &report.facts.cores[core]) :
 					    OFFSET_UNKNOWN;
 }
 
 static struct offset
 drift(size_t core)
 {
-	return report_get_core_drift(&report, &report.cores[core]);
+	return report_get_core_drift(&report, &report.facts.cores[core]);
 }
 
 /* Returns how the pair's offset changed in the three passes. */
 static enum motion
 motion_of_pair(size_t a, size_t b)
 {
-	const struct report_pass *passes = report.skew.passes;
+	const struct report_pass *passes = report.figures.skew.passes;
 
 	return offsets_classify_motion(&passes[0].offsets, &passes[1].offsets, &passes[2].offsets, a, b);
 }
@@ -148,11 +149,11 @@ static const int64_t in_step[CORES];
 
 TEST(the_largest_warps_in_ns_are_calculated_with_the_scale_of_the_record)
 {
-	report.skew.locked.worst_ticks = 3564;
-	report.skew.lock_free.worst_ticks = 7;
+	report.figures.skew.locked.worst_ticks = 3564;
+	report.figures.skew.lock_free.worst_ticks = 7;
 	analysis_calculate_offsets(bytes, record.length, &report);
-	assert_int_equal(report.skew.locked.worst_ns, 1782);
-	assert_int_equal(report.skew.lock_free.worst_ns, 4);
+	assert_int_equal(report.figures.skew.locked.worst_ns, 1782);
+	assert_int_equal(report.figures.skew.lock_free.worst_ns, 4);
 }
 
 TEST(a_record_without_a_pass_has_no_offsets)
@@ -183,9 +184,9 @@ TEST(offsets_are_between_the_smallest_differences_of_both_directions)
 	assert_int_equal(skew->passes[0].elapsed_ns, 1000000);
 	assert_int_equal(skew->passes[0].pingpongs, 1);
 	assert_int_equal(skew->passes[0].again, 0);
-	assert_int_equal(report.cores[0].pingpongs, 1);
-	assert_int_equal(report.cores[1].pingpongs, 1);
-	assert_int_equal(report.cores[2].pingpongs, 0);
+	assert_int_equal(report.facts.cores[0].pingpongs, 1);
+	assert_int_equal(report.facts.cores[1].pingpongs, 1);
+	assert_int_equal(report.facts.cores[2].pingpongs, 0);
 	assert_int_equal(skew->best_trip_ns, 50);
 	assert_int_equal(skew->median_trip_ns, 50);
 	assert_int_equal(skew->passes[0].offsets.begin_tsc, START);
@@ -217,7 +218,7 @@ TEST(the_first_pass_gives_the_median_and_the_shortest_round_trip)
 	put(2, START + 40000, pingpong(0, 1, 0, 20));
 	put_pass(2, RECORD_PASS_LAST, ALL, START + 40000, START + 50000, 0x7);
 	assert_int_equal(analyse()->best_trip_ns, 40);
-	assert_int_equal(report.skew.median_trip_ns, 50);
+	assert_int_equal(report.figures.skew.median_trip_ns, 50);
 }
 
 TEST(a_core_that_is_far_ahead_is_the_outlier_of_both_passes)
@@ -237,7 +238,7 @@ TEST(a_core_that_is_far_ahead_is_the_outlier_of_both_passes)
 	assert_offset(first_offset(3), -51, 51);
 	assert_offset(last_offset(3), 1000000 - 51, 1000000 + 51);
 	assert_int_equal(skew->passes[0].summary.pairs, 10);
-	assert_int_equal(report.cores[3].pingpongs, 4);
+	assert_int_equal(report.facts.cores[3].pingpongs, 4);
 }
 
 /* The offset grows by 10^6 ticks in 10^8 ticks. This is 1 %, or 10^7 ppb. */
@@ -264,8 +265,8 @@ TEST(a_last_pass_without_a_pingpong_has_no_offsets_and_no_drift)
 	put_all_pairs(1, RECORD_PASS_FIRST, START, in_step, 3);
 	put_pass(2, RECORD_PASS_LAST, ALL, START + 100000000, START + 100010000, 0x7);
 	assert_true(analyse()->pass_count > 0);
-	assert_false(report.skew.pass_count > 1);
-	assert_int_equal(report.skew.passes[1].offsets.cores, 0);
+	assert_false(report.figures.skew.pass_count > 1);
+	assert_int_equal(report.figures.skew.passes[1].offsets.cores, 0);
 	assert_false(offset_is_known(last_offset(1)) || offset_is_known(drift(1)));
 }
 
@@ -275,7 +276,7 @@ TEST(without_a_pingpong_in_the_first_pass_there_are_no_passes)
 	put_pass(1, RECORD_PASS_FIRST, ALL, START, START + 20000, 7);
 	put_all_pairs(2, RECORD_PASS_LAST, START + 1000000, in_step, 3);
 	assert_int_equal(analyse()->pass_count, 0);
-	assert_int_equal(report.cores[1].pingpongs, 0);
+	assert_int_equal(report.facts.cores[1].pingpongs, 0);
 }
 
 TEST(a_middle_pass_distinguishes_a_step_from_a_drift)
@@ -339,7 +340,7 @@ TEST(a_repeated_pair_keeps_its_narrowest_offset_with_its_time_and_counts_once)
 	assert_int_equal(offsets_get_time_of_pair(&skew->passes[0].offsets, 0, 1).begin_tsc, START + 10000);
 	assert_int_equal(skew->passes[0].pingpongs, 1);
 	assert_int_equal(skew->passes[0].again, 2);
-	assert_int_equal(report.cores[1].pingpongs, 1);
+	assert_int_equal(report.facts.cores[1].pingpongs, 1);
 	assert_int_equal(skew->passes[0].summary.contradictions, 0);
 }
 
@@ -350,8 +351,8 @@ TEST(a_repeated_pair_that_contradicts_keeps_its_first_offset)
 	put_pass(1, RECORD_PASS_FIRST, ALL, START, START + 30000, 0x3);
 	analyse();
 	assert_offset(first_offset(1), -2501, 2501);
-	assert_int_equal(offsets_get_movement_ticks(&report.skew.passes[0].offsets, 0, 1), 100000 - 101 - 2501);
-	assert_int_equal(report.skew.passes[0].summary.contradictions, 1);
+	assert_int_equal(offsets_get_movement_ticks(&report.figures.skew.passes[0].offsets, 0, 1), 100000 - 101 - 2501);
+	assert_int_equal(report.figures.skew.passes[0].summary.contradictions, 1);
 }
 
 /*
@@ -380,7 +381,7 @@ TEST(a_star_schedule_has_only_pairs_with_the_boot_core_and_a_reason)
 	assert_offset(first_offset(2), 2000 - 51, 2000 + 51);
 	assert_offset(first_offset(4), 4000 - 51, 4000 + 51);
 	assert_false(offset_is_known(first_offset(3)));
-	assert_int_equal(report.cores[3].pingpongs, 0);
+	assert_int_equal(report.facts.cores[3].pingpongs, 0);
 }
 
 TEST(a_star_schedule_for_lack_of_memory_says_so)
@@ -389,7 +390,7 @@ TEST(a_star_schedule_for_lack_of_memory_says_so)
 
 	record_put(&record, RECORD_PASS, &star, &(struct record_members){ 0x3 }, 1);
 	assert_string_equal(analyse()->kind_reason, "There is not enough memory for all pairs of cores.");
-	assert_false(report.skew.pass_count > 0);
+	assert_false(report.figures.skew.pass_count > 0);
 }
 
 /* A rehearsal (a trial run) comes before the first pass, and the rounds of a soak come after that pass. */
@@ -421,9 +422,9 @@ TEST(the_core_that_is_ahead_in_the_worst_warp_may_be_the_second)
 
 	put_all_pairs(1, RECORD_PASS_FIRST, START, ahead, 3);
 	assert_int_equal(analyse()->warps, 2);
-	assert_int_equal(report.skew.worst_warp_ticks, 250);
-	assert_int_equal(report.skew.worst_warp_a, ID_OF(2));
-	assert_int_equal(report.skew.worst_warp_b, ID_OF(0));
+	assert_int_equal(report.figures.skew.worst_warp_ticks, 250);
+	assert_int_equal(report.figures.skew.worst_warp_a, ID_OF(2));
+	assert_int_equal(report.figures.skew.worst_warp_b, ID_OF(0));
 }
 
 /* An exception or a reset ended the pass, so the record has no entry for its end. */
@@ -432,7 +433,7 @@ TEST(a_pass_that_did_not_end_has_no_offsets)
 	put(1, START, pingpong(0, 1, 0, 100));
 	assert_false(analyse()->pass_count > 0);
 	assert_false(offset_is_known(first_offset(1)));
-	assert_int_equal(report.cores[1].pingpongs, 0);
+	assert_int_equal(report.facts.cores[1].pingpongs, 0);
 }
 
 TEST(if_there_are_two_first_passes_the_second_counts)
@@ -440,7 +441,7 @@ TEST(if_there_are_two_first_passes_the_second_counts)
 	put_pass(1, RECORD_PASS_FIRST, ALL, START, START + 1000, 0x7);
 	put_all_pairs(2, RECORD_PASS_FIRST, START + 2000, in_step, 2);
 	assert_int_equal(analyse()->passes[0].pingpongs, 1);
-	assert_int_equal(report.skew.passes[0].offsets.cores, 2);
+	assert_int_equal(report.figures.skew.passes[0].offsets.cores, 2);
 }
 
 TEST(a_first_pass_that_is_not_accepted_does_not_change_the_cores_of_the_accepted_one)
@@ -449,8 +450,8 @@ TEST(a_first_pass_that_is_not_accepted_does_not_change_the_cores_of_the_accepted
 	put(1, START, pingpong(1, 2, 500, 100));
 	put_pass(2, RECORD_PASS_FIRST, ALL, START + 2000, START + 3000, 0x1);
 	assert_int_equal(analyse()->passes[0].pingpongs, 1);
-	assert_int_equal(report.skew.core_of[0], 1);
-	assert_int_equal(report.skew.core_of[1], 2);
+	assert_int_equal(report.figures.skew.core_of[0], 1);
+	assert_int_equal(report.figures.skew.core_of[1], 2);
 }
 
 TEST(a_last_pass_does_not_count_after_another_first_pass)
@@ -459,8 +460,8 @@ TEST(a_last_pass_does_not_count_after_another_first_pass)
 	put_all_pairs(2, RECORD_PASS_LAST, START + 100000000, in_step, 3);
 	put_all_pairs(3, RECORD_PASS_FIRST, START + 200000000, in_step, 2);
 	assert_true(analyse()->pass_count > 0);
-	assert_false(report.skew.pass_count > 1);
-	assert_int_equal(report.skew.passes[0].offsets.cores, 2);
+	assert_false(report.figures.skew.pass_count > 1);
+	assert_int_equal(report.figures.skew.passes[0].offsets.cores, 2);
 }
 
 TEST(a_cut_record_gives_its_complete_passes)
@@ -476,9 +477,9 @@ TEST(a_cut_record_gives_its_complete_passes)
 	assert_true(record.blocks > 1 && record.length > length + 4096);
 	assert_true(analyse()->pass_count > 1);
 	analysis_calculate_offsets(bytes, record.length - 1, &report);
-	assert_true(report.skew.pass_count > 0);
-	assert_false(report.skew.pass_count > 1 || offset_is_known(last_offset(1)));
-	assert_int_equal(report.skew.passes[1].offsets.cores, 0);
+	assert_true(report.figures.skew.pass_count > 0);
+	assert_false(report.figures.skew.pass_count > 1 || offset_is_known(last_offset(1)));
+	assert_int_equal(report.figures.skew.passes[1].offsets.cores, 0);
 }
 
 /* The report has 5 cores. Further cores in the record, and ping-pongs with them, are ignored. */
@@ -491,14 +492,14 @@ TEST(unknown_cores_are_left_out)
 	put(1, START + 40000, pingpong(2, 1, 0, 100));
 	put(1, START + 50000, pingpong(0, 4, 0, 100));
 	put_pass(1, RECORD_PASS_FIRST, ALL, START, START + 60000, 0xffff);
-	report.core_count = CORES - 1;
+	report.facts.core_count = CORES - 1;
 	assert_int_equal(analyse()->passes[0].offsets.cores, CORES - 1);
-	assert_int_equal(report.skew.passes[0].pingpongs, 1);
-	report.core_count = CORES;
+	assert_int_equal(report.figures.skew.passes[0].pingpongs, 1);
+	report.facts.core_count = CORES;
 	assert_int_equal(analyse()->passes[0].offsets.cores, CORES);
-	assert_int_equal(report.skew.passes[0].pingpongs, 2);
-	assert_int_equal(report.cores[1].pingpongs, 1);
-	assert_int_equal(report.skew.warps, 0);
+	assert_int_equal(report.figures.skew.passes[0].pingpongs, 2);
+	assert_int_equal(report.facts.cores[1].pingpongs, 1);
+	assert_int_equal(report.figures.skew.warps, 0);
 }
 
 TEST(a_pass_with_more_pairs_than_there_is_space_for_is_left_out)
@@ -506,7 +507,7 @@ TEST(a_pass_with_more_pairs_than_there_is_space_for_is_left_out)
 	lay_out(CORES, CORES - 1);
 	put_all_pairs(1, RECORD_PASS_FIRST, START, in_step, CORES);
 	assert_false(analyse()->pass_count > 0);
-	assert_int_equal(report.skew.passes[0].offsets.cores, 0);
+	assert_int_equal(report.figures.skew.passes[0].offsets.cores, 0);
 }
 
 TEST(a_later_pass_with_another_schedule_is_left_out)
@@ -515,7 +516,7 @@ TEST(a_later_pass_with_another_schedule_is_left_out)
 	put(2, START + 100000000, pingpong(0, 1, 0, 100));
 	put_pass(2, RECORD_PASS_LAST, STAR, START + 100000000, START + 100010000, 0x7);
 	assert_true(analyse()->pass_count > 0);
-	assert_false(report.skew.pass_count > 1);
+	assert_false(report.figures.skew.pass_count > 1);
 }
 
 TEST(passes_with_an_unknown_stage_or_without_a_number_are_left_out)
@@ -526,7 +527,7 @@ TEST(passes_with_an_unknown_stage_or_without_a_number_are_left_out)
 	put_pass(1, 0, ALL, START, START + 10000, 0x3);
 	put_pass(1, 4, ALL, START, START + 10000, 0x3);
 	assert_false(analyse()->pass_count > 0);
-	assert_int_equal(report.skew.passes[0].offsets.cores, 0);
+	assert_int_equal(report.figures.skew.passes[0].offsets.cores, 0);
 }
 
 TEST(a_second_call_gives_the_same_figures_and_keeps_the_warp_checks)
@@ -534,15 +535,15 @@ TEST(a_second_call_gives_the_same_figures_and_keeps_the_warp_checks)
 	static const int64_t ahead[CORES] = { 0, 300, 0 };
 	struct report_skew before;
 
-	report.skew.locked = (struct report_contended){ .measured = true, .warps = 3 };
+	report.figures.skew.locked = (struct report_contended){ .measured = true, .warps = 3 };
 	put_all_pairs(1, RECORD_PASS_FIRST, START, ahead, 3);
 	put_all_pairs(2, RECORD_PASS_LAST, START + 100000000, ahead, 3);
 	before = *analyse();
 	analyse();
-	assert_memory_equal(&before, &report.skew, sizeof(before));
-	assert_int_equal(report.skew.locked.warps, 3);
-	assert_int_equal(report.cores[1].pingpongs, 2);
-	assert_int_equal(report_count_warps(&report.skew), 3 + 2 + 2);
+	assert_memory_equal(&before, &report.figures.skew, sizeof(before));
+	assert_int_equal(report.figures.skew.locked.warps, 3);
+	assert_int_equal(report.facts.cores[1].pingpongs, 2);
+	assert_int_equal(report_count_warps(&report.figures.skew), 3 + 2 + 2);
 }
 
 /* The 2,016 pairs of 64 cores do not fit into a record of less than 1,000 bytes, so their pass is not read. */
@@ -579,7 +580,7 @@ TEST(a_pass_may_have_more_than_64_cores)
 	put(1, START, pingpong(0, 70, 800, 100));
 	record_put(&record, RECORD_PASS, &star, sets, 2);
 	assert_int_equal(analyse()->passes[0].offsets.cores, 2);
-	assert_int_equal(report.skew.core_of[1], 70);
+	assert_int_equal(report.figures.skew.core_of[1], 70);
 	assert_offset(first_offset(70), 800 - 51, 800 + 51);
 }
 
@@ -592,8 +593,8 @@ TEST(an_offset_in_a_row_of_a_soak_includes_the_resolution_of_the_tsc)
 		   0);
 	for (unsigned calls = 0; calls < 2; calls++)
 		analysis_calculate_offsets(record.bytes, record.length, &report);
-	offset = series_add_resolution(&report.series, (struct offset){ -20, 30 });
+	offset = series_add_resolution(&report.facts.series, (struct offset){ -20, 30 });
 	assert_int_equal(offset.low, -25);
 	assert_int_equal(offset.high, 35);
-	assert_false(offset_is_known(series_add_resolution(&report.series, OFFSET_UNKNOWN)));
+	assert_false(offset_is_known(series_add_resolution(&report.facts.series, OFFSET_UNKNOWN)));
 }

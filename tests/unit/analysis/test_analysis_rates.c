@@ -62,7 +62,7 @@ count_of(unsigned clock, uint64_t ns)
 static uint64_t
 reading_of(unsigned clock, uint64_t count)
 {
-	uint64_t range = report.clocks[clock].clock.wrap_ticks + 1;
+	uint64_t range = report.facts.clocks[clock].clock.wrap_ticks + 1;
 
 	return range ? count % range : count;
 }
@@ -88,9 +88,10 @@ put(unsigned clock, enum record_stage stage, uint16_t window, uint16_t flags, ui
 					      2 * at_ns + BRACKET / 2 };
 	}
 	if (stage == RECORD_CLOSE && flags & RECORD_JUMPED)
-		corners = rate_find_corners(&report.clocks[clock].clock, 0, 0, samples, 1);
+		corners = rate_find_corners(&report.facts.clocks[clock].clock, 0, 0, samples, 1);
 	else if (clock != RTC && stage != RECORD_CLOSE)
-		corners = rate_find_corners(&report.clocks[clock].clock, 0, (clocks[clock].hz << 32) / TSC_HZ, samples, SAMPLES);
+		corners = rate_find_corners(&report.facts.clocks[clock].clock, 0, (clocks[clock].hz << 32) / TSC_HZ,
+					    samples, SAMPLES);
 	for (size_t i = 0; i < corners.lower_count; i++)
 		items[count++] = (struct record_corner){ (uint64_t)corners.lower[i].tsc, (uint64_t)corners.lower[i].ticks, 0 };
 	for (size_t i = 0; i < corners.upper_count; i++)
@@ -138,9 +139,9 @@ begin(void **state)
 	world.changes_ns = world.jumps_ns = UINT64_MAX;
 	look = left_out_ns = 0;
 	memset(last_tsc, 0, sizeof(last_tsc));
-	report.clock_count = CLOCKS;
+	report.facts.clock_count = CLOCKS;
 	for (unsigned i = 0; i < CLOCKS; i++) {
-		struct clock *clock = &report.clocks[i].clock;
+		struct clock *clock = &report.facts.clocks[i].clock;
 
 		clock->id = clock->main = clocks[i].id;
 		clock->state = CLOCK_PRESENT;
@@ -158,7 +159,7 @@ TEST_FIXTURE(begin, NULL);
 static const struct report_clock *
 row(unsigned clock)
 {
-	return &report.clocks[clock];
+	return &report.facts.clocks[clock];
 }
 
 static void
@@ -174,12 +175,12 @@ TEST(rates_and_pairs_contain_the_true_values)
 	world.fast_ppb[PIT] = -30000;
 	put_window(1, 0, START_NS, START_NS + WINDOW_NS);
 	analyse();
-	assert_true(report.tsc_within.known);
-	assert_in_range(TSC_HZ * MICROHZ, report.tsc_within.low, report.tsc_within.high);
+	assert_true(report.figures.tsc_within.known);
+	assert_in_range(TSC_HZ * MICROHZ, report.figures.tsc_within.low, report.figures.tsc_within.high);
 	/* simulated RTC edges are exact within a reading's duration, so the RTC's rate is the most exact */
-	assert_string_equal(report.relative_to, "rtc");
-	assert_string_equal(report.tsc_source, "measured against rtc");
-	assert_int_equal(report.rate_count, CLOCKS * (CLOCKS - 1) / 2);
+	assert_string_equal(report.figures.relative_to, "rtc");
+	assert_string_equal(report.figures.tsc_source, "measured against rtc");
+	assert_int_equal(report.figures.rate_count, CLOCKS * (CLOCKS - 1) / 2);
 	assert_false(outcome.undecided || outcome.whole_run || outcome.went_back || outcome.unsure);
 	for (unsigned i = HPET; i < CLOCKS; i++) {
 		assert_holds(&row(i)->error, world.fast_ppb[i]);
@@ -257,12 +258,12 @@ TEST(a_window_that_did_not_end_gives_no_rates)
 	put_all(RECORD_FIRST, 1, 0, START_NS);
 	put_all(RECORD_LAST, 1, 0, START_NS + WINDOW_NS);
 	analyse();
-	assert_false(report.tsc_within.known || row(HPET)->implied.known);
-	assert_string_equal(report.tsc_source, "claimed by CPUID; no other clock could measure the rate");
-	report.clocks[TSC].clock.state = CLOCK_STUCK;
+	assert_false(report.figures.tsc_within.known || row(HPET)->implied.known);
+	assert_string_equal(report.figures.tsc_source, "claimed by CPUID; no other clock could measure the rate");
+	report.facts.clocks[TSC].clock.state = CLOCK_STUCK;
 	analyse();
-	assert_string_equal(report.tsc_source, "the TSC does not count");
-	assert_int_equal(report.tsc.den, 0);
+	assert_string_equal(report.figures.tsc_source, "the TSC does not count");
+	assert_int_equal(report.figures.tsc.den, 0);
 }
 
 #define PIT_WRAP_NS UINT64_C(54925494)
@@ -272,9 +273,9 @@ TEST(a_window_that_did_not_end_gives_no_rates)
 static void
 let_counters_wrap(void)
 {
-	report.clocks[PM].clock.wrap_ticks = 0xffffff;
-	report.clocks[PIT].clock.wrap_ticks = 0xffff;
-	report.clocks[RTC].clock.wrap_ticks = 59;
+	report.facts.clocks[PM].clock.wrap_ticks = 0xffffff;
+	report.facts.clocks[PIT].clock.wrap_ticks = 0xffff;
+	report.facts.clocks[RTC].clock.wrap_ticks = 59;
 }
 
 /* Records a look (a batch within the window) of all clocks except the RTC, at the time NS. */
@@ -457,7 +458,7 @@ is_miscounted(uint64_t away_ns, int64_t scale_ppb)
 	assert_true(row(PM)->implied.known);
 	assert_int_equal(row(PIT)->implied.known, !row(PIT)->uncounted);
 	assert_int_equal(row(PIT)->error.known, !row(PIT)->uncounted);
-	assert_int_equal(report.rate_count, row(PIT)->uncounted ? 6 : 10);
+	assert_int_equal(report.figures.rate_count, row(PIT)->uncounted ? 6 : 10);
 	return row(PIT)->uncounted;
 }
 
@@ -524,10 +525,10 @@ TEST(only_clocks_that_wrap_later_contradict_a_count)
 {
 	assert_true(is_miscounted(UINT64_C(6000000000), -180000000));
 	assert_true(is_miscounted(UINT64_C(1000000000), PIT_WRAP_NS));
-	report.clocks[HPET].clock.by_tsc = report.clocks[PM].clock.by_tsc = true;
+	report.facts.clocks[HPET].clock.by_tsc = report.facts.clocks[PM].clock.by_tsc = true;
 	analyse();
 	assert_false(row(PIT)->uncounted);
-	report.clocks[PM].clock.by_tsc = false;
+	report.facts.clocks[PM].clock.by_tsc = false;
 	analyse();
 	assert_true(row(PIT)->uncounted);
 }
@@ -540,7 +541,7 @@ TEST(only_a_clock_that_was_not_tracked_may_lack_a_reading_at_the_end)
 		bool may_have_stopped = marks == 1;
 
 		begin(NULL);
-		report.clocks[PIT].clock.firmware_ticks = marks != 2;
+		report.facts.clocks[PIT].clock.firmware_ticks = marks != 2;
 		if (marks == 3)
 			record_put(&record, RECORD_MARK, &mark, NULL, 0);
 		put_window(1, 0, START_NS, START_NS + WINDOW_NS);
@@ -586,7 +587,7 @@ TEST(a_clock_that_stopped_in_the_window_has_no_rate)
 	analyse();
 	assert_false(row(RTC)->implied.known || row(RTC)->error.known || row(RTC)->window_ns);
 	assert_holds(&row(HPET)->error, 0);
-	assert_int_equal(report.rate_count, 6);
+	assert_int_equal(report.figures.rate_count, 6);
 }
 
 /*
@@ -595,7 +596,7 @@ TEST(a_clock_that_stopped_in_the_window_has_no_rate)
  */
 TEST(two_extra_measurements_of_edges_are_not_joined)
 {
-	report.hypervisor[0] = 'K';
+	report.facts.machine.hypervisor[0] = 'K';
 	world.jumps_ns = START_NS + 45 * WINDOW_NS;
 	world.jump_ns[RTC] = UINT64_C(7000000000);
 	put_window(1, 0, START_NS, START_NS + 10 * WINDOW_NS);
@@ -638,7 +639,7 @@ TEST(a_guests_late_rtc_edge_accuses_no_clock_without_confirmation)
 		struct rate_interval window;
 
 		begin(NULL);
-		report.hypervisor[0] = 'K';
+		report.facts.machine.hypervisor[0] = 'K';
 		for (unsigned i = HPET; i < RTC; i++) {
 			put(i, RECORD_FIRST, 1, 0, START_NS);
 			put(i, RECORD_LAST, 1, 0, START_NS + WINDOW_NS);
@@ -780,8 +781,8 @@ TEST(each_row_of_a_soak_has_the_rates_between_its_own_readings)
 	const struct series_row *rows;
 
 	assert_true(series_size_bytes(CLOCKS, 1, ROWS) <= sizeof(memory));
-	series_init(&report.series, memory, CLOCKS, 1, ROWS, ROW_NS);
-	rows = report.series.rows;
+	series_init(&report.facts.series, memory, CLOCKS, 1, ROWS, ROW_NS);
+	rows = report.facts.series.rows;
 	world.changes_ns = ns + ROW_NS;
 	world.more_ppb[PM] = 300000;
 	put_window(1, 0, START_NS, ns);
@@ -792,9 +793,9 @@ TEST(each_row_of_a_soak_has_the_rates_between_its_own_readings)
 				rows[r].clocks[i].last = read_at(i, ns + ROW_NS);
 		}
 	rows[1].clocks[HPET].implied.known = rows[1].clocks[HPET].rate.known = true;
-	report.series.count = ROWS;
+	report.facts.series.count = ROWS;
 	analyse();
-	assert_string_equal(report.relative_to, "rtc");
+	assert_string_equal(report.figures.relative_to, "rtc");
 	for (unsigned i = TSC; i < CLOCKS; i++)
 		assert_holds(&rows[0].clocks[i].rate, 0);
 	assert_holds(&rows[1].clocks[PM].rate, 300000);

@@ -14,7 +14,7 @@
 static uint8_t bytes[65536];
 static struct record record;
 static struct report report;
-static struct report_interval *const row = report.intervals;
+static struct report_interval *const row = report.facts.intervals;
 static struct record_event gaps[RECORD_AWAY_MAX];
 static uint16_t gap_count;
 static struct record_timer timer;
@@ -24,8 +24,8 @@ begin(void **state)
 {
 	(void)state;
 	memset(&report, 0, sizeof(report));
-	report.tsc = (struct rate){ HZ, 1 };
-	report.interval_count = 1;
+	report.figures.tsc = (struct rate){ HZ, 1 };
+	report.facts.interval_count = 1;
 	*row = (struct report_interval){ .source = "hpet0", .state = CLOCK_PRESENT, .asked_ns = PERIOD };
 	timer = (struct record_timer){ .source = "hpet0", .flags = RECORD_BY_TSC, .interval_ns = PERIOD, .step_ticks = 1 };
 	gap_count = 0;
@@ -156,7 +156,7 @@ TEST(periods_up_to_the_end_of_a_window_are_not_lost_if_the_host_is_busy)
 	for (size_t i = 0; i < 5; i++) {
 		begin(state);
 		put_timer(RECORD_PERIODIC | RECORD_BY_TSC);
-		strcpy(report.hypervisor, cases[i].guest ? "KVMKVMKVM" : "");
+		strcpy(report.facts.machine.hypervisor, cases[i].guest ? "KVMKVMKVM" : "");
 		if (cases[i].gap)
 			away(120, 160);
 		analysed(cases[i].ticks, 1000);
@@ -938,7 +938,7 @@ TEST(the_last_ticks_show_the_policy_of_a_timer_with_its_own_phase)
  */
 TEST(each_row_has_its_own_armings_and_a_second_call_the_same_figures)
 {
-	report.interval_count = 2;
+	report.facts.interval_count = 2;
 	row[1] = *row;
 	put_timer(RECORD_BY_TSC);
 	put_shot(in_time, true);

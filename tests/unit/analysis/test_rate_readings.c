@@ -12,8 +12,9 @@ static struct rate_readings readings;
 static void
 set_looks(const uint64_t *begins, size_t count)
 {
-	report = (struct report){ .clock_count = 1, .clocks = { { .clock = { .id = "hpet", .main = "hpet" } } } };
-	readings = (struct rate_readings){ .report = &report, .entry = &report.clocks[0], .batch_count = count };
+	report = (struct report){ .facts.clock_count = 1,
+				  .facts.clocks = { { .clock = { .id = "hpet", .main = "hpet" } } } };
+	readings = (struct rate_readings){ .report = &report, .entry = &report.facts.clocks[0], .batch_count = count };
 	for (size_t i = 0; i < count; i++)
 		readings.batches[i].sample = (struct sample){ begins[i], i, begins[i] + 1 };
 }
@@ -75,9 +76,10 @@ rate_by_two_readings(uint64_t counted)
 {
 	const struct sample first = { 1000, 0, 1010 }, last = { 1000001000, counted, 1000001010 };
 
-	report = (struct report){ .clock_count = 1,
-				  .clocks = { { .clock = { .id = "hpet", .main = "hpet", .claimed = { 10000000, 1 } } } } };
-	readings = (struct rate_readings){ .report = &report, .entry = &report.clocks[0], .smallest_ticks = 1 };
+	report = (struct report){ .facts.clock_count = 1,
+				  .facts.clocks = { { .clock = { .id = "hpet", .main = "hpet",
+								 .claimed = { 10000000, 1 } } } } };
+	readings = (struct rate_readings){ .report = &report, .entry = &report.facts.clocks[0], .smallest_ticks = 1 };
 	scale_init(&readings.scale, (struct rate){ 1000000000, 1 });
 	return rate_readings_implied_rate_of_two_samples(&readings, &first, &last);
 }

@@ -38,8 +38,8 @@ TEST(the_marker_says_if_the_firmware_starts_the_cores)
 
 	firmware_sim_reset();
 	volume_sim_open();
-	options_set_defaults(&run->report.options);
-	run->report.options.cores.method = CORES_SIPI;
+	options_set_defaults(&run->report.facts.options);
+	run->report.facts.options.cores.method = CORES_SIPI;
 	checkpoint_open(checkpoint, &run->report, &smbios);
 	checkpoint_mark_phase_start(checkpoint, run, &start);
 	assert_string_equal(marker_on(checkpoint->name).phase, "start-cores");
@@ -66,7 +66,7 @@ TEST(a_checkpoint_that_was_not_renamed_is_named_as_on_the_volume)
 
 		firmware_sim_reset();
 		volume_sim_open();
-		options_set_defaults(&run->report.options);
+		options_set_defaults(&run->report.facts.options);
 		checkpoint_open(checkpoint, &run->report, &smbios);
 		snprintf(path, sizeof(path), "\\baretick\\%s", checkpoint->name);
 		marker_print(bytes, &left);
@@ -74,9 +74,9 @@ TEST(a_checkpoint_that_was_not_renamed_is_named_as_on_the_volume)
 		volume_sim_add_file(folders[i], true);
 		memset(checkpoint, 0, sizeof(*checkpoint));
 		checkpoint_open(checkpoint, &run->report, &smbios);
-		assert_int_equal(run->report.note_count, 1);
+		assert_int_equal(run->report.facts.note_count, 1);
 		snprintf(path, sizeof(path), " its report up to there is %s.", folders[i]);
-		assert_non_null(strstr(run->report.notes[0], path));
+		assert_non_null(strstr(run->report.facts.notes[0], path));
 		volume_sim_close();
 		free(checkpoint);
 		free(run);

@@ -92,7 +92,7 @@ TEST(the_file_next_to_the_application_is_read_for_each_form_of_its_path)
 		put_path(bytes, splits[i]);
 		memset(&report, 0, sizeof(report));
 		assert_true(settings_read(&no_hypervisor, &names, NULL, &report, error));
-		assert_int_equal(report.options.exit, EXIT_REBOOT);
+		assert_int_equal(report.facts.options.exit, EXIT_REBOOT);
 	}
 }
 
@@ -102,8 +102,8 @@ TEST(a_file_of_8_KiB_is_read)
 
 	hold_config(long_text(8192, "save=off\n", "\nexit=poweroff\n"));
 	assert_true(settings_read(&no_hypervisor, &names, NULL, &report, error));
-	assert_false(report.options.save.on_volume);
-	assert_int_equal(report.options.exit, EXIT_POWEROFF);
+	assert_false(report.facts.options.save.on_volume);
+	assert_int_equal(report.facts.options.exit, EXIT_POWEROFF);
 }
 
 TEST(a_file_that_is_too_long_is_an_error_but_its_exit_and_save_are_used)
@@ -113,8 +113,8 @@ TEST(a_file_that_is_too_long_is_an_error_but_its_exit_and_save_are_used)
 	hold_config(long_text(LONG_BYTES, "save=off\n", "\nexit=poweroff\n"));
 	assert_false(settings_read(&no_hypervisor, &names, NULL, &report, error));
 	assert_string_equal(error, "In baretick.cfg: the options are 10240 bytes long; the maximum is 8192 bytes.");
-	assert_false(report.options.save.on_volume);
-	assert_int_equal(report.options.exit, EXIT_POWEROFF);
+	assert_false(report.facts.options.save.on_volume);
+	assert_int_equal(report.facts.options.exit, EXIT_POWEROFF);
 }
 
 TEST(the_start_of_a_file_of_a_mebibyte_is_read)
@@ -124,7 +124,7 @@ TEST(the_start_of_a_file_of_a_mebibyte_is_read)
 	hold_config(long_text(1 << 20, "exit=reboot\n", "\nexit=poweroff\n"));
 	assert_false(settings_read(&no_hypervisor, &names, NULL, &report, error));
 	assert_string_equal(error, "In baretick.cfg: the options are 1048576 bytes long; the maximum is 8192 bytes.");
-	assert_int_equal(report.options.exit, EXIT_REBOOT);
+	assert_int_equal(report.facts.options.exit, EXIT_REBOOT);
 }
 
 /*
@@ -145,7 +145,7 @@ TEST(load_options_that_are_too_long_are_an_error_too)
 	image->LoadOptionsSize = sizeof(wide);
 	assert_false(settings_read(&no_hypervisor, &names, NULL, &report, error));
 	assert_string_equal(error, "In the load options: the options are 10228 bytes long; the maximum is 8192 bytes.");
-	assert_int_equal(report.options.exit, EXIT_POWEROFF);
+	assert_int_equal(report.facts.options.exit, EXIT_POWEROFF);
 }
 
 /* Passes on SIZE bytes as load options, like firmware does, and reads all options. */
@@ -167,12 +167,14 @@ TEST(load_options_of_linux_are_a_note)
 	char error[OPTIONS_ERROR_SIZE];
 
 	assert_true(reads_load_options(linux_arguments, sizeof(linux_arguments), error));
-	assert_int_equal(report.note_count, 1);
-	assert_string_equal(report.notes[0], "The words \"root=/dev/sdb3 init=/sbin/init rootwait ro\" in the load options "
+	assert_int_equal(report.facts.note_count, 1);
+	assert_string_equal(report.facts.notes[0],
+			    "The words \"root=/dev/sdb3 init=/sbin/init rootwait ro\" in the load options "
 					     "are no options of baretick: they are not used.");
 	assert_true(reads_load_options(longer, sizeof(longer), error));
-	assert_int_equal(report.note_count, 2);
-	assert_string_equal(report.notes[1], "The words \"root=UUID=0a1b2c3d-0a1b-0a1b-0a1b-0a1b2c3d4e5f r...\" in the "
+	assert_int_equal(report.facts.note_count, 2);
+	assert_string_equal(report.facts.notes[1],
+			    "The words \"root=UUID=0a1b2c3d-0a1b-0a1b-0a1b-0a1b2c3d4e5f r...\" in the "
 					     "load options are no options of baretick: they are not used.");
 }
 
@@ -184,9 +186,10 @@ TEST(binary_load_options_are_a_note)
 
 	assert_true(reads_load_options(guid, sizeof(guid), error));
 	assert_true(reads_load_options(device_path, sizeof(device_path), error));
-	assert_int_equal(report.note_count, 2);
+	assert_int_equal(report.facts.note_count, 2);
 	for (size_t i = 0; i < 2; i++)
-		assert_string_equal(report.notes[i], "The load options are 16 bytes of binary data: they are not used.");
+		assert_string_equal(report.facts.notes[i],
+				    "The load options are 16 bytes of binary data: they are not used.");
 }
 
 TEST(load_options_with_a_baretick_key_are_read_to_the_last_word)
@@ -196,15 +199,16 @@ TEST(load_options_with_a_baretick_key_are_read_to_the_last_word)
 	char error[OPTIONS_ERROR_SIZE];
 
 	assert_true(reads_load_options(both, sizeof(both), error));
-	assert_int_equal(report.options.profile, PROFILE_QUICK);
-	assert_string_equal(report.notes[0], "The words \"ro\" in the load options are no options of baretick: they are not "
+	assert_int_equal(report.facts.options.profile, PROFILE_QUICK);
+	assert_string_equal(report.facts.notes[0],
+			    "The words \"ro\" in the load options are no options of baretick: they are not "
 					     "used.");
 	assert_false(reads_load_options(misspelled, sizeof(misspelled), error));
 	assert_non_null(strstr(error, "\"porfile=quick\" is not an option"));
 	assert_false(reads_load_options(typed, sizeof(typed), error));
 	assert_ptr_equal(strstr(error, "In the load options: \"ro\" is not an option"), error);
 	/* the word "ro" gives a note in both[] and in misspelled[], but an error in typed[] */
-	assert_int_equal(report.note_count, 2);
+	assert_int_equal(report.facts.note_count, 2);
 }
 
 TEST(empty_load_options_are_no_note)
@@ -214,7 +218,7 @@ TEST(empty_load_options_are_no_note)
 
 	assert_true(reads_load_options(blank, sizeof(blank), error));
 	assert_true(reads_load_options(blank, 0, error));
-	assert_int_equal(report.note_count, 0);
+	assert_int_equal(report.facts.note_count, 0);
 }
 
 /* Reads options from a server. TEXT is the server's answer. */
@@ -244,16 +248,16 @@ TEST(without_a_file_options_from_a_server_are_read)
 	char own[] = "label=other duration=20ms", wrong[] = "lable=x exit=reboot", error[OPTIONS_ERROR_SIZE];
 
 	assert_true(reads_other(own, error));
-	assert_string_equal(report.options.label, "other");
-	assert_int_equal(report.options.duration_ns, 20000000);
+	assert_string_equal(report.facts.options.label, "other");
+	assert_int_equal(report.facts.options.duration_ns, 20000000);
 	assert_true(reads_other(NULL, error));
-	assert_string_equal(report.options.label, "");
+	assert_string_equal(report.facts.options.label, "");
 	assert_false(reads_other(wrong, error));
 	error[sizeof("In http://10.0.2.2/baretick.cfg: \"lable=x\"") - 1] = '\0';
 	assert_string_equal(error, "In http://10.0.2.2/baretick.cfg: \"lable=x\"");
-	assert_int_equal(report.options.exit, EXIT_REBOOT);
+	assert_int_equal(report.facts.options.exit, EXIT_REBOOT);
 	hold_config(long_text(100, "label=file\n", "\n"));
 	assert_true(reads_other(own, error));
-	assert_string_equal(report.options.label, "file");
-	assert_int_equal(options_duration_ns(&report.options), 1000000000);
+	assert_string_equal(report.facts.options.label, "file");
+	assert_int_equal(options_duration_ns(&report.facts.options), 1000000000);
 }

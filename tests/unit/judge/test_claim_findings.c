@@ -20,19 +20,20 @@ set_up(void **state)
 
 	(void)state;
 	report = calloc(1, sizeof(*report));
-	options_set_defaults(&report->options);
-	LITERAL_COPY(report->cpu_vendor, "GenuineIntel");
-	report->relative_to = "hpet";
+	options_set_defaults(&report->facts.options);
+	LITERAL_COPY(report->facts.machine.cpu_vendor, "GenuineIntel");
+	report->figures.relative_to = "hpet";
 	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
-		struct report_clock *entry = &report->clocks[report->clock_count++];
+		struct report_clock *entry = &report->facts.clocks[report->facts.clock_count++];
 
 		entry->clock = (struct clock){ .id = ids[i], .main = ids[i], .state = CLOCK_PRESENT,
 					       .claimed = { LITERAL_TSC_HZ, 1 } };
 		entry->implied = (struct rate_interval){ true, LITERAL_TSC_HZ * MICROHZ, LITERAL_TSC_HZ * (MICROHZ - 1),
 							 LITERAL_TSC_HZ * (MICROHZ + 1) };
 	}
-	report->clocks[0].measured = (struct interval_millihz){ true, TSC_MILLIHZ, TSC_MILLIHZ - 2000, TSC_MILLIHZ + 2000 };
-	report->clocks[0].absolute = report->clocks[0].measured;
+	report->facts.clocks[0].measured = (struct interval_millihz){ true, TSC_MILLIHZ, TSC_MILLIHZ - 2000,
+								      TSC_MILLIHZ + 2000 };
+	report->facts.clocks[0].absolute = report->facts.clocks[0].measured;
 	return 0;
 }
 
@@ -57,8 +58,8 @@ claim(enum claim_source source, enum claim_clock clock, const char *by, uint64_t
 static void
 become_a_guest(enum paravirtual_kind kind)
 {
-	LITERAL_COPY(report->hypervisor, "KVMKVMKVM");
-	report->paravirtual = (struct paravirtual){ 1, { { .kind = kind, .base = 0x40000000 } } };
+	LITERAL_COPY(report->facts.machine.hypervisor, "KVMKVMKVM");
+	report->facts.machine.paravirtual = (struct paravirtual){ 1, { { .kind = kind, .base = 0x40000000 } } };
 }
 
 /*
@@ -68,10 +69,11 @@ become_a_guest(enum paravirtual_kind kind)
 static void
 dispute(void)
 {
-	report->clocks[0].absolute.known = false;
-	report->clocks[0].clock.claimed = report->claims[0].claim.hz;
-	report->clocks[0].implied.value = report->claims[0].claim.hz.num * MICROHZ;
-	report->clocks[0].implied.low = report->clocks[0].implied.high = report->clocks[0].implied.value;
+	report->facts.clocks[0].absolute.known = false;
+	report->facts.clocks[0].clock.claimed = report->facts.claims[0].claim.hz;
+	report->facts.clocks[0].implied.value = report->facts.claims[0].claim.hz.num * MICROHZ;
+	report->facts.clocks[0].implied.low = report->facts.clocks[0].implied.high =
+		report->facts.clocks[0].implied.value;
 }
 
 static const struct finding *
@@ -80,11 +82,12 @@ finding_of(const char *rule)
 	const struct finding *found = NULL;
 
 	judge_report(report);
-	for (size_t i = 0; i < report->finding_count; i++) {
-		assert_true(strcmp(report->findings[i].rule, "rate-wrong") && strcmp(report->findings[i].rule, "rate-off"));
-		if (strcmp(report->findings[i].rule, rule) == 0) {
+	for (size_t i = 0; i < report->outcomes.finding_count; i++) {
+		assert_true(strcmp(report->outcomes.findings[i].rule, "rate-wrong") &&
+			    strcmp(report->outcomes.findings[i].rule, "rate-off"));
+		if (strcmp(report->outcomes.findings[i].rule, rule) == 0) {
 			assert_null(found);
-			found = &report->findings[i];
+			found = &report->outcomes.findings[i];
 		}
 	}
 	return found;
@@ -95,10 +98,10 @@ TEST(right_and_rounded_claims_pass)
 	claim(CLAIM_LEAF_15, CLAIM_OF_TSC, "CPUID 15h", LITERAL_TSC_HZ, 50, 0);
 	claim(CLAIM_LEAF_16, CLAIM_OF_TSC, "CPUID 16h", LITERAL_TSC_HZ, 4000, 50000000);
 	assert_null(finding_of("tsc-claim"));
-	assert_int_equal(report->claims[0].outcome, OUTCOME_PASSED);
-	assert_int_equal(report->claims[1].outcome, OUTCOME_PASSED);
-	assert_in_range(report->claims[1].error.value, 4015000, 4018000);
-	assert_int_equal(report->verdict, VERDICT_PASS);
+	assert_int_equal(report->facts.claims[0].outcome, OUTCOME_PASSED);
+	assert_int_equal(report->facts.claims[1].outcome, OUTCOME_PASSED);
+	assert_in_range(report->facts.claims[1].error.value, 4015000, 4018000);
+	assert_int_equal(report->outcomes.verdict, VERDICT_PASS);
 }
 
 /* The TSC runs at 3.0928 GHz, 2,310 ppm below the rate in the name. The name's last digit is 0.01 GHz. */
@@ -107,10 +110,10 @@ TEST(a_rate_in_the_cpus_name_that_is_off_has_a_note_and_no_finding)
 	claim(CLAIM_LEAF_15, CLAIM_OF_TSC, "CPUID 15h", LITERAL_TSC_HZ, 0, 0);
 	claim(CLAIM_CPU_NAME, CLAIM_OF_TSC, "the CPU's name", LITERAL_TSC_HZ, 2315, 1000000);
 	assert_null(finding_of("tsc-claim"));
-	assert_int_equal(report->claims[1].outcome, OUTCOME_FAILED);
-	assert_int_equal(report->verdict, VERDICT_PASS);
-	assert_non_null(strstr(report->notes[report->note_count - 1], "The CPU's name states "));
-	assert_non_null(strstr(report->notes[report->note_count - 1], " ppm "));
+	assert_int_equal(report->facts.claims[1].outcome, OUTCOME_FAILED);
+	assert_int_equal(report->outcomes.verdict, VERDICT_PASS);
+	assert_non_null(strstr(report->facts.notes[report->facts.note_count - 1], "The CPU's name states "));
+	assert_non_null(strstr(report->facts.notes[report->facts.note_count - 1], " ppm "));
 }
 
 TEST(a_wrong_leaf_is_named_with_the_systems_that_use_it_and_the_tsc_passes)
@@ -123,8 +126,8 @@ TEST(a_wrong_leaf_is_named_with_the_systems_that_use_it_and_the_tsc_passes)
 	assert_non_null(finding);
 	assert_null(finding->clock);
 	assert_int_equal(finding->severity, VERDICT_FAIL);
-	assert_int_equal(report->verdict, VERDICT_FAIL);
-	assert_int_not_equal(report->clocks[0].verdict, VERDICT_FAIL);
+	assert_int_equal(report->outcomes.verdict, VERDICT_FAIL);
+	assert_int_not_equal(report->facts.clocks[0].verdict, VERDICT_FAIL);
 	assert_non_null(strstr(finding->text, "CPUID 15h states "));
 	assert_non_null(strstr(finding->text, " by hpet: Linux's clock would run 1740 ppm fast until NTP corrects it, and "
 			       "EDK II's delays would be 1740 ppm too short, and PostgreSQL 19 would show times 1740 ppm too "
@@ -148,11 +151,11 @@ TEST(a_wrong_rate_that_no_system_uses_or_that_ntp_can_correct_only_warns)
 {
 	claim(CLAIM_AMD_P0, CLAIM_OF_TSC, "MSR C0010064h", LITERAL_TSC_HZ, 20000, LITERAL_TSC_HZ / 100);
 	assert_int_equal(finding_of("tsc-claim")->severity, VERDICT_WARN);
-	assert_non_null(strstr(report->findings[0].text, ". No system that baretick knows uses this rate."));
-	report->finding_count = report->claim_count = 0;
+	assert_non_null(strstr(report->outcomes.findings[0].text, ". No system that baretick knows uses this rate."));
+	report->outcomes.finding_count = report->facts.claim_count = 0;
 	claim(CLAIM_LEAF_15, CLAIM_OF_TSC, "CPUID 15h", LITERAL_TSC_HZ, 300, 0);
 	assert_int_equal(finding_of("tsc-claim")->severity, VERDICT_WARN);
-	assert_int_equal(report->verdict, VERDICT_WARN);
+	assert_int_equal(report->outcomes.verdict, VERDICT_WARN);
 }
 
 TEST(in_a_guest_a_leaf_and_the_devices_that_contradict_it_are_both_named)
@@ -162,55 +165,57 @@ TEST(in_a_guest_a_leaf_and_the_devices_that_contradict_it_are_both_named)
 	become_a_guest(PARAVIRTUAL_VIRTUALBOX);
 	claim(CLAIM_LEAF_15, CLAIM_OF_TSC, "CPUID 15h", LITERAL_TSC_HZ, 30000, 0);
 	dispute();
-	report->rates[report->rate_count++] = (struct report_rate){ "hpet", "acpi_pm", { true, 0, -1000, 1000 }, true };
+	report->figures.rates[report->figures.rate_count++] = (struct report_rate){ "hpet", "acpi_pm",
+										    { true, 0, -1000, 1000 }, true };
 	finding = finding_of("tsc-claim");
 	assert_non_null(finding);
 	assert_int_equal(finding->severity, VERDICT_WARN);
 	assert_non_null(strstr(finding->text, "by hpet (this claim or these clocks are wrong): "));
-	for (size_t i = 0; i < report->finding_count; i++)
-		assert_string_not_equal(report->findings[i].rule, "rate-disagree");
-	for (size_t i = 0; i < report->behaviours.count; i++)
-		if (strcmp(report->behaviours.rows[i].clock, "tsc") == 0)
-			assert_string_equal(report->behaviours.rows[i].text, "tsc: the claimed rate is wrong, so the "
+	for (size_t i = 0; i < report->outcomes.finding_count; i++)
+		assert_string_not_equal(report->outcomes.findings[i].rule, "rate-disagree");
+	for (size_t i = 0; i < report->outcomes.behaviours.count; i++)
+		if (strcmp(report->outcomes.behaviours.rows[i].clock, "tsc") == 0)
+			assert_string_equal(report->outcomes.behaviours.rows[i].text,
+					    "tsc: the claimed rate is wrong, so the "
 				"measured rate cannot be checked: see the finding.");
 }
 
 /* A guest has such rates if it was migrated to a host whose TSC has another rate. */
 TEST(two_stated_rates_that_agree_against_all_clocks_accuse_the_tsc)
 {
-	report->clock_count = 4;
+	report->facts.clock_count = 4;
 	claim(CLAIM_LEAF_15, CLAIM_OF_TSC, "CPUID 15h", LITERAL_TSC_HZ, 30000, 0);
 	claim(CLAIM_KHZ_LEAF, CLAIM_OF_TSC, "CPUID 40000010h EAX", LITERAL_TSC_HZ, 30000, 1000);
 	dispute();
 	assert_null(finding_of("tsc-claim"));
-	assert_int_equal(report->finding_count, 1);
-	assert_string_equal(report->findings[0].rule, "rate-disagree");
+	assert_int_equal(report->outcomes.finding_count, 1);
+	assert_string_equal(report->outcomes.findings[0].rule, "rate-disagree");
 }
 
 TEST(a_wrong_lapic_rate_is_named_with_the_timers_that_would_be_wrong)
 {
 	const struct finding *finding;
 
-	report->lapic = (struct interval_millihz){ true, UINT64_C(1000000000000), UINT64_C(999900000000),
+	report->facts.lapic = (struct interval_millihz){ true, UINT64_C(1000000000000), UINT64_C(999900000000),
 						   UINT64_C(1000100000000) };
 	claim(CLAIM_LEAF_15, CLAIM_OF_LAPIC, "CPUID 15h ECX", 25000000, 0, 0);
 	finding = finding_of("lapic-claim");
 	assert_non_null(finding);
 	assert_non_null(strstr(finding->text, "Linux's timers would fire 3900.0 % too early."));
 	assert_int_equal(finding->severity, VERDICT_FAIL);
-	report->finding_count = report->claim_count = 0;
+	report->outcomes.finding_count = report->facts.claim_count = 0;
 	claim(CLAIM_HYPERV, CLAIM_OF_LAPIC, "MSR 40000023h", 1000000000, 100, 1000);
 	assert_null(finding_of("lapic-claim"));
-	assert_int_equal(report->claims[0].outcome, OUTCOME_PASSED);
+	assert_int_equal(report->facts.claims[0].outcome, OUTCOME_PASSED);
 }
 
 TEST(without_an_independent_clock_no_stated_rate_is_checked)
 {
 	claim(CLAIM_LEAF_15, CLAIM_OF_TSC, "CPUID 15h", LITERAL_TSC_HZ, 30000, 0);
-	report->clocks[1].clock.by_tsc = true;
+	report->facts.clocks[1].clock.by_tsc = true;
 	assert_null(finding_of("tsc-claim"));
-	assert_int_equal(report->claims[0].outcome, OUTCOME_NOT_CHECKED);
-	assert_int_equal(report->claims[0].user_count, 3);
+	assert_int_equal(report->facts.claims[0].outcome, OUTCOME_NOT_CHECKED);
+	assert_int_equal(report->facts.claims[0].user_count, 3);
 }
 
 static void
@@ -218,8 +223,8 @@ assert_users(size_t row, const char *users)
 {
 	char all[64] = "";
 
-	for (size_t i = 0; i < report->claims[row].user_count; i++)
-		strcat(strcat(all, i ? ", " : ""), report->claims[row].users[i]);
+	for (size_t i = 0; i < report->facts.claims[row].user_count; i++)
+		strcat(strcat(all, i ? ", " : ""), report->facts.claims[row].users[i]);
 	assert_string_equal(all, users);
 }
 
@@ -234,10 +239,10 @@ TEST(systems_that_use_a_stated_rate_depend_on_the_machine)
 	assert_users(0, "Linux, EDK II, PostgreSQL 19");
 	assert_users(1, "");
 	assert_users(2, "");
-	LITERAL_COPY(report->cpu_vendor, "AuthenticAMD");
+	LITERAL_COPY(report->facts.machine.cpu_vendor, "AuthenticAMD");
 	judge_report(report);
 	assert_users(0, "EDK II, PostgreSQL 19");
-	LITERAL_COPY(report->cpu_vendor, "GenuineIntel");
+	LITERAL_COPY(report->facts.machine.cpu_vendor, "GenuineIntel");
 	become_a_guest(PARAVIRTUAL_KVM);
 	judge_report(report);
 	assert_users(0, "Linux, EDK II");
@@ -247,7 +252,7 @@ TEST(systems_that_use_a_stated_rate_depend_on_the_machine)
 		claim(asked[i], CLAIM_OF_TSC, "the hypervisor", LITERAL_TSC_HZ, 0, 1000);
 		judge_report(report);
 		assert_users(0, "EDK II");
-		report->claim_count--;
+		report->facts.claim_count--;
 	}
 	assert_users(3, "FreeBSD, PostgreSQL 19");
 	assert_users(4, "FreeBSD");
@@ -255,9 +260,9 @@ TEST(systems_that_use_a_stated_rate_depend_on_the_machine)
 	judge_report(report);
 	assert_users(0, "EDK II");
 	assert_users(3, "Linux, FreeBSD");
-	report->claim_count = 0;
+	report->facts.claim_count = 0;
 	claim(CLAIM_LEAF_16, CLAIM_OF_TSC, "CPUID 16h", LITERAL_TSC_HZ, 0, 50000000);
-	report->hypervisor[0] = '\0';
+	report->facts.machine.hypervisor[0] = '\0';
 	judge_report(report);
 	assert_users(0, "PostgreSQL 19");
 }

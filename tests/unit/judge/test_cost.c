@@ -10,9 +10,9 @@
 static void
 set_core(struct report *report, size_t core, const char *id, uint64_t typical_ps)
 {
-	size_t clock = (size_t)(literal_find_clock(report, id) - report->clocks);
+	size_t clock = (size_t)(literal_find_clock(report, id) - report->facts.clocks);
 
-	report->cores[core].latency[clock] = (struct core_latency){ 1000, 1, 1, 1, typical_ps, typical_ps - 600,
+	report->facts.cores[core].latency[clock] = (struct core_latency){ 1000, 1, 1, 1, typical_ps, typical_ps - 600,
 								    typical_ps + 700 };
 }
 
@@ -46,10 +46,10 @@ TEST(cost_on_four_cores_is_the_lower_one_of_the_middle_two)
 	 * The cost in the loop must be the duration of the boot core's loop with this clock, minus the duration of the
 	 * loop that reads no clock.
 	 */
-	scale_init(&scale, report->tsc);
+	scale_init(&scale, report->figures.tsc);
 	assert_int_equal(cost->loop_ps, latency_loop_time_ps(literal_find_clock(report, "hpet")->latency, &scale) - 20000);
 	/* Without the last core, the median is the third core's cost of 30 ns. */
-	report->cores[3].latency[literal_find_clock(report, "null") - report->clocks].count = 0;
+	report->facts.cores[3].latency[literal_find_clock(report, "null") - report->facts.clocks].count = 0;
 	set_core(report, 2, "null", 14000);
 	judge_report(report);
 	assert_int_equal(cost->cores, 3);
@@ -112,38 +112,38 @@ TEST(two_cores_that_really_differ_are_both_named)
 
 	set_cost_on_two_cores(report, 45000, 14000);
 	assert_int_equal(cost->read_ps.value, 14000);
-	assert_non_null(strstr(report->answer.text, ": 14.0 ns to 45.0 ns a read."));
-	assert_non_null(strstr(report->advice.rows[0].reason, "14.0 ns to 45.0 ns a read"));
+	assert_non_null(strstr(report->advice.answer.text, ": 14.0 ns to 45.0 ns a read."));
+	assert_non_null(strstr(report->advice.ranking.rows[0].reason, "14.0 ns to 45.0 ns a read"));
 	/* a difference of a quarter, or of less than the errors, is not named */
 	set_cost_on_two_cores(report, 17500, 14000);
-	assert_non_null(strstr(report->answer.text, ": 14.0 ns a read."));
+	assert_non_null(strstr(report->advice.answer.text, ": 14.0 ns a read."));
 	set_cost_on_two_cores(report, 6000, 4000);
-	assert_non_null(strstr(report->answer.text, ": 4.00 ns a read."));
+	assert_non_null(strstr(report->advice.answer.text, ": 4.00 ns a read."));
 }
 
 TEST(without_the_rate_of_the_tsc_a_cost_is_in_ticks)
 {
 	struct report *report = literal_make_clean_report();
 
-	report->tsc = (struct rate){ 0, 0 };
+	report->figures.tsc = (struct rate){ 0, 0 };
 	set_cost_on_two_cores(report, 17500, 14000);
-	assert_non_null(strstr(report->answer.text, ": 14 ticks a read."));
-	assert_non_null(strstr(report->advice.rows[0].reason, "14 ticks a read"));
+	assert_non_null(strstr(report->advice.answer.text, ": 14 ticks a read."));
+	assert_non_null(strstr(report->advice.ranking.rows[0].reason, "14 ticks a read"));
 }
 
 /* Sets the median latencies of a clock on all cores: alone and while all cores read. null takes 20 ns on each core. */
 static void
 set_contended(struct report *report, const char *id, size_t cores, uint64_t alone_ns, uint64_t together_ns)
 {
-	size_t clock = (size_t)(literal_find_clock(report, id) - report->clocks);
+	size_t clock = (size_t)(literal_find_clock(report, id) - report->facts.clocks);
 
 	literal_fill_cores(report, cores);
 	for (size_t i = 0; i < cores; i++) {
-		for (size_t c = 0; c < report->clock_count; c++)
-			report->cores[i].contended[c].count = 0;
-		report->cores[i].latency[literal_find_clock(report, "null") - report->clocks].p50_ns = 20;
-		report->cores[i].latency[clock].p50_ns = alone_ns;
-		report->cores[i].contended[clock] = (struct core_latency){ .count = 128, .p50_ns = together_ns };
+		for (size_t c = 0; c < report->facts.clock_count; c++)
+			report->facts.cores[i].contended[c].count = 0;
+		report->facts.cores[i].latency[literal_find_clock(report, "null") - report->facts.clocks].p50_ns = 20;
+		report->facts.cores[i].latency[clock].p50_ns = alone_ns;
+		report->facts.cores[i].contended[clock] = (struct core_latency){ .count = 128, .p50_ns = together_ns };
 	}
 	judge_report(report);
 }
@@ -157,8 +157,8 @@ TEST(reads_that_wait_for_each_other_are_found_in_a_guest_and_for_the_tsc_everywh
 	assert_non_null(rules_find_finding(report, "clock-contended", "hpet"));
 	assert_int_equal(rules_find_finding(report, "clock-contended", "hpet")->measured, 13);
 	assert_int_equal(literal_find_clock(report, "hpet")->verdict, VERDICT_WARN);
-	report->hypervisor[0] = '\0';
-	report->finding_count = 0;
+	report->facts.machine.hypervisor[0] = '\0';
+	report->outcomes.finding_count = 0;
 	set_contended(report, "hpet", 16, 1020, 13020);
 	assert_null(rules_find_finding(report, "clock-contended", NULL));
 	set_contended(report, "tsc", 16, 30, 390);
@@ -181,14 +181,14 @@ TEST(time_sharing_and_short_queues_are_no_contention)
 TEST(cores_without_reads_do_not_count_and_without_the_clock_null_the_cost_is_unknown)
 {
 	struct report *report = literal_make_clean_report();
-	size_t null = (size_t)(literal_find_clock(report, "null") - report->clocks);
+	size_t null = (size_t)(literal_find_clock(report, "null") - report->facts.clocks);
 
-	report->cores[3].latency[null].count = 0;
+	report->facts.cores[3].latency[null].count = 0;
 	judge_report(report);
 	assert_int_equal(literal_find_clock(report, "hpet")->cost.cores, 3);
 	assert_false(literal_find_clock(report, "null")->cost.read_ps.known);
 	for (size_t i = 0; i < 4; i++)
-		report->cores[i].latency[null].count = 0;
+		report->facts.cores[i].latency[null].count = 0;
 	judge_report(report);
 	assert_false(literal_find_clock(report, "hpet")->cost.read_ps.known);
 }

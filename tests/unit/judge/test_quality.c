@@ -21,9 +21,9 @@ stolen(uint64_t ms)
 static void
 assert_quality(const struct report *report, bool reliable, const char *text)
 {
-	assert_true(report->quality.tails_known);
-	assert_int_equal(report->quality.reliable_tails, reliable);
-	assert_string_equal(report->quality.text, text);
+	assert_true(report->outcomes.quality.tails_known);
+	assert_int_equal(report->outcomes.quality.reliable_tails, reliable);
+	assert_string_equal(report->outcomes.quality.text, text);
 }
 
 TEST(without_a_gap_no_stolen_time_was_observed)
@@ -31,8 +31,8 @@ TEST(without_a_gap_no_stolen_time_was_observed)
 	struct report *report = stolen(0);
 
 	assert_quality(report, true, "No stolen time was observed: tails reliable up to p99.9.");
-	assert_true(report->quality.stolen_known);
-	assert_int_equal(report->quality.stolen_millipercent, 0);
+	assert_true(report->outcomes.quality.stolen_known);
+	assert_int_equal(report->outcomes.quality.stolen_millipercent, 0);
 }
 
 TEST(tails_are_reliable_below_one_percent_and_not_from_there_on)
@@ -44,11 +44,11 @@ TEST(tails_are_reliable_below_one_percent_and_not_from_there_on)
 	report = stolen(40);
 	assert_quality(report, false, "1.0 % of the observed time was stolen: latency tails are "
 				      "unreliable.");
-	assert_int_equal(report->quality.stolen_millipercent, 1000);
+	assert_int_equal(report->outcomes.quality.stolen_millipercent, 1000);
 	report = stolen(2440);
 	assert_quality(report, false, "61.0 % of the observed time was stolen: latency tails are "
 				      "unreliable.");
-	assert_int_equal(report->verdict, VERDICT_PASS);
+	assert_int_equal(report->outcomes.verdict, VERDICT_PASS);
 }
 
 /*
@@ -84,7 +84,7 @@ TEST(long_reads_of_an_rtc_are_its_updates_and_not_stolen_time)
 	literal_record_ns(literal_find_clock(report, "rtc")->latency, 2100, 20000);
 	literal_record_ns(literal_find_clock(report, "rtc")->latency, 2000000, 60);
 	judge_report(report);
-	assert_true(report->quality.reliable_tails);
+	assert_true(report->outcomes.quality.reliable_tails);
 }
 
 TEST(a_run_that_did_not_observe_stolen_time_says_so)
@@ -92,12 +92,12 @@ TEST(a_run_that_did_not_observe_stolen_time_says_so)
 	struct report *report = literal_make_empty_report();
 
 	judge_report(report);
-	assert_false(report->quality.stolen_known);
-	assert_false(report->quality.tails_known);
-	assert_string_equal(report->quality.text,
+	assert_false(report->outcomes.quality.stolen_known);
+	assert_false(report->outcomes.quality.tails_known);
+	assert_string_equal(report->outcomes.quality.text,
 			    "Stolen time was not observed: latency tails may be unreliable.");
 	report = literal_make_clean_report();
-	report->interference = (struct report_interference){ .measured = false };
+	report->figures.interference = (struct report_interference){ .measured = false };
 	literal_record_ns(literal_find_clock(report, "acpi_pm")->latency, 50000, 30);
 	judge_report(report);
 	assert_quality(report, false, "Stolen time was not observed: latency tails are unreliable; p99.9 of acpi_pm is "
@@ -127,14 +127,14 @@ TEST(stolen_time_missing_from_the_hosts_counter_fails_beyond_the_tolerance)
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct report *report = literal_make_clean_report();
-		const struct behaviour *row = &report->behaviours.rows[report->behaviours.count];
+		const struct behaviour *row = &report->outcomes.behaviours.rows[report->outcomes.behaviours.count];
 
-		report->interference.counter = "kvm_steal";
-		report->interference.stolen = rows[i].stolen;
+		report->figures.interference.counter = "kvm_steal";
+		report->figures.interference.stolen = rows[i].stolen;
 		judge_report(report);
 		assert_string_equal(row->rule, "pv-steal");
 		assert_string_equal(row->text, rows[i].text);
-		assert_int_equal(rules_get_outcome(row, &report->options), rows[i].outcome);
+		assert_int_equal(rules_get_outcome(row, &report->facts.options), rows[i].outcome);
 	}
 }
 
@@ -166,13 +166,13 @@ TEST(a_part_of_a_soak_with_most_of_the_gaps_is_noted)
 		for (size_t r = 0; r < 4; r++)
 			series[r] = (struct series_row){ .from_tsc = 1000 + r * 20000000000, .to_tsc = 1000 + (r + 1) * 20000000000,
 							 .gaps = rows[i].gaps[r], .observed_ns = 1000000000 };
-		report->series.rows = series;
-		report->series.count = 4;
+		report->facts.series.rows = series;
+		report->facts.series.count = 4;
 		judge_report(report);
 		/* the first note is about reads that exit to the hypervisor */
-		assert_int_equal(report->note_count, rows[i].note ? 2 : 1);
+		assert_int_equal(report->facts.note_count, rows[i].note ? 2 : 1);
 		if (rows[i].note)
-			assert_string_equal(report->notes[1], rows[i].note);
+			assert_string_equal(report->facts.notes[1], rows[i].note);
 	}
 }
 
@@ -185,9 +185,9 @@ TEST(failures_come_before_warnings_and_both_keep_their_order)
 	for (size_t i = 0; i < 5; i++)
 		rules_add_finding(report, found[i], NULL, REPORT_NO_CORE, "%s", found[i]);
 	judge_report(report);
-	assert_int_equal(report->finding_count, 5);
+	assert_int_equal(report->outcomes.finding_count, 5);
 	for (size_t i = 0; i < 5; i++) {
-		assert_string_equal(report->findings[i].rule, sorted[i]);
-		assert_string_equal(report->findings[i].text, sorted[i]);
+		assert_string_equal(report->outcomes.findings[i].rule, sorted[i]);
+		assert_string_equal(report->outcomes.findings[i].text, sorted[i]);
 	}
 }

@@ -13,24 +13,24 @@ assert_order(const struct report *report, const char *const *ids, size_t avoided
 	size_t count = 0;
 
 	for (; ids[count]; count++) {
-		assert_true(count < report->advice.count);
-		assert_string_equal(report->advice.rows[count].clock, ids[count]);
-		assert_true(report->advice.rows[count].reason[0] != '\0');
+		assert_true(count < report->advice.ranking.count);
+		assert_string_equal(report->advice.ranking.rows[count].clock, ids[count]);
+		assert_true(report->advice.ranking.rows[count].reason[0] != '\0');
 	}
-	assert_int_equal(report->advice.count, count);
+	assert_int_equal(report->advice.ranking.count, count);
 	for (size_t i = 0; i < count; i++)
-		assert_int_equal(report->advice.rows[i].avoid, i >= count - avoided);
+		assert_int_equal(report->advice.ranking.rows[i].avoid, i >= count - avoided);
 }
 
 /* Sets the cost of a read of the clock ID to PS on each core. */
 static void
 cost(struct report *report, const char *id, uint64_t ps)
 {
-	size_t clock = (size_t)(literal_find_clock(report, id) - report->clocks);
-	size_t null = (size_t)(literal_find_clock(report, "null") - report->clocks);
+	size_t clock = (size_t)(literal_find_clock(report, id) - report->facts.clocks);
+	size_t null = (size_t)(literal_find_clock(report, "null") - report->facts.clocks);
 
-	for (size_t i = 0; i < report->core_count; i++)
-		report->cores[i].latency[clock].typical_ps = report->cores[i].latency[null].typical_ps + ps;
+	for (size_t i = 0; i < report->facts.core_count; i++)
+		report->facts.cores[i].latency[clock].typical_ps = report->facts.cores[i].latency[null].typical_ps + ps;
 }
 
 /* Linux rates the HPET higher than the PM timer, but both ratings belong to the same class ("good"). */
@@ -50,7 +50,7 @@ TEST(in_a_class_of_ratings_the_cheaper_clock_comes_first)
 	cost(report, "hpet_32", 69999);
 	judge_report(report);
 	recommend_clocks(report);
-	assert_string_equal(report->advice.rows[1].clock, "hpet");
+	assert_string_equal(report->advice.ranking.rows[1].clock, "hpet");
 }
 
 TEST(invariant_tsc_comes_first_then_hpet_pm_pit_and_rtc)
@@ -58,7 +58,7 @@ TEST(invariant_tsc_comes_first_then_hpet_pm_pit_and_rtc)
 	static const char *const ids[] = { "tsc", "hpet", "acpi_pm", "pit", "rtc", NULL };
 	struct report *report = literal_make_clean_report();
 
-	report->tsc_is_invariant = true;
+	report->facts.machine.tsc_is_invariant = true;
 	cost(report, "tsc", 9000);
 	cost(report, "hpet_32", 559000);
 	cost(report, "acpi_pm", 1117000);
@@ -67,12 +67,14 @@ TEST(invariant_tsc_comes_first_then_hpet_pm_pit_and_rtc)
 	judge_report(report);
 	recommend_clocks(report);
 	assert_order(report, ids, 0);
-	assert_non_null(strstr(report->advice.rows[0].reason, "9.00 ns a read"));
-	assert_non_null(strstr(report->advice.rows[0].reason, ", invariant."));
-	assert_string_equal(report->advice.rows[1].reason, "559 ns a read, 62 times the TSC's.");
-	assert_string_equal(report->advice.rows[3].reason, "3.36 us a read, 373 times the TSC's; it wraps every 55 ms: "
+	assert_non_null(strstr(report->advice.ranking.rows[0].reason, "9.00 ns a read"));
+	assert_non_null(strstr(report->advice.ranking.rows[0].reason, ", invariant."));
+	assert_string_equal(report->advice.ranking.rows[1].reason, "559 ns a read, 62 times the TSC's.");
+	assert_string_equal(report->advice.ranking.rows[3].reason,
+			    "3.36 us a read, 373 times the TSC's; it wraps every 55 ms: "
 			    "use it for calibration only.");
-	assert_string_equal(report->advice.rows[4].reason, "2.11 us a read, 234 times the TSC's; it ticks once a second: "
+	assert_string_equal(report->advice.ranking.rows[4].reason,
+			    "2.11 us a read, 234 times the TSC's; it ticks once a second: "
 			    "use it for the date only.");
 }
 
@@ -81,13 +83,13 @@ TEST(a_tsc_that_linux_distrusts_is_first_with_a_remark)
 {
 	struct report *report = literal_make_clean_report();
 
-	report->tsc_is_invariant = false;
-	report->linux_distrusts_tsc = true;
+	report->facts.machine.tsc_is_invariant = false;
+	report->facts.machine.linux_distrusts_tsc = true;
 	judge_report(report);
 	recommend_clocks(report);
-	assert_string_equal(report->advice.rows[0].clock, "tsc");
-	assert_string_equal(report->taken[0].clock, "hpet");
-	assert_non_null(strstr(report->advice.rows[0].reason, ", not reported as invariant."));
+	assert_string_equal(report->advice.ranking.rows[0].clock, "tsc");
+	assert_string_equal(report->advice.taken[0].clock, "hpet");
+	assert_non_null(strstr(report->advice.ranking.rows[0].reason, ", not reported as invariant."));
 }
 
 /* Linux prefers the TSC to the HPET even if the CPU does not report the TSC as invariant. */
@@ -95,15 +97,15 @@ TEST(linux_may_take_another_clock_than_the_first)
 {
 	struct report *report = literal_make_clean_report();
 
-	report->tsc_is_invariant = false;
-	report->hypervisor[0] = '\0';
+	report->facts.machine.tsc_is_invariant = false;
+	report->facts.machine.hypervisor[0] = '\0';
 	/* rating of the TSC driver on a machine without an invariant TSC */
 	literal_find_clock(report, "tsc")->clock.rating = 150;
 	judge_report(report);
 	recommend_clocks(report);
-	assert_string_equal(report->advice.rows[0].clock, "hpet");
-	assert_string_equal(report->taken[0].clock, "tsc");
-	assert_non_null(strstr(report->answer.text, "Linux takes tsc (11.1 ns), by its ratings."));
+	assert_string_equal(report->advice.ranking.rows[0].clock, "hpet");
+	assert_string_equal(report->advice.taken[0].clock, "tsc");
+	assert_non_null(strstr(report->advice.answer.text, "Linux takes tsc (11.1 ns), by its ratings."));
 }
 
 /*
@@ -118,7 +120,7 @@ TEST(the_cost_relative_to_the_tsc_is_rounded)
 	cost(report, "hpet_32", 44000);
 	judge_report(report);
 	recommend_clocks(report);
-	assert_string_equal(report->advice.rows[1].reason, "44.0 ns a read, 5 times the TSC's.");
+	assert_string_equal(report->advice.ranking.rows[1].reason, "44.0 ns a read, 5 times the TSC's.");
 }
 
 TEST(on_bare_metal_a_tsc_that_is_not_invariant_comes_after_the_pm_timer)
@@ -126,14 +128,14 @@ TEST(on_bare_metal_a_tsc_that_is_not_invariant_comes_after_the_pm_timer)
 	static const char *const ids[] = { "hpet", "acpi_pm", "tsc", "pit", "rtc", NULL };
 	struct report *report = literal_make_clean_report();
 
-	report->tsc_is_invariant = false;
-	report->hypervisor[0] = '\0';
+	report->facts.machine.tsc_is_invariant = false;
+	report->facts.machine.hypervisor[0] = '\0';
 	/* rating of the TSC driver on a machine without an invariant TSC */
 	literal_find_clock(report, "tsc")->clock.rating = 150;
 	judge_report(report);
 	recommend_clocks(report);
 	assert_order(report, ids, 0);
-	assert_non_null(strstr(report->advice.rows[2].reason,
+	assert_non_null(strstr(report->advice.ranking.rows[2].reason,
 			       ", not reported as invariant; see the warning tsc-not-invariant."));
 }
 
@@ -142,13 +144,14 @@ TEST(a_failed_clock_is_to_be_avoided_and_an_absent_clock_is_not_named)
 	static const char *const ids[] = { "tsc", "acpi_pm", "rtc", "hpet", NULL };
 	struct report *report = literal_make_clean_report();
 
-	report->tsc_is_invariant = true;
+	report->facts.machine.tsc_is_invariant = true;
 	literal_find_clock(report, "hpet")->monotonic.backward = 1;
 	literal_find_clock(report, "pit")->clock.state = CLOCK_ABSENT;
 	judge_report(report);
 	recommend_clocks(report);
 	assert_order(report, ids, 1);
-	assert_string_equal(report->advice.rows[3].reason, "clock-backward: A clock that steps back gives negative "
+	assert_string_equal(report->advice.ranking.rows[3].reason,
+			    "clock-backward: A clock that steps back gives negative "
 			    "durations and events in the wrong order.");
 }
 
@@ -160,12 +163,14 @@ TEST(a_clock_to_avoid_is_named_with_all_broken_rules)
 	rules_add_finding(report, "tsc-drift", "tsc", 9, "Core 9's TSC ran faster.");
 	literal_find_clock(report, "tsc")->verdict = VERDICT_FAIL;
 	recommend_clocks(report);
-	assert_string_equal(report->advice.rows[4].reason, "tsc-offset: Time stamps of cores whose TSCs differ cannot be "
+	assert_string_equal(report->advice.ranking.rows[4].reason,
+			    "tsc-offset: Time stamps of cores whose TSCs differ cannot be "
 			    "compared. Also tsc-drift.");
 	rules_add_finding(report, "tsc-offset", "tsc", 10, "Core 10's TSC is behind.");
 	rules_add_finding(report, "tsc-warp", "tsc", REPORT_NO_CORE, "Core 1's TSC read more than core 2's.");
 	recommend_clocks(report);
-	assert_string_equal(report->advice.rows[4].reason, "tsc-offset: Time stamps of cores whose TSCs differ cannot be "
+	assert_string_equal(report->advice.ranking.rows[4].reason,
+			    "tsc-offset: Time stamps of cores whose TSCs differ cannot be "
 			    "compared. Also tsc-warp, tsc-drift.");
 }
 
@@ -174,12 +179,13 @@ TEST(a_wrong_stated_rate_does_not_rule_out_the_clock)
 	static const char *const ids[] = { "hpet", "acpi_pm", "pit", "rtc", "tsc", NULL };
 	struct report *report = literal_make_clean_report();
 
-	report->tsc_is_invariant = true;
+	report->facts.machine.tsc_is_invariant = true;
 	rules_add_finding(report, "rate-wrong", "tsc", REPORT_NO_CORE, "tsc runs fast.");
 	judge_report(report);
 	recommend_clocks(report);
 	assert_order(report, ids, 1);
-	assert_string_equal(report->advice.rows[4].reason, "rate-wrong: Time by this clock drifts from the time by all "
+	assert_string_equal(report->advice.ranking.rows[4].reason,
+			    "rate-wrong: Time by this clock drifts from the time by all "
 			    "other clocks faster than NTP can correct it. A kernel that measures the TSC's rate may "
 			    "still use the TSC.");
 }
@@ -189,14 +195,14 @@ TEST(a_clock_with_a_warning_comes_after_all_healthy_clocks)
 	static const char *const ids[] = { "acpi_pm", "pit", "rtc", "tsc", "hpet", NULL };
 	struct report *report = literal_make_clean_report();
 
-	report->tsc_is_invariant = true;
+	report->facts.machine.tsc_is_invariant = true;
 	rules_add_finding(report, "rate-changed", "tsc", REPORT_NO_CORE, "The rate of tsc changed.");
 	rules_add_finding(report, "hpet-pc10", "hpet", REPORT_NO_CORE, "The limit is 8.");
 	judge_report(report);
 	recommend_clocks(report);
 	assert_order(report, ids, 0);
-	assert_non_null(strstr(report->advice.rows[3].reason, "; see the warning rate-changed."));
-	assert_non_null(strstr(report->advice.rows[4].reason, "; see the warning hpet-pc10."));
+	assert_non_null(strstr(report->advice.ranking.rows[3].reason, "; see the warning rate-changed."));
+	assert_non_null(strstr(report->advice.ranking.rows[4].reason, "; see the warning hpet-pc10."));
 }
 
 static void
@@ -204,7 +210,7 @@ assert_answer(struct report *report, const char *text)
 {
 	judge_report(report);
 	recommend_clocks(report);
-	assert_string_equal(report->answer.text, text);
+	assert_string_equal(report->advice.answer.text, text);
 }
 
 TEST(the_answer_names_the_clock_its_cost_linuxs_choice_failed_clocks_and_cores)
@@ -215,28 +221,29 @@ TEST(the_answer_names_the_clock_its_cost_linuxs_choice_failed_clocks_and_cores)
 	cost(report, "hpet_32", 999000);
 	assert_answer(report, "Use tsc: 28.7 ns a read. Linux takes it, too. No clock failed. The cores' TSCs agree within "
 		      "29 ns.");
-	assert_string_equal(report->answer.clock, "tsc");
-	assert_string_equal(report->answer.linux_takes, "tsc");
-	assert_int_equal(report->answer.read_ps, 28700);
-	assert_int_equal(report->answer.wrong_count, 0);
-	assert_true(report->answer.within_known);
-	report->tsc_is_invariant = false;
-	report->linux_distrusts_tsc = true;
+	assert_string_equal(report->advice.answer.clock, "tsc");
+	assert_string_equal(report->advice.answer.linux_takes, "tsc");
+	assert_int_equal(report->advice.answer.read_ps, 28700);
+	assert_int_equal(report->advice.answer.wrong_count, 0);
+	assert_true(report->advice.answer.within_known);
+	report->facts.machine.tsc_is_invariant = false;
+	report->facts.machine.linux_distrusts_tsc = true;
 	assert_answer(report, "Use tsc: 28.7 ns a read. Linux before 6.12 takes hpet (999 ns), newer ones tsc: CPUID reports "
 		      "no invariant TSC. No clock failed. The cores' TSCs agree within 29 ns.");
-	for (size_t i = 0; i < report->core_count; i++)
-		report->cores[i].facts.package = (uint32_t)i / 2; /* two packages: the newer versions distrust it, too */
+	for (size_t i = 0; i < report->facts.core_count; i++)
+		report->facts.cores[i].facts.package =
+			(uint32_t)i / 2; /* two packages: the newer versions distrust it, too */
 	assert_answer(report, "Use tsc: 28.7 ns a read. Linux takes hpet (999 ns): CPUID reports no invariant TSC. No clock "
 		      "failed. The cores' TSCs agree within 29 ns.");
 	/* if only some clocks were measured, it is unknown which clock Linux uses */
-	report->options.clocks.count = 1;
-	report->skew.pass_count = 0;
+	report->facts.options.clocks.count = 1;
+	report->figures.skew.pass_count = 0;
 	assert_answer(report, "Use tsc within one core: 28.7 ns a read. No clock failed. The cores' TSCs were not compared.");
-	report->cores_started = 1;
+	report->facts.machine.cores_started = 1;
 	assert_answer(report, "Use tsc within one core: 28.7 ns a read. No clock failed. The cores' TSCs were not compared: "
 		      "only one of 4 cores was started.");
-	report->cores_listed = 1;
-	report->incomplete = true;
+	report->facts.machine.cores_listed = 1;
+	report->facts.run.incomplete = true;
 	assert_answer(report, "Use tsc: 28.7 ns a read. No clock failed, but not everything was measured.");
 }
 
@@ -245,7 +252,7 @@ TEST(the_answer_says_that_the_tscs_of_only_some_cores_agree)
 	struct report *report = literal_make_clean_report();
 
 	cost(report, "tsc", 28700);
-	report->cores_listed = 16;
+	report->facts.machine.cores_listed = 16;
 	assert_answer(report, "Use tsc: 28.7 ns a read. Linux takes it, too. No clock failed. The TSCs of 4 of 16 cores agree "
 		      "within 29 ns; the other cores were not started.");
 }
@@ -256,17 +263,17 @@ TEST(the_answer_refers_to_the_synchronisation_if_it_is_not_determined_whether_th
 
 	cost(report, "tsc", 28700);
 	cost(report, "hpet_32", 999000);
-	report->skew.passes[1].summary.bound_ticks = 100000000;
+	report->figures.skew.passes[1].summary.bound_ticks = 100000000;
 	assert_answer(report, "Use tsc within one core: 28.7 ns a read. Linux takes it on all cores. No clock failed. "
 		      "Whether the cores' TSCs agree is not determined: see their synchronisation. Run again on an idle machine.");
-	assert_false(report->answer.within_known);
-	report->skew.passes[1].summary.bound_ticks = UINT64_MAX;
+	assert_false(report->advice.answer.within_known);
+	report->figures.skew.passes[1].summary.bound_ticks = UINT64_MAX;
 	assert_answer(report, "Use tsc within one core: 28.7 ns a read. Linux takes it on all cores. No clock failed. "
 		      "Whether the cores' TSCs agree is not determined: see their synchronisation. Run again on an idle machine.");
 	literal_remove_last_pass(report);
 	assert_answer(report, "Use tsc within one core: 28.7 ns a read. Linux takes it on all cores. No clock failed. "
 		      "Whether the cores' TSCs agree is not determined: see their synchronisation. Run again on an idle machine.");
-	report->incomplete = true;
+	report->facts.run.incomplete = true;
 	assert_answer(report, "Use tsc within one core: 28.7 ns a read. Linux takes it on all cores. No clock failed, but not "
 		      "everything was measured. Whether the cores' TSCs agree is not determined: see their synchronisation. "
 		      "Let the run end.");
@@ -324,10 +331,10 @@ TEST(the_answer_names_failed_clocks_and_recommends_no_unfit_clock)
 
 	assert_answer(report, "No clock is fit for timing. Linux takes tsc (10.1 ns to 15.1 ns), although it failed. Failed: "
 		      "tsc, acpi_pm, pit and 1 more. The cores' TSCs do not agree.");
-	assert_null(report->answer.clock);
-	assert_int_equal(report->answer.wrong_count, 4);
-	assert_string_equal(report->answer.wrong[3], "rtc");
-	assert_false(report->answer.within_known);
+	assert_null(report->advice.answer.clock);
+	assert_int_equal(report->advice.answer.wrong_count, 4);
+	assert_string_equal(report->advice.answer.wrong[3], "rtc");
+	assert_false(report->advice.answer.within_known);
 	report = literal_make_clean_report();
 	literal_find_clock(report, "acpi_pm")->monotonic.backward = 1;
 	assert_answer(report, "Use tsc: 2.25 ns a read. Linux takes it, too. Failed: acpi_pm. The cores' TSCs agree "
@@ -339,7 +346,7 @@ TEST(the_answer_names_failed_clocks_and_recommends_no_unfit_clock)
 static void
 ask(struct report *report, const char *source, enum clock_state state)
 {
-	report->intervals[report->interval_count++] = (struct report_interval){
+	report->facts.intervals[report->facts.interval_count++] = (struct report_interval){
 		.source = source, .state = state, .asked_ns = 100000, .asked = 200, .expected = 200, .delivered = 200,
 		.lateness = { 200, 812, 1021, 4096, 5210, 5210, 31 }, .route_kind = "lapic",
 	};
@@ -350,9 +357,9 @@ report_of_timers(enum clock_state deadline, enum clock_state lapic, bool always_
 {
 	struct report *report = literal_make_clean_report();
 
-	report->interval_count = 0;
-	report->hypervisor[0] = '\0';
-	report->lapic_always_runs = always_runs;
+	report->facts.interval_count = 0;
+	report->facts.machine.hypervisor[0] = '\0';
+	report->facts.machine.lapic_always_runs = always_runs;
 	ask(report, "lapic", lapic);
 	ask(report, "lapic_deadline", deadline);
 	return report;
@@ -364,10 +371,10 @@ assert_tick(struct report *report, const char *source, const char *reason)
 	judge_report(report);
 	recommend_clocks(report);
 	if (source)
-		assert_string_equal(report->tick.source, source);
+		assert_string_equal(report->advice.tick.source, source);
 	else
-		assert_null(report->tick.source);
-	assert_string_equal(report->tick.reason, reason);
+		assert_null(report->advice.tick.source);
+	assert_string_equal(report->advice.tick.reason, reason);
 }
 
 TEST(a_kernels_tick_uses_the_lapic_timer_with_tsc_deadlines_if_possible)
@@ -389,13 +396,13 @@ TEST(a_median_lateness_that_may_be_0_is_given_as_one_bound)
 {
 	struct report *report = report_of_timers(CLOCK_ABSENT, CLOCK_PRESENT, true);
 
-	report->intervals[0].lateness.p50_ns = 11000;
-	report->intervals[0].lateness.error_ns = 33000;
+	report->facts.intervals[0].lateness.p50_ns = 11000;
+	report->facts.intervals[0].lateness.error_ns = 33000;
 	assert_tick(report, "lapic",
 		    "Linux's lapic, rated 150: each core has its own, and it runs in deep sleep, too. Half of the timer's "
 		    "one-shots of 100 us are at most 44.0 us late. Of 4 tests of the timer's "
 		    "interrupts, 4 passed and none failed.");
-	report->intervals[0].lateness.p50_ns = -34000;
+	report->facts.intervals[0].lateness.p50_ns = -34000;
 	assert_tick(report, "lapic",
 		    "Linux's lapic, rated 150: each core has its own, and it runs in deep sleep, too. Half of the timer's "
 		    "one-shots of 100 us came before they were due. Of 8 tests of the timer's "
@@ -426,10 +433,10 @@ TEST(a_tick_source_that_breaks_a_rule_has_advice_to_avoid_it)
 {
 	struct report *report = report_of_timers(CLOCK_PRESENT, CLOCK_PRESENT, true);
 
-	report->intervals[1].empty = report->intervals[1].expired = 9;
+	report->facts.intervals[1].empty = report->facts.intervals[1].expired = 9;
 	judge_report(report);
 	recommend_clocks(report);
-	assert_non_null(strstr(report->tick.reason,
+	assert_non_null(strstr(report->advice.tick.reason,
 			       " But see irq-missing: lapic=notscdeadline lets Linux use the timer without"));
 }
 
@@ -449,16 +456,18 @@ TEST(without_a_lapic_the_tick_uses_the_hpet_or_the_pit)
 	assert_tick(report, "hpet0",
 		    "Linux's hpet, rated 50: all cores share this timer, because the local APIC's timer can't be used.");
 	report = without_hpet();
-	report->paravirtual.interfaces[report->paravirtual.count++].kind = PARAVIRTUAL_HYPERV;
+	report->facts.machine.paravirtual.interfaces[report->facts.machine.paravirtual.count++].kind =
+		PARAVIRTUAL_HYPERV;
 	assert_tick(report, "pit0",
 		    "Linux's pit, rated 0: all cores share this timer, because the local APIC's timer can't be used. If "
 		    "Hyper-V offers its own timer, Linux takes that (rating 1000).");
 	report = without_hpet();
-	report->paravirtual.interfaces[report->paravirtual.count++].kind = PARAVIRTUAL_HYPERV;
-	report->paravirtual.interfaces[report->paravirtual.count++].kind = PARAVIRTUAL_KVM;
+	report->facts.machine.paravirtual.interfaces[report->facts.machine.paravirtual.count++].kind =
+		PARAVIRTUAL_HYPERV;
+	report->facts.machine.paravirtual.interfaces[report->facts.machine.paravirtual.count++].kind = PARAVIRTUAL_KVM;
 	assert_tick(report, "pit0",
 		    "Linux's pit, rated 0: all cores share this timer, because the local APIC's timer can't be used.");
 	report = literal_make_clean_report();
-	report->interval_count = 0;
+	report->facts.interval_count = 0;
 	assert_tick(report, NULL, "");
 }

@@ -10,28 +10,28 @@
 static void
 set_limit(struct report *report, const char *rule, uint64_t value)
 {
-	LITERAL_COPY(report->options.limits[report->options.limit_count].rule, rule);
-	report->options.limits[report->options.limit_count++].value = value;
+	LITERAL_COPY(report->facts.options.limits[report->facts.options.limit_count].rule, rule);
+	report->facts.options.limits[report->facts.options.limit_count++].value = value;
 }
 
 static void
 assert_finding(const struct report *report, size_t index, const char *rule, const char *clock, const char *text)
 {
-	assert_true(index < report->finding_count);
-	assert_string_equal(report->findings[index].rule, rule);
+	assert_true(index < report->outcomes.finding_count);
+	assert_string_equal(report->outcomes.findings[index].rule, rule);
 	if (clock)
-		assert_string_equal(report->findings[index].clock, clock);
+		assert_string_equal(report->outcomes.findings[index].clock, clock);
 	else
-		assert_null(report->findings[index].clock);
-	assert_string_equal(report->findings[index].text, text);
+		assert_null(report->outcomes.findings[index].clock);
+	assert_string_equal(report->outcomes.findings[index].text, text);
 }
 
 static const char *
 find_note(const struct report *report, const char *words)
 {
-	for (size_t i = 0; i < report->note_count; i++)
-		if (strstr(report->notes[i], words))
-			return report->notes[i];
+	for (size_t i = 0; i < report->facts.note_count; i++)
+		if (strstr(report->facts.notes[i], words))
+			return report->facts.notes[i];
 	return "";
 }
 
@@ -70,10 +70,10 @@ TEST(clean_machine_passes_without_a_finding)
 	struct report *report = literal_make_clean_report();
 
 	judge_report(report);
-	assert_int_equal(report->verdict, VERDICT_PASS);
-	assert_int_equal(report->finding_count, 0);
-	for (size_t i = 0; i < report->clock_count; i++)
-		assert_int_equal(report->clocks[i].verdict, VERDICT_PASS);
+	assert_int_equal(report->outcomes.verdict, VERDICT_PASS);
+	assert_int_equal(report->outcomes.finding_count, 0);
+	for (size_t i = 0; i < report->facts.clock_count; i++)
+		assert_int_equal(report->facts.clocks[i].verdict, VERDICT_PASS);
 }
 
 TEST(one_step_back_fails_the_clock_and_is_printed_with_its_size)
@@ -83,16 +83,16 @@ TEST(one_step_back_fails_the_clock_and_is_printed_with_its_size)
 
 	pm->monotonic = (struct monotonic){ .reads = 10000, .backward = 1, .worst_ticks = 12 };
 	judge_report(report);
-	assert_int_equal(report->verdict, VERDICT_FAIL);
+	assert_int_equal(report->outcomes.verdict, VERDICT_FAIL);
 	assert_int_equal(pm->verdict, VERDICT_FAIL);
-	assert_int_equal(report->finding_count, 1);
+	assert_int_equal(report->outcomes.finding_count, 1);
 	assert_finding(report, 0, "clock-backward", "acpi_pm",
 		       "acpi_pm stepped back 1 time in 10000 reads, at worst by 12 ticks.");
-	assert_true(report->findings[0].has_measured);
-	assert_int_equal(report->findings[0].measured, 1);
-	assert_int_equal(report->findings[0].limit, 0);
-	assert_string_equal(report->findings[0].unit, "steps");
-	assert_int_equal(report->findings[0].core, REPORT_NO_CORE);
+	assert_true(report->outcomes.findings[0].has_measured);
+	assert_int_equal(report->outcomes.findings[0].measured, 1);
+	assert_int_equal(report->outcomes.findings[0].limit, 0);
+	assert_string_equal(report->outcomes.findings[0].unit, "steps");
+	assert_int_equal(report->outcomes.findings[0].core, REPORT_NO_CORE);
 }
 
 /* The record has the TSC at the failure. Its time follows from the TSC's rate at the end of the run. */
@@ -102,10 +102,11 @@ TEST(the_time_of_a_failure_follows_from_the_tscs_rate)
 		struct report *report = literal_make_clean_report();
 
 		literal_remove_clock(report, "pit", CLOCK_STUCK, "channel 2 did not move");
-		literal_find_clock(report, "pit")->failed_tsc = report->start_tsc + UINT64_C(3000000000);
-		report->tsc.num = ghz * 1000000000;
+		literal_find_clock(report, "pit")->failed_tsc = report->facts.run.start_tsc + UINT64_C(3000000000);
+		report->figures.tsc.num = ghz * 1000000000;
 		judge_report(report);
-		assert_non_null(strstr(report->findings[0].text, ghz == 1 ? "pit is stuck since 3.0 s into the run: " :
+		assert_non_null(strstr(report->outcomes.findings[0].text,
+				       ghz == 1 ? "pit is stuck since 3.0 s into the run: " :
 				       "pit is stuck since 1.5 s into the run: "));
 	}
 }
@@ -118,10 +119,10 @@ TEST(limit_of_3_steps_allows_3_and_not_4)
 		set_limit(report, "clock-backward", 3);
 		literal_find_clock(report, "hpet")->monotonic.backward = steps;
 		judge_report(report);
-		assert_int_equal(report->verdict, steps == 3 ? VERDICT_PASS : VERDICT_FAIL);
-		assert_int_equal(report->finding_count, steps == 3 ? 0 : 1);
+		assert_int_equal(report->outcomes.verdict, steps == 3 ? VERDICT_PASS : VERDICT_FAIL);
+		assert_int_equal(report->outcomes.finding_count, steps == 3 ? 0 : 1);
 		if (steps == 4)
-			assert_int_equal(report->findings[0].limit, 3);
+			assert_int_equal(report->outcomes.findings[0].limit, 3);
 	}
 }
 
@@ -129,20 +130,20 @@ TEST(a_step_back_between_bracketing_reads_is_the_tscs_fault_and_counts_once)
 {
 	struct report *report = literal_make_clean_report();
 
-	report->cores[0].tsc = (struct tsc_steps){ 200000, 3, 17 };
+	report->facts.cores[0].tsc = (struct tsc_steps){ 200000, 3, 17 };
 	judge_report(report);
-	assert_int_equal(report->finding_count, 1);
+	assert_int_equal(report->outcomes.finding_count, 1);
 	assert_finding(report, 0, "clock-backward", "tsc",
 		       "tsc stepped back 3 times on core 0 in 200000 reads, at worst by 17 ticks. No step back was seen on 3 "
 		       "other cores in 300000 reads.");
-	assert_int_equal(report->findings[0].core, 0);
+	assert_int_equal(report->outcomes.findings[0].core, 0);
 	assert_int_equal(literal_find_clock(report, "hpet")->verdict, VERDICT_PASS);
 
 	report = literal_make_clean_report();
-	report->cores[0].tsc = (struct tsc_steps){ 200000, 1, 17 };
+	report->facts.cores[0].tsc = (struct tsc_steps){ 200000, 1, 17 };
 	literal_find_clock(report, "tsc")->monotonic.backward = 5;
 	judge_report(report);
-	assert_int_equal(report->findings[0].measured, 5);
+	assert_int_equal(report->outcomes.findings[0].measured, 5);
 }
 
 /*
@@ -154,18 +155,18 @@ assert_cores_text(size_t cores, size_t stepping, const char *text)
 {
 	struct report *report = literal_make_report_of_cores(cores, PAIR_SCHEDULE_ALL, NULL);
 
-	report->hypervisor[0] = '\0';
+	report->facts.machine.hypervisor[0] = '\0';
 	for (size_t i = 0; i < stepping; i++)
-		report->cores[cores - 1 - i].tsc = (struct tsc_steps){ 100000, 2, 40 + i };
+		report->facts.cores[cores - 1 - i].tsc = (struct tsc_steps){ 100000, 2, 40 + i };
 	judge_report(report);
-	assert_int_equal(report->finding_count, 1);
+	assert_int_equal(report->outcomes.finding_count, 1);
 	assert_finding(report, 0, "clock-backward", "tsc", text);
-	assert_int_equal(report->findings[0].measured, 2 * stepping);
-	assert_int_equal(report->findings[0].core_count, stepping < 2 ? 0 : stepping < 8 ? stepping : 8);
-	assert_int_equal(report->findings[0].core,
-			 stepping == 1 && cores > 1 ? report->cores[cores - 1].apic_id : REPORT_NO_CORE);
+	assert_int_equal(report->outcomes.findings[0].measured, 2 * stepping);
+	assert_int_equal(report->outcomes.findings[0].core_count, stepping < 2 ? 0 : stepping < 8 ? stepping : 8);
+	assert_int_equal(report->outcomes.findings[0].core,
+			 stepping == 1 && cores > 1 ? report->facts.cores[cores - 1].apic_id : REPORT_NO_CORE);
 	for (size_t i = 0; i < cores; i++)
-		assert_int_equal(report->cores[i].steps_back, i >= cores - stepping);
+		assert_int_equal(report->facts.cores[i].steps_back, i >= cores - stepping);
 }
 
 TEST(the_cores_that_step_back_are_named_and_the_others_are_not)
@@ -189,18 +190,18 @@ TEST(clocks_are_judged_although_another_cores_tsc_stepped_back)
 {
 	struct report *report = literal_make_clean_report();
 
-	report->cores[2].tsc = (struct tsc_steps){ 100000, 3, 17 };
+	report->facts.cores[2].tsc = (struct tsc_steps){ 100000, 3, 17 };
 	literal_find_clock(report, "acpi_pm")->monotonic.backward = 1;
 	judge_report(report);
-	assert_int_equal(report->finding_count, 2);
+	assert_int_equal(report->outcomes.finding_count, 2);
 	assert_finding(report, 0, "clock-backward", "tsc",
 		       "tsc stepped back 3 times on core 4 in 100000 reads, at worst by 17 ticks. No step back was seen on 3 "
 		       "other cores in 300000 reads.");
 	assert_finding(report, 1, "clock-backward", "acpi_pm",
 		       "acpi_pm stepped back 1 time in 10000 reads, at worst by 0 ticks.");
 	assert_int_equal(literal_find_clock(report, "tsc")->verdict, VERDICT_FAIL);
-	for (size_t i = 0; i < report->note_count; i++)
-		assert_null(strstr(report->notes[i], "The TSC stepped back or jumped"));
+	for (size_t i = 0; i < report->facts.note_count; i++)
+		assert_null(strstr(report->facts.notes[i], "The TSC stepped back or jumped"));
 }
 
 /*
@@ -218,9 +219,9 @@ TEST(no_clock_is_accused_by_a_tsc_that_stepped_back)
 		literal_find_clock(report, "acpi_pm")->monotonic.backward = 1;
 		literal_find_clock(report, "pit")->change_halves = (struct interval_ppb){ true, 900000, 800000, 1000000 };
 		judge_report(report);
-		assert_int_equal(report->finding_count >= 2, !moved);
-		for (size_t i = 0; moved && i < report->finding_count; i++)
-			assert_string_equal(report->findings[i].clock, "tsc");
+		assert_int_equal(report->outcomes.finding_count >= 2, !moved);
+		for (size_t i = 0; moved && i < report->outcomes.finding_count; i++)
+			assert_string_equal(report->outcomes.findings[i].clock, "tsc");
 		if (moved)
 			assert_string_not_equal(find_note(report, "The TSC stepped back"), "");
 	}
@@ -241,17 +242,17 @@ keep_devices(struct report *report)
 		kept[i] = *literal_find_clock(report, devices[i]);
 		literal_find_clock(report, devices[i])->latency = NULL;
 	}
-	for (size_t i = 0; i < report->clock_count; i++)
-		free(report->clocks[i].latency);
-	memcpy(report->clocks, kept, sizeof(kept));
-	report->clock_count = count;
+	for (size_t i = 0; i < report->facts.clock_count; i++)
+		free(report->facts.clocks[i].latency);
+	memcpy(report->facts.clocks, kept, sizeof(kept));
+	report->facts.clock_count = count;
 }
 
 /* Adds a discontinuity between the TSC and all clocks in the report. The TSC itself is not in the report. */
 static void
 part_from_tsc(struct report *report)
 {
-	report->discontinuities[report->discontinuity_count++] = (struct report_discontinuity){
+	report->figures.discontinuities[report->figures.discontinuity_count++] = (struct report_discontinuity){
 		.group_count = 2,
 		.groups = { { .clocks = UINT32_C(1) << REPORT_CLOCKS_MAX, .clock_count = 1, .members = { REPORT_CLOCKS_MAX } },
 			    { .clocks = 7, .clock_count = 3, .members = { 0, 1, 2 } } },
@@ -265,11 +266,11 @@ part_from_tsc(struct report *report)
 static void
 set_rates(struct report *report)
 {
-	for (size_t i = 0; i < report->clock_count; i++) {
+	for (size_t i = 0; i < report->facts.clock_count; i++) {
 		const uint64_t hz = UINT64_C(3000000000000000);
-		uint64_t value = text_equal(report->clocks[i].clock.id, "pit") ? hz / 1000000 * 1000900 : hz;
+		uint64_t value = text_equal(report->facts.clocks[i].clock.id, "pit") ? hz / 1000000 * 1000900 : hz;
 
-		report->clocks[i].implied = report->clocks[i].implied_window =
+		report->facts.clocks[i].implied = report->facts.clocks[i].implied_window =
 			(struct rate_interval){ true, value, value - hz / 100000, value + hz / 100000 };
 	}
 }
@@ -282,13 +283,13 @@ TEST(no_device_is_accused_by_a_tsc_that_diverged_from_all_devices)
 		size_t accused = 0;
 
 		keep_devices(report);
-		LITERAL_COPY(report->hypervisor, "KVMKVMKVM");
+		LITERAL_COPY(report->facts.machine.hypervisor, "KVMKVMKVM");
 		set_rates(report);
 		if (parted)
 			part_from_tsc(report);
 		judge_report(report);
-		for (size_t i = 0; i < report->finding_count; i++)
-			accused += strncmp(report->findings[i].rule, "rate-", 5) == 0;
+		for (size_t i = 0; i < report->outcomes.finding_count; i++)
+			accused += strncmp(report->outcomes.findings[i].rule, "rate-", 5) == 0;
 		assert_int_equal(accused, !parted);
 	}
 }
@@ -300,14 +301,14 @@ TEST(no_device_is_accused_by_a_tsc_that_diverged_from_all_devices)
 static void
 part(struct report *report, unsigned one, unsigned other)
 {
-	struct report_discontinuity *row = &report->discontinuities[report->discontinuity_count++];
+	struct report_discontinuity *row = &report->figures.discontinuities[report->figures.discontinuity_count++];
 	const char *const ids[] = { "hpet", "acpi_pm", "pit", "tsc" };
 
 	for (size_t g = 0; g < 2; g++) {
 		struct report_group *group = &row->groups[row->group_count++];
 
 		for (size_t i = 0; i < 4; i++) {
-			size_t clock = (size_t)(literal_find_clock(report, ids[i]) - report->clocks);
+			size_t clock = (size_t)(literal_find_clock(report, ids[i]) - report->facts.clocks);
 
 			if (!((g ? other : one) & 1u << i))
 				continue;
@@ -334,7 +335,7 @@ TEST(a_clock_jumped_if_two_others_prove_it)
 		struct report *report = literal_make_clean_report();
 
 		if (!rows[i].guest)
-			report->hypervisor[0] = '\0';
+			report->facts.machine.hypervisor[0] = '\0';
 		part(report, rows[i].one, rows[i].other);
 		judge_report(report);
 		assert_int_equal(rules_find_finding(report, "clock-jumped", "pit") != NULL, rows[i].jumped);
@@ -352,13 +353,13 @@ TEST(in_a_guest_whose_tsc_stops_repeatedly_no_clock_is_accused_of_a_jump)
 		struct report *report = literal_make_clean_report();
 		size_t jumped = 0;
 
-		LITERAL_COPY(report->hypervisor, "KVMKVMKVM");
+		LITERAL_COPY(report->facts.machine.hypervisor, "KVMKVMKVM");
 		part(report, 2, 12);
 		if (stands)
 			part(report, 7, 8);
 		judge_report(report);
-		for (size_t i = 0; i < report->finding_count; i++)
-			jumped += strcmp(report->findings[i].rule, "clock-jumped") == 0;
+		for (size_t i = 0; i < report->outcomes.finding_count; i++)
+			jumped += strcmp(report->outcomes.findings[i].rule, "clock-jumped") == 0;
 		assert_int_equal(jumped, !stands);
 	}
 }
@@ -371,21 +372,22 @@ TEST(an_rtc_that_gets_ahead_is_a_stop_if_another_clock_may_agree_with_the_rest)
 {
 	for (int present = 0; present < 2; present++) {
 		struct report *report = literal_make_clean_report();
-		uint8_t tsc = 0, rtc = (uint8_t)(literal_find_clock(report, "rtc") - report->clocks);
+		uint8_t tsc = 0, rtc = (uint8_t)(literal_find_clock(report, "rtc") - report->facts.clocks);
 
-		report->clocks[rtc].clock.edges_only = true;
-		for (size_t i = 1; i < report->clock_count; i++)
+		report->facts.clocks[rtc].clock.edges_only = true;
+		for (size_t i = 1; i < report->facts.clock_count; i++)
 			if (i != rtc && !present)
-				report->clocks[i].clock.state = CLOCK_ABSENT;
-		report->discontinuity_count = 1;
-		report->discontinuities_lost = 3;
-		report->discontinuities[0] = (struct report_discontinuity){
+				report->facts.clocks[i].clock.state = CLOCK_ABSENT;
+		report->figures.discontinuity_count = 1;
+		report->figures.discontinuities_lost = 3;
+		report->figures.discontinuities[0] = (struct report_discontinuity){
 			.at_tsc = 6000001000, .group_count = 2,
 			.groups = { { UINT32_C(1) << tsc, 1, { tsc }, { true, 1000000000, 1000000000, 1000000000 } },
 				    { UINT32_C(1) << rtc, 1, { rtc }, { true, 3000000000, 2990000000, 3010000000 } } },
 		};
 		judge_report(report);
-		assert_int_equal(report->discontinuities[0].class, present ? DISCONTINUITY_STOPPED : DISCONTINUITY_PARTED);
+		assert_int_equal(report->figures.discontinuities[0].class, present ? DISCONTINUITY_STOPPED :
+				 DISCONTINUITY_PARTED);
 		assert_int_equal(!!strstr(find_note(report, "The machine was stopped"),
 					  " for 2.000 s +-10.0 ms, or whole multiples of 60 s more at 3.0 s (shown by the rtc, unless it was set then)."),
 				 present);
@@ -417,20 +419,20 @@ TEST(an_rtc_that_is_behind_or_on_bare_metal_shows_no_stop_of_the_machine)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct report *report = literal_make_clean_report();
-		uint8_t rtc = (uint8_t)(literal_find_clock(report, "rtc") - report->clocks);
-		uint8_t hpet = (uint8_t)(literal_find_clock(report, "hpet") - report->clocks);
+		uint8_t rtc = (uint8_t)(literal_find_clock(report, "rtc") - report->facts.clocks);
+		uint8_t hpet = (uint8_t)(literal_find_clock(report, "hpet") - report->facts.clocks);
 
 		if (!cases[i].guest)
-			report->hypervisor[0] = '\0';
-		report->clocks[rtc].clock.edges_only = true;
-		report->discontinuity_count = 1;
-		report->discontinuities[0] = (struct report_discontinuity){
+			report->facts.machine.hypervisor[0] = '\0';
+		report->facts.clocks[rtc].clock.edges_only = true;
+		report->figures.discontinuity_count = 1;
+		report->figures.discontinuities[0] = (struct report_discontinuity){
 			.at_tsc = 6000001000, .group_count = 2,
 			.groups = { { 1 | UINT32_C(1) << hpet, 2, { 0, hpet }, { true, 1000000000, 1000000000, 1000000000 } },
 				    { UINT32_C(1) << rtc, 1, { rtc }, cases[i].rtc } },
 		};
 		judge_report(report);
-		assert_int_equal(report->discontinuities[0].class, cases[i].class);
+		assert_int_equal(report->figures.discontinuities[0].class, cases[i].class);
 		if (cases[i].note)
 			assert_string_equal(find_note(report, "The machine was stopped"), cases[i].note);
 	}
@@ -441,19 +443,20 @@ TEST(a_clock_that_is_behind_jumped_unless_a_hypervisor_may_have_stopped_it)
 {
 	for (int by_tsc = 0; by_tsc < 2; by_tsc++) {
 		struct report *report = literal_make_clean_report();
-		uint8_t pit = (uint8_t)(literal_find_clock(report, "pit") - report->clocks);
-		uint8_t hpet = (uint8_t)(literal_find_clock(report, "hpet") - report->clocks);
+		uint8_t pit = (uint8_t)(literal_find_clock(report, "pit") - report->facts.clocks);
+		uint8_t hpet = (uint8_t)(literal_find_clock(report, "hpet") - report->facts.clocks);
 
-		report->hypervisor[0] = '\0';
-		report->clocks[pit].clock.by_tsc = by_tsc;
-		report->discontinuity_count = 1;
-		report->discontinuities[0] = (struct report_discontinuity){
+		report->facts.machine.hypervisor[0] = '\0';
+		report->facts.clocks[pit].clock.by_tsc = by_tsc;
+		report->figures.discontinuity_count = 1;
+		report->figures.discontinuities[0] = (struct report_discontinuity){
 			.at_tsc = 6000001000, .group_count = 2,
 			.groups = { { 1 | UINT32_C(1) << hpet, 2, { 0, hpet }, { true, 1000000000, 1000000000, 1000000000 } },
 				    { UINT32_C(1) << pit, 1, { pit }, { true, 500000000, 490000000, 510000000 } } },
 		};
 		judge_report(report);
-		assert_int_equal(report->discontinuities[0].class, by_tsc ? DISCONTINUITY_PARTED : DISCONTINUITY_JUMPED);
+		assert_int_equal(report->figures.discontinuities[0].class, by_tsc ? DISCONTINUITY_PARTED :
+				 DISCONTINUITY_JUMPED);
 	}
 }
 
@@ -518,7 +521,7 @@ TEST(the_rate_of_two_groups_includes_all_their_pairs)
 	struct report *report = literal_make_clean_report();
 	const struct finding *finding;
 
-	report->hypervisor[0] = '\0';
+	report->facts.machine.hypervisor[0] = '\0';
 	literal_find_clock(report, "tsc")->clock.claimed = (struct rate){ 0, 0 };
 	set_rate(report, "hpet", 0, 0);
 	set_rate(report, "acpi_pm", 30, 30);
@@ -564,25 +567,25 @@ TEST(a_slow_change_of_a_rate_in_a_soak_is_a_finding_with_its_times)
 {
 	const uint64_t hz = UINT64_C(3000000000000000), ppb = hz / 1000000000;
 	struct report *report = literal_make_clean_report();
-	size_t pit = (size_t)(literal_find_clock(report, "pit") - report->clocks);
+	size_t pit = (size_t)(literal_find_clock(report, "pit") - report->facts.clocks);
 	struct series_clock clocks[3][REPORT_CLOCKS_MAX] = { { { .count = 0 } } };
 	struct series_row rows[3];
 
-	report->hypervisor[0] = '\0';
+	report->facts.machine.hypervisor[0] = '\0';
 	for (size_t r = 0; r < 3; r++) {
 		rows[r] = (struct series_row){ .from_tsc = 1000 + r * 20000000000, .to_tsc = 1000 + (r + 1) * 20000000000,
 					       .clocks = clocks[r] };
 		for (size_t i = 0; i < 3; i++) {
-			size_t clock = (size_t)(literal_find_clock(report, devices[i]) - report->clocks);
+			size_t clock = (size_t)(literal_find_clock(report, devices[i]) - report->facts.clocks);
 			uint64_t value = clock == pit ? hz + r * 150 * ppb : hz;
 
 			clocks[r][clock].implied = (struct rate_interval){ true, value, value - 10 * ppb, value + 10 * ppb };
 		}
 	}
-	report->series.rows = rows;
-	report->series.count = 3;
+	report->facts.series.rows = rows;
+	report->facts.series.count = 3;
 	judge_report(report);
-	assert_int_equal(report->finding_count, 1);
+	assert_int_equal(report->outcomes.finding_count, 1);
 	assert_finding(report, 0, "rate-trend", NULL,
 		       "The rate of tsc, hpet and acpi_pm against pit changed by +0.3 ppm (+0.3 to +0.3), from its rate between "
 		       "0 ms and 10.0 s to its rate between 20.0 s and 30.0 s; nothing shows which of the two groups changed.");
@@ -598,15 +601,15 @@ TEST(in_a_guest_a_device_that_seems_to_change_may_be_a_tsc_that_stopped)
 		struct report *report = literal_make_clean_report();
 		size_t changed = 0;
 
-		LITERAL_COPY(report->hypervisor, "KVMKVMKVM");
+		LITERAL_COPY(report->facts.machine.hypervisor, "KVMKVMKVM");
 		set_rates(report);
 		literal_find_clock(report, "pit")->implied = literal_find_clock(report, "pit")->implied_window =
 			literal_find_clock(report, "hpet")->implied;
 		for (size_t i = 0; i < 3; i++)
 			change(report, devices[i], since, strcmp(devices[i], "pit") == 0 ? 900000 : 0);
 		judge_report(report);
-		for (size_t i = 0; i < report->finding_count; i++) {
-			const struct finding *finding = &report->findings[i];
+		for (size_t i = 0; i < report->outcomes.finding_count; i++) {
+			const struct finding *finding = &report->outcomes.findings[i];
 
 			if (strcmp(finding->rule, "rate-changed") != 0)
 				continue;
@@ -634,9 +637,9 @@ TEST(no_clock_is_accused_by_a_tsc_whose_rate_is_unknown)
 		literal_set_figure(row, -800000, -790000);
 		literal_find_clock(report, "acpi_pm")->latency->min_ns = 100000;
 		if (!known)
-			report->tsc = (struct rate){ 0, 0 };
+			report->figures.tsc = (struct rate){ 0, 0 };
 		judge_report(report);
-		assert_int_equal(report->finding_count > 0, known);
+		assert_int_equal(report->outcomes.finding_count > 0, known);
 	}
 }
 
@@ -648,13 +651,13 @@ TEST(no_data_sheet_is_broken_according_to_a_tsc_that_diverged_from_all_clocks)
 		struct behaviour *row = literal_add_behaviour(report, "rtc-periodic", "rtc", "2 Hz");
 		size_t accused = 0;
 
-		LITERAL_COPY(report->hypervisor, "KVMKVMKVM");
+		LITERAL_COPY(report->facts.machine.hypervisor, "KVMKVMKVM");
 		literal_set_figure(row, 3901, 46613);
 		if (parted)
 			part(report, 7, 8);
 		judge_report(report);
-		for (size_t i = 0; i < report->finding_count; i++)
-			accused += strcmp(report->findings[i].rule, "rtc-periodic") == 0;
+		for (size_t i = 0; i < report->outcomes.finding_count; i++)
+			accused += strcmp(report->outcomes.findings[i].rule, "rtc-periodic") == 0;
 		assert_int_equal(accused, !parted);
 	}
 }
@@ -669,20 +672,21 @@ TEST(one_shots_that_are_early_with_one_duration_only_are_not_determined)
 		struct report *report = literal_make_clean_report();
 		bool named = false;
 
-		report->interval_count = 2;
+		report->facts.interval_count = 2;
 		for (size_t i = 0; i < 2; i++) {
-			report->intervals[i] = (struct report_interval){
+			report->facts.intervals[i] = (struct report_interval){
 				.source = "pit0", .route_kind = "ioapic", .state = CLOCK_PRESENT, .asked_ns = i ? 100000 : 20000,
 				.asked = 200, .expected = 200, .delivered = 200, .lateness = { .count = 200 },
 			};
 			if (i >= early)
 				continue;
-			report->intervals[i].early = 200;
-			report->intervals[i].lateness.earliest = (struct interval_ns){ true, 17845, 16945, 18745 };
+			report->facts.intervals[i].early = 200;
+			report->facts.intervals[i].lateness.earliest = (struct interval_ns){ true, 17845, 16945,
+											     18745 };
 		}
 		judge_report(report);
-		for (size_t i = 0; i < report->finding_count; i++)
-			named |= strcmp(report->findings[i].rule, "irq-early") == 0;
+		for (size_t i = 0; i < report->outcomes.finding_count; i++)
+			named |= strcmp(report->outcomes.findings[i].rule, "irq-early") == 0;
 		assert_int_equal(named, early == 2);
 	}
 }
@@ -698,7 +702,7 @@ TEST(one_shots_that_are_early_on_one_core_name_that_core)
 		const struct finding *named = NULL;
 
 		for (uint32_t i = 0; i < 5; i++) {
-			struct report_interval *row = &report->intervals[i];
+			struct report_interval *row = &report->facts.intervals[i];
 
 			*row = (struct report_interval){
 				.source = "lapic", .route_kind = "lapic", .state = CLOCK_PRESENT, .core = i < 2 ? 0 : 2 * (i - 1),
@@ -711,11 +715,11 @@ TEST(one_shots_that_are_early_on_one_core_name_that_core)
 			row->lateness.earliest = i == 3 ? (struct interval_ns){ true, 6000, 5000, 7000 } :
 						 (struct interval_ns){ true, 9000, 8000, 10000 };
 		}
-		report->interval_count = 5;
+		report->facts.interval_count = 5;
 		judge_report(report);
-		for (size_t i = 0; i < report->finding_count; i++)
-			if (strcmp(report->findings[i].rule, "irq-early") == 0)
-				named = &report->findings[i];
+		for (size_t i = 0; i < report->outcomes.finding_count; i++)
+			if (strcmp(report->outcomes.findings[i].rule, "irq-early") == 0)
+				named = &report->outcomes.findings[i];
 		assert_int_equal(named != NULL, !stray);
 		if (named) {
 			assert_int_equal(named->core, 4);
@@ -736,17 +740,17 @@ TEST(a_few_early_one_shots_of_one_length_are_no_fault_even_if_each_core_has_some
 		const struct behaviour *row = NULL;
 
 		for (uint32_t core = 0; core < 2; core++)
-			report->intervals[core] = (struct report_interval){
+			report->facts.intervals[core] = (struct report_interval){
 				.source = "lapic", .route_kind = "lapic", .state = CLOCK_PRESENT, .core = core,
 				.asked_ns = 100000, .asked = 200, .expected = 200, .delivered = 200, .early = early,
 				.lateness = { .count = 200, .earliest = { true, 6000, 5000, 7000 } },
 			};
-		report->interval_count = 2;
+		report->facts.interval_count = 2;
 		judge_report(report);
-		for (size_t i = 0; i < report->behaviours.count; i++)
-			if (strcmp(report->behaviours.rows[i].rule, "irq-early") == 0)
-				row = &report->behaviours.rows[i];
-		assert_int_equal(rules_get_outcome(row, &report->options), early > 100 ? OUTCOME_FAILED :
+		for (size_t i = 0; i < report->outcomes.behaviours.count; i++)
+			if (strcmp(report->outcomes.behaviours.rows[i].rule, "irq-early") == 0)
+				row = &report->outcomes.behaviours.rows[i];
+		assert_int_equal(rules_get_outcome(row, &report->facts.options), early > 100 ? OUTCOME_FAILED :
 				 OUTCOME_NOT_DETERMINED);
 		assert_non_null(strstr(row->text, early > 100 ? "202 of 400 one-shots came early, by up to 5000 to 7000 ns." :
 				       "4 of 400 one-shots came early, by up to 5000 to 7000 ns, too few to prove a fault"));
@@ -767,18 +771,18 @@ report_of_lapics(unsigned sick)
 	for (uint32_t core = 0; core < CORES_OF_LAPIC; core++) {
 		bool loses = sick & 1u << core;
 
-		report->intervals[2 * core] = (struct report_interval){
+		report->facts.intervals[2 * core] = (struct report_interval){
 			.source = "lapic", .route_kind = "lapic", .state = CLOCK_PRESENT, .core = 2 * core, .asked_ns = 100000,
 			.asked = 100, .expected = 100, .delivered = loses ? 87 + core : 100, .empty = loses ? 13 - core : 0,
 			.expired = loses ? 13 - core : 0, .lateness = { .count = 90, 400, 500, 600, 600, 600, 20 },
 		};
-		report->intervals[2 * core + 1] = (struct report_interval){
+		report->facts.intervals[2 * core + 1] = (struct report_interval){
 			.source = "lapic", .periodic = true, .route_kind = "lapic", .state = CLOCK_PRESENT, .core = 2 * core,
 			.asked_ns = 1000000, .asked = 80, .expected = 80, .delivered = 80,
 			.lateness = { .count = 80, 400, 500, 600, 600, 600, 20 }, .rate = { true, 0, -2000, 2000 },
 		};
 	}
-	report->interval_count = CORES_OF_LAPIC * 2u;
+	report->facts.interval_count = CORES_OF_LAPIC * 2u;
 	judge_report(report);
 	return report;
 }
@@ -799,10 +803,10 @@ TEST(the_core_is_named_if_only_its_lapic_timer_loses_one_shots)
 	for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++) {
 		struct report *report = report_of_lapics(machines[i].sick);
 
-		assert_int_equal(report->finding_count, 1);
-		assert_string_equal(report->findings[0].rule, "irq-missing");
-		assert_int_equal(report->findings[0].core, machines[i].core);
-		assert_memory_equal(report->findings[0].text, machines[i].text, strlen(machines[i].text));
+		assert_int_equal(report->outcomes.finding_count, 1);
+		assert_string_equal(report->outcomes.findings[0].rule, "irq-missing");
+		assert_int_equal(report->outcomes.findings[0].core, machines[i].core);
+		assert_memory_equal(report->outcomes.findings[0].text, machines[i].text, strlen(machines[i].text));
 	}
 	report_of_lapics(0);
 }
@@ -816,22 +820,22 @@ TEST(a_core_that_breaks_a_rule_is_named_even_if_the_tests_of_other_cores_prove_n
 	for (uint64_t lost = 0; lost <= 20; lost += 20) {
 		struct report *report = literal_make_clean_report();
 
-		report->hypervisor[0] = report->accelerator[0] = '\0';
+		report->facts.machine.hypervisor[0] = report->facts.machine.accelerator[0] = '\0';
 		for (uint32_t core = 0; core < 2; core++)
-			report->intervals[core] = (struct report_interval){
+			report->facts.intervals[core] = (struct report_interval){
 				.source = "lapic", .periodic = true, .route_kind = "lapic", .state = CLOCK_PRESENT,
 				.core = 2 * core, .asked_ns = 1000000, .asked = 80, .expected = 80, .delivered = 60,
 				.empty = core ? lost : 0, .losses = core ? lost : 0, .excused = core ? 0 : 75,
 				.lateness = { .count = 60, 400, 500, 600, 600, 600, 20 }, .rate = { true, 0, -2000, 2000 },
 			};
-		report->interval_count = 2;
+		report->facts.interval_count = 2;
 		judge_report(report);
-		assert_int_equal(report->finding_count, lost != 0);
+		assert_int_equal(report->outcomes.finding_count, lost != 0);
 		if (!lost)
 			continue;
-		assert_string_equal(report->findings[0].rule, "irq-lost");
-		assert_int_equal(report->findings[0].core, 2);
-		assert_string_equal(report->findings[0].text,
+		assert_string_equal(report->outcomes.findings[0].rule, "irq-lost");
+		assert_int_equal(report->outcomes.findings[0].core, 2);
+		assert_string_equal(report->outcomes.findings[0].text,
 				    "lapic on core 2, one of 2 cores: 20 of 80 periods had no tick.");
 	}
 }
@@ -839,9 +843,10 @@ TEST(a_core_that_breaks_a_rule_is_named_even_if_the_tests_of_other_cores_prove_n
 static const struct behaviour *
 behaviour_of(const struct report *report, const char *rule, const char *source)
 {
-	for (size_t i = 0; i < report->behaviours.count; i++)
-		if (strcmp(report->behaviours.rows[i].rule, rule) == 0 && strcmp(report->behaviours.rows[i].clock, source) == 0)
-			return &report->behaviours.rows[i];
+	for (size_t i = 0; i < report->outcomes.behaviours.count; i++)
+		if (strcmp(report->outcomes.behaviours.rows[i].rule, rule) == 0 &&
+		    strcmp(report->outcomes.behaviours.rows[i].clock, source) == 0)
+			return &report->outcomes.behaviours.rows[i];
 	fail_msg("%s of %s is not judged", rule, source);
 	return NULL;
 }
@@ -850,11 +855,11 @@ TEST(more_interrupts_than_one_shots_in_a_damaged_record_leave_no_one_shot_uncoun
 {
 	struct report *report = literal_make_clean_report();
 
-	report->intervals[0] = (struct report_interval){
+	report->facts.intervals[0] = (struct report_interval){
 		.source = "hpet0", .route_kind = "ioapic", .state = CLOCK_PRESENT, .asked_ns = 100000, .asked = 100,
 		.expected = 100, .delivered = 130,
 	};
-	report->interval_count = 1;
+	report->facts.interval_count = 1;
 	judge_report(report);
 	assert_string_equal(behaviour_of(report, "irq-missing", "hpet0")->text, "none of 130 one-shots is missing.");
 }
@@ -881,23 +886,24 @@ TEST(one_shots_are_early_by_the_proven_minimum)
 	for (size_t n = 0; n < sizeof(cases) / sizeof(cases[0]); n++) {
 		struct report *report = literal_make_clean_report();
 
-		report->interval_count = 2;
+		report->facts.interval_count = 2;
 		for (uint32_t i = 0; i < 2; i++)
-			report->intervals[i] = (struct report_interval){
+			report->facts.intervals[i] = (struct report_interval){
 				.source = cases[n].source, .route_kind = "ioapic", .state = CLOCK_PRESENT,
 				.core = i ? cases[n].second_core : 0, .asked_ns = i ? 100000 : 20000, .asked = 200,
 				.expected = 200, .delivered = 200, .early = 200,
 				.lateness = { .count = 200, .earliest = cases[n].earliest[i] },
 			};
 		judge_report(report);
-		assert_int_equal(report->finding_count, cases[n].low != 0);
-		assert_int_equal(rules_get_outcome(behaviour_of(report, "irq-early", cases[n].source), &report->options),
+		assert_int_equal(report->outcomes.finding_count, cases[n].low != 0);
+		assert_int_equal(rules_get_outcome(behaviour_of(report, "irq-early", cases[n].source),
+						   &report->facts.options),
 				 cases[n].low ? OUTCOME_FAILED : OUTCOME_PASSED);
 		if (!cases[n].low)
 			continue;
-		assert_string_equal(report->findings[0].rule, "irq-early");
-		assert_int_equal(report->findings[0].low, cases[n].low);
-		assert_int_equal(report->findings[0].core, cases[n].named);
+		assert_string_equal(report->outcomes.findings[0].rule, "irq-early");
+		assert_int_equal(report->outcomes.findings[0].low, cases[n].low);
+		assert_int_equal(report->outcomes.findings[0].core, cases[n].named);
 	}
 }
 
@@ -907,21 +913,21 @@ TEST(lost_ticks_of_a_timer_that_drops_one_shots_are_no_second_finding)
 	for (uint64_t missing = 0; missing <= 7; missing += 7) {
 		struct report *report = literal_make_clean_report();
 
-		report->hypervisor[0] = '\0';
-		report->intervals[0] = (struct report_interval){
+		report->facts.machine.hypervisor[0] = '\0';
+		report->facts.intervals[0] = (struct report_interval){
 			.source = "lapic", .route_kind = "lapic", .state = CLOCK_PRESENT, .asked_ns = 100000, .asked = 100,
 			.expected = 100, .delivered = 100 - missing, .empty = missing, .expired = missing,
 			.lateness = { .count = 90, 400, 500, 600, 600, 600, 20 },
 		};
-		report->intervals[1] = (struct report_interval){
+		report->facts.intervals[1] = (struct report_interval){
 			.source = "lapic", .periodic = true, .route_kind = "lapic", .state = CLOCK_PRESENT,
 			.asked_ns = 1000000, .asked = 80, .expected = 80, .delivered = 73, .empty = 7, .losses = 7,
 			.lateness = { .count = 73, 400, 500, 600, 600, 600, 20 }, .rate = { true, 0, -2000, 2000 },
 		};
-		report->interval_count = 2;
+		report->facts.interval_count = 2;
 		judge_report(report);
-		assert_int_equal(report->finding_count, 1);
-		assert_string_equal(report->findings[0].rule, missing ? "irq-missing" : "irq-lost");
+		assert_int_equal(report->outcomes.finding_count, 1);
+		assert_string_equal(report->outcomes.findings[0].rule, missing ? "irq-missing" : "irq-lost");
 	}
 }
 
@@ -943,16 +949,16 @@ TEST(an_interrupt_for_an_expired_deadline_is_a_fault_in_three_of_four_tries_only
 		struct report *report = literal_make_clean_report();
 		const struct behaviour *row;
 
-		report->hypervisor[0] = report->accelerator[0] = '\0';
-		report->interval_count = 1;
-		report->intervals[0] = (struct report_interval){
+		report->facts.machine.hypervisor[0] = report->facts.machine.accelerator[0] = '\0';
+		report->facts.interval_count = 1;
+		report->facts.intervals[0] = (struct report_interval){
 			.source = "hpet0", .route_kind = "ioapic", .state = CLOCK_PRESENT, .asked_ns = 100000, .asked = 100,
 			.expected = 100, .delivered = 100, .over = 4, .stale = rows[i].stale,
 			.lateness = { .count = 8, 400, 500, 600, 600, 600, 20 },
 		};
 		judge_report(report);
 		row = behaviour_of(report, "hpet-stale", "hpet0");
-		assert_int_equal(rules_get_outcome(row, &report->options), rows[i].outcome);
+		assert_int_equal(rules_get_outcome(row, &report->facts.options), rows[i].outcome);
 	}
 }
 
@@ -980,15 +986,15 @@ TEST(lost_ticks_are_not_determined_if_gaps_hit_as_large_a_share)
 		struct report *report = literal_make_clean_report();
 		const struct behaviour *row;
 
-		report->interval_count = 1;
-		report->intervals[0] = (struct report_interval){
+		report->facts.interval_count = 1;
+		report->facts.intervals[0] = (struct report_interval){
 			.source = "pit0", .periodic = true, .route_kind = "ioapic", .state = CLOCK_PRESENT, .asked_ns = 1000000,
 			.asked = rows[i].expected, .expected = rows[i].expected, .excused = rows[i].excused, .empty = rows[i].lost,
 			.delivered = 100, .lateness = { .count = 8, 400, 500, 600, 600, 600, 20 },
 		};
 		judge_report(report);
 		row = behaviour_of(report, "irq-lost", "pit0");
-		assert_int_equal(rules_get_outcome(row, &report->options), rows[i].outcome);
+		assert_int_equal(rules_get_outcome(row, &report->facts.options), rows[i].outcome);
 		if (i == 2)
 			assert_string_equal(row->text, "70 of 720 periods had no tick; 80 more do not count, because preemption or "
 					    "slow reads of the TSC may have affected them, too many to decide.");
@@ -1028,15 +1034,18 @@ TEST(a_source_whose_one_shots_are_mostly_in_gaps_is_not_passed)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct report *report = literal_make_clean_report();
 
-		report->interval_count = 1;
-		report->intervals[0] = (struct report_interval){
+		report->facts.interval_count = 1;
+		report->facts.intervals[0] = (struct report_interval){
 			.source = "hpet0", .route_kind = "ioapic", .state = CLOCK_PRESENT, .asked_ns = 100000, .asked = 100,
 			.expected = 100, .excused = rows[i].excused, .delivered = rows[i].delivered,
 		};
 		judge_report(report);
-		assert_int_equal(rules_get_outcome(behaviour_of(report, "irq-missing", "hpet0"), &report->options), rows[i].missing);
-		assert_int_equal(rules_get_outcome(behaviour_of(report, "irq-early", "hpet0"), &report->options), rows[i].others);
-		assert_int_equal(rules_get_outcome(behaviour_of(report, "irq-doubled", "hpet0"), &report->options), rows[i].others);
+		assert_int_equal(rules_get_outcome(behaviour_of(report, "irq-missing", "hpet0"),
+						   &report->facts.options), rows[i].missing);
+		assert_int_equal(rules_get_outcome(behaviour_of(report, "irq-early", "hpet0"), &report->facts.options),
+				 rows[i].others);
+		assert_int_equal(rules_get_outcome(behaviour_of(report, "irq-doubled", "hpet0"),
+						   &report->facts.options), rows[i].others);
 		assert_string_equal(behaviour_of(report, "irq-early", "hpet0")->text, rows[i].early + strlen("hpet0: "));
 	}
 }
@@ -1071,7 +1080,7 @@ TEST(deadlines_that_do_not_count_have_both_possible_reasons)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct report *report = literal_make_clean_report();
 		const struct report_interval of_both = { .source = "hpet0", .route_kind = "ioapic", .state = CLOCK_PRESENT };
-		struct report_interval *row = report->intervals;
+		struct report_interval *row = report->facts.intervals;
 
 		if (rows[i].shots) {
 			*row = of_both;
@@ -1087,7 +1096,7 @@ TEST(deadlines_that_do_not_count_have_both_possible_reasons)
 			row->asked = row->expected = row->delivered = rows[i].periods;
 			(row++)->excused = rows[i].excused_periods;
 		}
-		report->interval_count = (size_t)(row - report->intervals);
+		report->facts.interval_count = (size_t)(row - report->facts.intervals);
 		judge_report(report);
 		assert_string_equal(behaviour_of(report, rows[i].rule, "hpet0")->text, rows[i].text);
 	}
@@ -1132,9 +1141,9 @@ TEST(lost_ticks_of_an_emulator_are_a_fault_if_a_busy_host_does_not_explain_them)
 		bool periodic = strcmp(rows[i].rule, "irq-lost") == 0;
 		const struct behaviour *row;
 
-		LITERAL_COPY(report->accelerator, rows[i].accelerator);
-		report->interval_count = 1;
-		report->intervals[0] = (struct report_interval){
+		LITERAL_COPY(report->facts.machine.accelerator, rows[i].accelerator);
+		report->facts.interval_count = 1;
+		report->facts.intervals[0] = (struct report_interval){
 			.source = "pit0", .periodic = periodic, .route_kind = "ioapic", .state = CLOCK_PRESENT,
 			.asked_ns = periodic ? 1000000 : 100000, .asked = 800, .expected = 800, .delivered = 800 - rows[i].lost,
 			.empty = rows[i].lost, .losses = rows[i].lost,
@@ -1143,7 +1152,7 @@ TEST(lost_ticks_of_an_emulator_are_a_fault_if_a_busy_host_does_not_explain_them)
 		judge_report(report);
 		row = behaviour_of(report, rows[i].rule, "pit0");
 		assert_string_equal(row->text, rows[i].text);
-		assert_int_equal(rules_get_outcome(row, &report->options), rows[i].outcome);
+		assert_int_equal(rules_get_outcome(row, &report->facts.options), rows[i].outcome);
 	}
 }
 
@@ -1176,15 +1185,15 @@ TEST(a_sentence_says_why_missing_one_shots_are_a_fault_or_not)
 		struct report *report = literal_make_clean_report();
 		const struct behaviour *row;
 
-		report->interval_count = 1;
-		report->intervals[0] = (struct report_interval){
+		report->facts.interval_count = 1;
+		report->facts.intervals[0] = (struct report_interval){
 			.source = "pit0", .route_kind = rows[i].kind, .pin = 2, .state = CLOCK_PRESENT, .asked_ns = 100000, .asked = 200,
 			.expected = 200, .delivered = rows[i].delivered, .empty = 10, .expired = rows[i].expired,
 		};
 		judge_report(report);
 		row = behaviour_of(report, "irq-missing", "pit0");
 		assert_string_equal(row->text, rows[i].text);
-		assert_int_equal(rules_get_outcome(row, &report->options), rows[i].outcome);
+		assert_int_equal(rules_get_outcome(row, &report->facts.options), rows[i].outcome);
 	}
 }
 
@@ -1205,8 +1214,8 @@ TEST(a_rate_of_ticks_passes_within_its_limit_and_fails_beyond_it)
 		struct report *report = literal_make_clean_report();
 		const struct behaviour *row;
 
-		report->interval_count = 1;
-		report->intervals[0] = (struct report_interval){
+		report->facts.interval_count = 1;
+		report->facts.intervals[0] = (struct report_interval){
 			.source = "pit0", .periodic = true, .route_kind = "ioapic", .state = CLOCK_PRESENT, .asked_ns = 1000000,
 			.asked = 200, .expected = 200, .delivered = 200,
 			.rate = { true, (rows[i].low_ppb + rows[i].high_ppb) / 2, rows[i].low_ppb, rows[i].high_ppb },
@@ -1214,7 +1223,7 @@ TEST(a_rate_of_ticks_passes_within_its_limit_and_fails_beyond_it)
 		judge_report(report);
 		row = behaviour_of(report, "irq-rate", "pit0");
 		assert_string_equal(row->text, rows[i].text);
-		assert_int_equal(rules_get_outcome(row, &report->options), rows[i].outcome);
+		assert_int_equal(rules_get_outcome(row, &report->facts.options), rows[i].outcome);
 	}
 }
 
@@ -1224,15 +1233,16 @@ TEST(a_tsc_that_diverged_alone_is_a_disruption_only_if_it_was_announced)
 {
 	for (int announced = 0; announced < 2; announced++) {
 		struct report *report = literal_make_clean_report();
-		const struct behaviour *row = &report->behaviours.rows[report->behaviours.count];
+		const struct behaviour *row = &report->outcomes.behaviours.rows[report->outcomes.behaviours.count];
 
-		report->signals = (struct signals){
+		report->facts.signals = (struct signals){
 			1, { { "kvmclock", "kvm-clock", false, false, announced, (uint64_t)announced } },
 		};
 		part(report, 8, 7);
 		judge_report(report);
-		assert_int_equal(report->discontinuities[0].class, DISCONTINUITY_TSC_MOVED);
-		assert_int_equal(rules_get_outcome(row, &report->options), announced ? OUTCOME_PASSED : OUTCOME_NOT_CHECKED);
+		assert_int_equal(report->figures.discontinuities[0].class, DISCONTINUITY_TSC_MOVED);
+		assert_int_equal(rules_get_outcome(row, &report->facts.options), announced ? OUTCOME_PASSED :
+				 OUTCOME_NOT_CHECKED);
 		assert_string_equal(row->text, announced ? "The clocks show 1 disruption, which kvm-clock announced." :
 				    "The TSC alone diverged from the clocks, which does not prove a stop of the guest; kvm-clock announced "
 				    "none.");
@@ -1273,16 +1283,16 @@ TEST(an_unannounced_disruption_is_a_fault_of_the_signal_for_all_disruptions)
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct report *report = literal_make_clean_report();
-		const struct behaviour *row = &report->behaviours.rows[report->behaviours.count];
+		const struct behaviour *row = &report->outcomes.behaviours.rows[report->outcomes.behaviours.count];
 		bool noted = rows[i].signals.list[0].changed && !rows[i].disrupted;
 
-		report->signals = rows[i].signals;
+		report->facts.signals = rows[i].signals;
 		if (rows[i].disrupted)
 			part(report, 9, 6);
 		judge_report(report);
 		assert_string_equal(row->rule, "pv-untold");
 		assert_string_equal(row->text, rows[i].text);
-		assert_int_equal(rules_get_outcome(row, &report->options), rows[i].outcome);
+		assert_int_equal(rules_get_outcome(row, &report->facts.options), rows[i].outcome);
 		assert_string_equal(find_note(report, "A disruption was announced"), noted ?
 				    "A disruption was announced by kvm-clock during the run, but no clock shows one." : "");
 	}
@@ -1303,16 +1313,17 @@ TEST(two_ticks_in_a_period_are_not_determined_if_one_may_be_late_by_most_of_a_pe
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct report *report = literal_make_clean_report();
 
-		report->interval_count = 2;
+		report->facts.interval_count = 2;
 		for (int periodic = 0; periodic < 2; periodic++)
-			report->intervals[periodic] = (struct report_interval){
+			report->facts.intervals[periodic] = (struct report_interval){
 				.source = "lapic", .periodic = periodic, .route_kind = "lapic", .state = CLOCK_PRESENT,
 				.asked_ns = 1000000, .asked = 100, .expected = 100, .delivered = 101,
 				.doubled = periodic ? 1 : rows[i].shots,
 				.lateness = { .count = 100, 400, 500, 600, 600, 600, rows[i].error_ns },
 			};
 		judge_report(report);
-		assert_int_equal(rules_get_outcome(behaviour_of(report, "irq-doubled", "lapic"), &report->options), rows[i].outcome);
+		assert_int_equal(rules_get_outcome(behaviour_of(report, "irq-doubled", "lapic"),
+						   &report->facts.options), rows[i].outcome);
 	}
 }
 
@@ -1324,10 +1335,10 @@ TEST(a_jump_against_the_tsc_alone_accuses_no_clock)
 
 	literal_find_clock(report, "hpet")->monotonic.leaps = literal_find_clock(report, "hpet")->unexplained_leaps = 2;
 	judge_report(report);
-	assert_int_equal(report->finding_count, 0);
+	assert_int_equal(report->outcomes.finding_count, 0);
 	assert_int_equal(literal_find_clock(report, "hpet")->verdict, VERDICT_PASS);
 	assert_int_equal(literal_find_clock(report, "hpet")->open, 1);
-	row = &report->behaviours.rows[report->behaviours.count - 1];
+	row = &report->outcomes.behaviours.rows[report->outcomes.behaviours.count - 1];
 	assert_string_equal(row->rule, "clock-jumped");
 	assert_non_null(strstr(row->text, "hpet and the TSC diverged 2 times in "));
 }
@@ -1340,7 +1351,7 @@ TEST(a_step_back_of_a_64_bit_counter_is_its_own_fault)
 	for (int jumped = 0; jumped < 2; jumped++) {
 		struct report *report = literal_make_clean_report();
 
-		report->hypervisor[0] = '\0';
+		report->facts.machine.hypervisor[0] = '\0';
 		literal_find_clock(report, "hpet")->clock.wrap_ticks = UINT64_MAX;
 		literal_find_clock(report, "hpet")->monotonic.backward = 1;
 		if (jumped)
@@ -1348,7 +1359,7 @@ TEST(a_step_back_of_a_64_bit_counter_is_its_own_fault)
 		else
 			literal_find_clock(report, "tsc")->monotonic.backward = 1;
 		judge_report(report);
-		assert_int_equal(report->finding_count, 2);
+		assert_int_equal(report->outcomes.finding_count, 2);
 	}
 }
 
@@ -1379,7 +1390,7 @@ TEST(a_fault_of_the_counter_fails_each_read_method_of_the_counter)
 
 		rules_add_finding(report, cases[i].rule, cases[i].named, REPORT_NO_CORE, "It was seen.");
 		judge_report(report);
-		assert_int_equal(report->finding_count, 1);
+		assert_int_equal(report->outcomes.finding_count, 1);
 		assert_int_equal(literal_find_clock(report, cases[i].named)->verdict, VERDICT_FAIL);
 		assert_verdicts(report, cases[i].ways, VERDICT_FAIL);
 		assert_verdicts(report, cases[i].others, VERDICT_PASS);
@@ -1395,7 +1406,7 @@ TEST(a_step_back_in_bracketing_reads_fails_each_read_method_of_the_tsc)
 
 		literal_find_clock(report, "tsc")->monotonic.backward = 3;
 		if (brackets)
-			report->cores[0].tsc.backward = 3;
+			report->facts.cores[0].tsc.backward = 3;
 		judge_report(report);
 		assert_int_equal(literal_find_clock(report, "tsc")->verdict, VERDICT_FAIL);
 		assert_verdicts(report, ways, brackets ? VERDICT_FAIL : VERDICT_PASS);
@@ -1427,8 +1438,8 @@ read_slowly(struct report *report, const char *id, uint64_t ns)
 	latency_clear(entry->latency);
 	for (size_t reads = 0; reads < 100; reads++)
 		latency_add_samples(entry->latency, &scale, &sample, 1);
-	for (size_t i = 0; i < report->core_count; i++)
-		report->cores[i].latency[entry - report->clocks] = (struct core_latency){
+	for (size_t i = 0; i < report->facts.core_count; i++)
+		report->facts.cores[i].latency[entry - report->facts.clocks] = (struct core_latency){
 			100, ns, ns, ns, ns * 1000, ns * 1000, ns * 1000 };
 }
 
@@ -1447,11 +1458,12 @@ TEST(a_slow_clock_is_named_with_its_limit_and_advice_for_its_use)
 		read_slowly(report, ids[i], 30100);
 		read_slowly(report, "null", 100);
 		judge_report(report);
-		assert_int_equal(report->finding_count, 1);
+		assert_int_equal(report->outcomes.finding_count, 1);
 		snprintf(text, sizeof(text), "A read of %s costs 30.0 us (without the bracket): more than the limit of 20000 ns.",
 			 ids[i]);
 		assert_finding(report, 0, "clock-slow", ids[i], text);
-		assert_string_equal(rules_get_advice(&report->findings[0]), !i ? rules_find("clock-slow")->advice :
+		assert_string_equal(rules_get_advice(&report->outcomes.findings[0]),
+				    !i ? rules_find("clock-slow")->advice :
 				    "Read this clock seldom; kernels do not keep time by it: it ticks once a second: "
 				    "use it for the date "
 				    "only.");
@@ -1467,7 +1479,7 @@ TEST(the_bracket_is_not_part_of_a_slow_read)
 	read_slowly(report, "null", 15000);
 	read_slowly(report, "hpet", 35000);
 	judge_report(report);
-	assert_int_equal(report->finding_count, 0);
+	assert_int_equal(report->outcomes.finding_count, 0);
 	read_slowly(report, "hpet", 35001);
 	judge_report(report);
 	assert_non_null(rules_find_finding(report, "clock-slow", "hpet"));
@@ -1484,12 +1496,12 @@ TEST(a_slow_read_method_fails_together_with_its_slow_clock)
 	read_slowly(report, "pit_rdback", 50000);
 	read_slowly(report, "tsc_cpuid", 50000);
 	judge_report(report);
-	assert_int_equal(report->finding_count, 0);
+	assert_int_equal(report->outcomes.finding_count, 0);
 	assert_int_equal(literal_find_clock(report, "pit_rdback")->verdict, VERDICT_PASS);
 	read_slowly(report, "pit", 30000);
 	judge_report(report);
-	assert_int_equal(report->finding_count, 2);
-	assert_non_null(strstr(report->findings[0].text, "more than the limit of 20000 ns."));
+	assert_int_equal(report->outcomes.finding_count, 2);
+	assert_non_null(strstr(report->outcomes.findings[0].text, "more than the limit of 20000 ns."));
 	assert_int_equal(literal_find_clock(report, "pit")->verdict, VERDICT_WARN);
 	assert_int_equal(literal_find_clock(report, "pit_rdback")->verdict, VERDICT_WARN);
 	assert_non_null(rules_find_finding(report, "clock-slow", "pit_rdback"));
@@ -1506,9 +1518,9 @@ TEST(reads_that_exit_to_the_hypervisor_are_recognised_by_the_cost_of_cpuid)
 	static const char *const slow[] = { "hpet", "hpet_32", "acpi_pm", "pit", "pit_rdback", "rtc", "rtc_pf", NULL };
 	struct report *report = literal_make_clean_report();
 
-	for (size_t i = 0; i < report->clock_count; i++)
-		if (report->clocks[i].latency)
-			latency_clear(report->clocks[i].latency);
+	for (size_t i = 0; i < report->facts.clock_count; i++)
+		if (report->facts.clocks[i].latency)
+			latency_clear(report->facts.clocks[i].latency);
 	for (size_t i = 0; fast[i]; i++)
 		read_slowly(report, fast[i], 24);
 	for (size_t i = 0; slow[i]; i++)
@@ -1519,11 +1531,11 @@ TEST(reads_that_exit_to_the_hypervisor_are_recognised_by_the_cost_of_cpuid)
 	assert_non_null(strstr(find_note(report, "exit to the hypervisor"),
 			       ": hpet_32, acpi_pm, pit, pit_rdback, rtc, rtc_pf. Reads without an exit: tsc, tsc_lfence, tsc_rdtscp."));
 	read_slowly(report, "tsc_cpuid", 200); /* a CPUID that is this fast did not exit */
-	report->note_count = 0;
+	report->facts.note_count = 0;
 	judge_report(report);
 	assert_string_equal(find_note(report, "exit to the hypervisor"), "");
 	read_slowly(report, "tsc_cpuid", 1100);
-	report->hypervisor[0] = '\0';
+	report->facts.machine.hypervisor[0] = '\0';
 	judge_report(report);
 	assert_string_equal(find_note(report, "exit to the hypervisor"), "");
 }
@@ -1535,9 +1547,9 @@ TEST(a_device_with_two_read_methods_has_one_finding)
 	literal_remove_clock(report, "pit", CLOCK_STUCK, "channel 2 did not move");
 	literal_remove_clock(report, "pit_rdback", CLOCK_STUCK, "channel 2 did not move");
 	judge_report(report);
-	assert_int_equal(report->finding_count, 1);
+	assert_int_equal(report->outcomes.finding_count, 1);
 	assert_finding(report, 0, "clock-stuck", "pit", "pit is stuck: channel 2 did not move.");
-	assert_false(report->findings[0].has_measured);
+	assert_false(report->outcomes.findings[0].has_measured);
 	assert_int_equal(literal_find_clock(report, "pit")->verdict, VERDICT_FAIL);
 	assert_int_equal(literal_find_clock(report, "pit_rdback")->verdict, VERDICT_FAIL);
 }
@@ -1550,14 +1562,14 @@ TEST(an_expired_deadline_that_interrupts_is_not_judged_in_qemu)
 	struct report *report = literal_make_clean_report();
 	const struct behaviour *row;
 
-	report->interval_count = 1;
-	report->intervals[0] = (struct report_interval){
+	report->facts.interval_count = 1;
+	report->facts.intervals[0] = (struct report_interval){
 		.source = "hpet0", .route_kind = "ioapic", .state = CLOCK_PRESENT, .asked_ns = 100000, .asked = 100,
 		.expected = 100, .delivered = 100, .over = 4, .stale = 3, .lateness = { .count = 8, 400, 500, 600, 600, 600, 20 },
 	};
 	judge_report(report);
 	row = behaviour_of(report, "hpet-stale", "hpet0");
-	assert_int_equal(rules_get_outcome(row, &report->options), OUTCOME_NOT_CHECKED);
+	assert_int_equal(rules_get_outcome(row, &report->facts.options), OUTCOME_NOT_CHECKED);
 	assert_int_equal(row->unchecked, UNCHECKED_GUEST);
 	assert_string_equal(row->text, "armed 4 times with a deadline that had passed, the timer interrupted 3 times: "
 		"not judged, because QEMU's HPETs do this in every guest.");
@@ -1573,8 +1585,8 @@ TEST(a_tested_timer_has_the_same_rows_whatever_came)
 	for (uint64_t came = 0; came <= 100; came += 100) {
 		struct report *report = literal_make_clean_report();
 
-		report->interval_count = 1;
-		report->intervals[0] = (struct report_interval){
+		report->facts.interval_count = 1;
+		report->facts.intervals[0] = (struct report_interval){
 			.source = "hpet0", .route_kind = "ioapic", .state = CLOCK_PRESENT, .asked_ns = 100000, .asked = 100,
 			.expected = 100, .delivered = came, .empty = 100 - came, .over = came ? 4 : 0,
 			.lateness = { .count = came ? 8 : 0, 400, 500, 600, 600, 600, 20 },
@@ -1585,7 +1597,7 @@ TEST(a_tested_timer_has_the_same_rows_whatever_came)
 
 			if (came || !reasons[i])
 				continue;
-			assert_int_equal(rules_get_outcome(row, &report->options), OUTCOME_NOT_CHECKED);
+			assert_int_equal(rules_get_outcome(row, &report->facts.options), OUTCOME_NOT_CHECKED);
 			assert_string_equal(row->text, reasons[i]);
 		}
 	}
@@ -1597,7 +1609,7 @@ TEST(a_read_method_that_alone_fails_has_a_finding)
 
 	literal_remove_clock(report, "rtc_pf", CLOCK_STUCK, "No flag came.");
 	judge_report(report);
-	assert_int_equal(report->finding_count, 1);
+	assert_int_equal(report->outcomes.finding_count, 1);
 	assert_finding(report, 0, "clock-stuck", "rtc_pf", "rtc_pf is stuck: No flag came.");
 	assert_int_equal(literal_find_clock(report, "rtc")->verdict, VERDICT_PASS);
 }
@@ -1618,8 +1630,8 @@ TEST(absent_and_disabled_clocks_are_absent_and_no_finding)
 	literal_remove_clock(report, "hpet", CLOCK_ABSENT, "ACPI has no HPET table");
 	literal_remove_clock(report, "rtc_pf", CLOCK_DISABLED, "register A could not be set");
 	judge_report(report);
-	assert_int_equal(report->verdict, VERDICT_PASS);
-	assert_int_equal(report->finding_count, 0);
+	assert_int_equal(report->outcomes.verdict, VERDICT_PASS);
+	assert_int_equal(report->outcomes.finding_count, 0);
 	assert_int_equal(literal_find_clock(report, "hpet")->verdict, VERDICT_ABSENT);
 	assert_int_equal(literal_find_clock(report, "rtc_pf")->verdict, VERDICT_ABSENT);
 }
@@ -1638,43 +1650,43 @@ TEST(missing_and_silent_cores_warn_once)
 {
 	struct report *report = literal_make_clean_report();
 
-	report->cores[1].started = false;
-	LITERAL_COPY(report->cores[1].reason, "it did not check in within 100 ms");
-	LITERAL_COPY(report->cores[3].reason, "it did not come back from a job");
+	report->facts.cores[1].started = false;
+	LITERAL_COPY(report->facts.cores[1].reason, "it did not check in within 100 ms");
+	LITERAL_COPY(report->facts.cores[3].reason, "it did not come back from a job");
 	judge_report(report);
-	assert_int_equal(report->verdict, VERDICT_WARN);
-	assert_int_equal(report->finding_count, 1);
+	assert_int_equal(report->outcomes.verdict, VERDICT_WARN);
+	assert_int_equal(report->outcomes.finding_count, 1);
 	assert_finding(report, 0, "core-missing", NULL,
 		       "2 of 4 cores are missing; the first is core 2: it did not check in within 100 ms.");
-	assert_int_equal(report->findings[0].core, 2);
-	assert_int_equal(report->findings[0].measured, 2);
+	assert_int_equal(report->outcomes.findings[0].core, 2);
+	assert_int_equal(report->outcomes.findings[0].measured, 2);
 }
 
 /* 85 % of the time was stolen, so a job of 300 ms took 2 s. */
 TEST(a_late_core_on_a_host_that_takes_most_of_the_time_is_not_determined)
 {
 	struct report *report = literal_make_clean_report();
-	struct report_core *late = &report->cores[1];
+	struct report_core *late = &report->facts.cores[1];
 	const struct behaviour *row = NULL;
 
 	late->timed_out = true;
 	LITERAL_COPY(late->reason, "did not finish a job in time, and was stopped");
-	report->cores[3].started = false;
-	LITERAL_COPY(report->cores[3].reason, "its APIC id is above 254, which xAPIC mode can't address");
-	report->interference.measured = true;
-	report->interference.observed_ns = 1000000000;
-	report->interference.total_ns = 850000000;
-	report->interference.worst_ns = 90000000;
+	report->facts.cores[3].started = false;
+	LITERAL_COPY(report->facts.cores[3].reason, "its APIC id is above 254, which xAPIC mode can't address");
+	report->figures.interference.measured = true;
+	report->figures.interference.observed_ns = 1000000000;
+	report->figures.interference.total_ns = 850000000;
+	report->figures.interference.worst_ns = 90000000;
 	judge_report(report);
-	assert_int_equal(report->finding_count, 1);
+	assert_int_equal(report->outcomes.finding_count, 1);
 	/* core 3 is missing because of its APIC id, which is above 254, so stolen time does not explain it */
-	assert_int_equal(report->findings[0].core, report->cores[3].apic_id);
-	assert_int_equal(report->findings[0].measured, 1);
-	for (size_t i = 0; i < report->behaviours.count; i++)
-		if (!strcmp(report->behaviours.rows[i].rule, "core-missing"))
-			row = &report->behaviours.rows[i];
+	assert_int_equal(report->outcomes.findings[0].core, report->facts.cores[3].apic_id);
+	assert_int_equal(report->outcomes.findings[0].measured, 1);
+	for (size_t i = 0; i < report->outcomes.behaviours.count; i++)
+		if (!strcmp(report->outcomes.behaviours.rows[i].rule, "core-missing"))
+			row = &report->outcomes.behaviours.rows[i];
 	assert_non_null(row);
-	assert_int_equal(rules_get_outcome(row, &report->options), OUTCOME_NOT_DETERMINED);
+	assert_int_equal(rules_get_outcome(row, &report->facts.options), OUTCOME_NOT_DETERMINED);
 	assert_string_equal(row->text,
 			    "1 of 4 cores did not answer in time, the first is core 2. 85.0 % of the observed time "
 			    "was stolen, up to 90 ms at once, so the host may have run them too late. Run again on "
@@ -1685,12 +1697,12 @@ TEST(a_late_core_on_a_host_that_takes_a_quarter_of_the_time_is_missing)
 {
 	struct report *report = literal_make_clean_report();
 
-	report->cores[1].timed_out = true;
-	LITERAL_COPY(report->cores[1].reason, "did not finish a job in time, and was stopped");
-	report->interference.measured = true;
-	report->interference.observed_ns = 1000000000;
-	report->interference.total_ns = 250000000;
-	report->interference.worst_ns = 90000000;
+	report->facts.cores[1].timed_out = true;
+	LITERAL_COPY(report->facts.cores[1].reason, "did not finish a job in time, and was stopped");
+	report->figures.interference.measured = true;
+	report->figures.interference.observed_ns = 1000000000;
+	report->figures.interference.total_ns = 250000000;
+	report->figures.interference.worst_ns = 90000000;
 	judge_report(report);
 	assert_finding(report, 0, "core-missing", NULL,
 		       "1 of 4 cores is missing; the first is core 2: did not finish a job in time, and was stopped.");
@@ -1700,17 +1712,17 @@ TEST(cores_that_the_options_exclude_are_not_missing)
 {
 	struct report *report = literal_make_clean_report();
 
-	report->cores[2].started = report->cores[3].started = false;
-	report->options.cores.max = 2;
+	report->facts.cores[2].started = report->facts.cores[3].started = false;
+	report->facts.options.cores.max = 2;
 	judge_report(report);
-	assert_int_equal(report->finding_count, 0);
-	report->cores[1].started = false;
-	report->options.cores.method = CORES_OFF;
+	assert_int_equal(report->outcomes.finding_count, 0);
+	report->facts.cores[1].started = false;
+	report->facts.options.cores.method = CORES_OFF;
 	judge_report(report);
-	assert_int_equal(report->finding_count, 0);
-	report->options.cores.method = CORES_SIPI;
+	assert_int_equal(report->outcomes.finding_count, 0);
+	report->facts.options.cores.method = CORES_SIPI;
 	judge_report(report);
-	assert_int_equal(report->finding_count, 1);
+	assert_int_equal(report->outcomes.finding_count, 1);
 	assert_finding(report, 0, "core-missing", NULL, "1 of 4 cores is missing; the first is core 2.");
 }
 
@@ -1718,17 +1730,17 @@ TEST(the_verdict_incomplete_replaces_warn_but_not_fail)
 {
 	struct report *report = literal_make_clean_report();
 
-	report->incomplete = true;
+	report->facts.run.incomplete = true;
 	rules_add_finding(report, "acpi-table", NULL, REPORT_NO_CORE, "%s", "MADT: its checksum is wrong.");
-	assert_int_equal(report->verdict, VERDICT_WARN);
+	assert_int_equal(report->outcomes.verdict, VERDICT_WARN);
 	judge_report(report);
-	assert_int_equal(report->verdict, VERDICT_INCOMPLETE);
+	assert_int_equal(report->outcomes.verdict, VERDICT_INCOMPLETE);
 
 	report = literal_make_clean_report();
-	report->incomplete = true;
+	report->facts.run.incomplete = true;
 	literal_remove_clock(report, "pit", CLOCK_STUCK, "");
 	judge_report(report);
-	assert_int_equal(report->verdict, VERDICT_FAIL);
+	assert_int_equal(report->outcomes.verdict, VERDICT_FAIL);
 }
 
 TEST(finding_that_names_a_clock_lowers_its_verdict)
@@ -1738,7 +1750,7 @@ TEST(finding_that_names_a_clock_lowers_its_verdict)
 	rules_add_finding(report, "acpi-table", "hpet", REPORT_NO_CORE, "HPET: its base is above 4 GiB.");
 	judge_report(report);
 	assert_int_equal(literal_find_clock(report, "hpet")->verdict, VERDICT_WARN);
-	assert_int_equal(report->verdict, VERDICT_WARN);
+	assert_int_equal(report->outcomes.verdict, VERDICT_WARN);
 }
 
 TEST(a_fault_after_64_findings_still_fails_the_run)
@@ -1751,11 +1763,11 @@ TEST(a_fault_after_64_findings_still_fails_the_run)
 	literal_find_clock(report, "hpet")->monotonic.backward = 1;
 	literal_remove_clock(report, "pit", CLOCK_STUCK, "");
 	judge_report(report);
-	assert_int_equal(report->finding_count, REPORT_FINDINGS_MAX);
-	assert_int_equal(report->verdict, VERDICT_FAIL);
+	assert_int_equal(report->outcomes.finding_count, REPORT_FINDINGS_MAX);
+	assert_int_equal(report->outcomes.verdict, VERDICT_FAIL);
 	assert_int_equal(literal_find_clock(report, "hpet")->verdict, VERDICT_FAIL);
-	assert_string_equal(report->notes[0], "There were more findings than the report has space for.");
-	assert_null(strstr(report->notes[1], "more findings"));
+	assert_string_equal(report->facts.notes[0], "There were more findings than the report has space for.");
+	assert_null(strstr(report->facts.notes[1], "more findings"));
 }
 
 TEST(unknown_rule_adds_nothing)
@@ -1763,8 +1775,8 @@ TEST(unknown_rule_adds_nothing)
 	struct report *report = literal_make_clean_report();
 
 	assert_null(rules_add_finding(report, "no-such-rule", NULL, REPORT_NO_CORE, "x"));
-	assert_int_equal(report->finding_count, 0);
-	assert_int_equal(report->verdict, VERDICT_PASS);
+	assert_int_equal(report->outcomes.finding_count, 0);
+	assert_int_equal(report->outcomes.verdict, VERDICT_PASS);
 }
 
 TEST(notes_after_the_16th_are_left_out_and_long_notes_are_cut)
@@ -1775,9 +1787,9 @@ TEST(notes_after_the_16th_are_left_out_and_long_notes_are_cut)
 	memset(longest, 'x', sizeof(longest) - 1);
 	longest[sizeof(longest) - 1] = '\0';
 	report_add_note(report, "%s", longest);
-	assert_int_equal(strlen(report->notes[0]), REPORT_SENTENCE - 1);
+	assert_int_equal(strlen(report->facts.notes[0]), REPORT_SENTENCE - 1);
 	for (unsigned i = 0; i < 20; i++)
 		report_add_note(report, "Note %u.", i);
-	assert_int_equal(report->note_count, REPORT_NOTES_MAX);
-	assert_string_equal(report->notes[15], "Note 14.");
+	assert_int_equal(report->facts.note_count, REPORT_NOTES_MAX);
+	assert_string_equal(report->facts.notes[15], "Note 14.");
 }

@@ -9,19 +9,19 @@ machine_without_behaviours(void)
 {
 	struct report *report = literal_make_clean_report();
 
-	report->behaviours.count = 0;
-	LITERAL_COPY(report->accelerator, "none");
+	report->outcomes.behaviours.count = 0;
+	LITERAL_COPY(report->facts.machine.accelerator, "none");
 	return report;
 }
 
 static void
 assert_only(struct report *report, const char *rule, const char *clock, const char *text)
 {
-	assert_int_equal(report->finding_count, 1);
-	assert_string_equal(report->findings[0].rule, rule);
-	assert_string_equal(report->findings[0].clock, clock);
+	assert_int_equal(report->outcomes.finding_count, 1);
+	assert_string_equal(report->outcomes.findings[0].rule, rule);
+	assert_string_equal(report->outcomes.findings[0].clock, clock);
 	if (text)
-		assert_string_equal(report->findings[0].text, text);
+		assert_string_equal(report->outcomes.findings[0].text, text);
 }
 
 TEST(several_failed_checks_of_one_rule_make_one_finding_that_counts_them)
@@ -46,7 +46,7 @@ TEST(if_the_rtc_is_off_by_1010_ppm_its_periodic_flag_fails_beyond_1510_only)
 		rules_set_figure(rules_add_finding(report, "rate-changed", "rtc", REPORT_NO_CORE, "Changed."), 1000,
 				 990, 1010);
 		judge_report(report);
-		assert_int_equal(report->finding_count, nearest == 1510 ? 1 : 2);
+		assert_int_equal(report->outcomes.finding_count, nearest == 1510 ? 1 : 2);
 		assert_int_equal(row->checked, nearest == 1511);
 		assert_non_null(strstr(row->text, nearest == 1510 ? "The result is" : "64 Hz: slow."));
 	}
@@ -71,8 +71,8 @@ TEST(a_rate_measured_with_a_tsc_in_doubt_is_not_determined)
 		rules_set_figure(rules_add_finding(report, doubts[i].rule, doubts[i].clock, REPORT_NO_CORE, "Doubt."),
 				 1000, 990, 1010);
 		judge_report(report);
-		assert_int_equal(report->finding_count, 1);
-		assert_int_equal(rules_get_outcome(row, &report->options), OUTCOME_NOT_DETERMINED);
+		assert_int_equal(report->outcomes.finding_count, 1);
+		assert_int_equal(rules_get_outcome(row, &report->facts.options), OUTCOME_NOT_DETERMINED);
 		assert_string_equal(row->text, "The result is -316778 ppm, but the test was timed by a TSC whose "
 				    "own rate is uncertain.");
 		assert_int_equal(literal_find_clock(report, "rtc")->open, 1);
@@ -89,7 +89,7 @@ TEST(a_rate_of_a_stuck_clock_or_by_a_tsc_that_stepped_back_is_not_checked)
 	judge_report(report);
 	assert_only(report, "clock-stuck", "rtc", "rtc is stuck: it did not move.");
 	assert_string_equal(row->text, "The result is -2500 ppm, but the clock itself is stuck.");
-	assert_int_equal(rules_get_outcome(row, &report->options), OUTCOME_NOT_CHECKED);
+	assert_int_equal(rules_get_outcome(row, &report->facts.options), OUTCOME_NOT_CHECKED);
 	report = machine_without_behaviours();
 	row = literal_add_behaviour(report, "pit-out", "pit", "OUT rose late.");
 	literal_set_figure(row, 5000, 6000);
@@ -98,7 +98,7 @@ TEST(a_rate_of_a_stuck_clock_or_by_a_tsc_that_stepped_back_is_not_checked)
 	judge_report(report);
 	assert_int_equal(row->unchecked, UNCHECKED_OTHER);
 	assert_string_equal(row->text, "The result is 5500 us, but the test was timed by a TSC that stepped back or jumped.");
-	assert_int_equal(rules_get_outcome(row, &report->options), OUTCOME_NOT_CHECKED);
+	assert_int_equal(rules_get_outcome(row, &report->facts.options), OUTCOME_NOT_CHECKED);
 }
 
 #define OUT_ROSE "OUT rose between 15712 us before and 38932 us after the end of its count of 11940 clocks."
@@ -114,7 +114,7 @@ TEST(a_result_that_is_too_wide_says_which_run_can_decide)
 	literal_set_figure(uip, 2000, 4000);
 	literal_set_figure(out, -157, 3893);
 	judge_report(report);
-	assert_int_equal(report->finding_count, 0);
+	assert_int_equal(report->outcomes.finding_count, 0);
 	assert_string_equal(flag->text, "1024 Hz. The limit is 500; a run 263 times as long can decide this check.");
 	assert_string_equal(uip->text, "UIP. The limit is 3000; a run on an idle machine can decide this check.");
 	/* the longest sentence of this kind, which must fit into the row's text */
@@ -149,18 +149,19 @@ TEST(a_rate_that_no_pair_shows_within_the_limit_is_not_determined)
 		struct report *report = machine_without_behaviours();
 		const struct behaviour *row = NULL;
 
-		report->hypervisor[0] = '\0';
-		report->tsc_is_invariant = true;
+		report->facts.machine.hypervisor[0] = '\0';
+		report->facts.machine.tsc_is_invariant = true;
 		report->duration_ns = 1000000000;
-		report->rate_count = 1;
-		report->rates[0] = (struct report_rate){ "hpet", "rtc", { true, 0, -rates[i].high, -rates[i].low }, false };
+		report->figures.rate_count = 1;
+		report->figures.rates[0] = (struct report_rate){ "hpet", "rtc",
+								 { true, 0, -rates[i].high, -rates[i].low }, false };
 		judge_report(report);
-		for (size_t r = 0; r < report->behaviours.count; r++)
-			if (strcmp(report->behaviours.rows[r].clock, "rtc") == 0)
-				row = &report->behaviours.rows[r];
+		for (size_t r = 0; r < report->outcomes.behaviours.count; r++)
+			if (strcmp(report->outcomes.behaviours.rows[r].clock, "rtc") == 0)
+				row = &report->outcomes.behaviours.rows[r];
 		assert_non_null(row);
 		assert_string_equal(row->text, rates[i].text);
-		assert_int_equal(rules_get_outcome(row, &report->options), rates[i].outcome);
+		assert_int_equal(rules_get_outcome(row, &report->facts.options), rates[i].outcome);
 		assert_int_equal(literal_find_clock(report, "rtc")->open, rates[i].outcome == OUTCOME_NOT_DETERMINED);
 		assert_int_equal(literal_find_clock(report, "rtc")->verdict, VERDICT_PASS);
 		assert_int_equal(rules_count_outcomes(report, "rtc", rates[i].outcome), 1);
@@ -189,17 +190,17 @@ TEST(if_much_time_was_stolen_a_longer_run_is_not_recommended)
 		const struct behaviour *row = NULL;
 
 		/* bare metal, because in a guest none of these clocks would be independent */
-		report->hypervisor[0] = '\0';
+		report->facts.machine.hypervisor[0] = '\0';
 		report->duration_ns = 1000000000;
-		report->interference.measured = true;
-		report->interference.observed_ns = 1000000000;
-		report->interference.total_ns = runs[i].stolen_ns;
-		report->rate_count = 1;
-		report->rates[0] = (struct report_rate){ "hpet", "rtc", { true, 0, -1000000, 1000000 }, false };
+		report->figures.interference.measured = true;
+		report->figures.interference.observed_ns = 1000000000;
+		report->figures.interference.total_ns = runs[i].stolen_ns;
+		report->figures.rate_count = 1;
+		report->figures.rates[0] = (struct report_rate){ "hpet", "rtc", { true, 0, -1000000, 1000000 }, false };
 		judge_report(report);
-		for (size_t r = 0; r < report->behaviours.count; r++)
-			if (strcmp(report->behaviours.rows[r].clock, "rtc") == 0)
-				row = &report->behaviours.rows[r];
+		for (size_t r = 0; r < report->outcomes.behaviours.count; r++)
+			if (strcmp(report->outcomes.behaviours.rows[r].clock, "rtc") == 0)
+				row = &report->outcomes.behaviours.rows[r];
 		assert_non_null(row);
 		assert_string_equal(row->text, runs[i].text);
 	}
@@ -230,18 +231,18 @@ TEST(a_rate_passes_only_with_a_clock_of_another_source)
 		int64_t within = witnesses[i].rtc_within;
 		const struct behaviour *row = NULL;
 
-		report->hypervisor[0] = '\0';
-		report->tsc_is_invariant = true;
-		report->rate_count = within ? 2 : 1;
-		report->rates[0] = (struct report_rate){ "hpet", "acpi_pm", { true, 0, -1000, 1000 }, true };
-		report->rates[1] = (struct report_rate){ "hpet", "rtc", { true, 0, -within, within }, false };
+		report->facts.machine.hypervisor[0] = '\0';
+		report->facts.machine.tsc_is_invariant = true;
+		report->figures.rate_count = within ? 2 : 1;
+		report->figures.rates[0] = (struct report_rate){ "hpet", "acpi_pm", { true, 0, -1000, 1000 }, true };
+		report->figures.rates[1] = (struct report_rate){ "hpet", "rtc", { true, 0, -within, within }, false };
 		judge_report(report);
-		for (size_t r = 0; r < report->behaviours.count; r++)
-			if (strcmp(report->behaviours.rows[r].clock, "hpet") == 0)
-				row = &report->behaviours.rows[r];
+		for (size_t r = 0; r < report->outcomes.behaviours.count; r++)
+			if (strcmp(report->outcomes.behaviours.rows[r].clock, "hpet") == 0)
+				row = &report->outcomes.behaviours.rows[r];
 		assert_non_null(row);
 		assert_string_equal(row->text, witnesses[i].text);
-		assert_int_equal(rules_get_outcome(row, &report->options), witnesses[i].outcome);
+		assert_int_equal(rules_get_outcome(row, &report->facts.options), witnesses[i].outcome);
 		assert_int_equal(literal_find_clock(report, "hpet")->open, 0);
 	}
 }
@@ -255,20 +256,20 @@ TEST(another_clocks_change_puts_no_doubt_on_the_tsc)
 	rules_set_figure(rules_add_finding(report, "rate-changed", "hpet", REPORT_NO_CORE, "Changed."), 1000, 990,
 			 1010);
 	judge_report(report);
-	assert_int_equal(report->finding_count, 2);
+	assert_int_equal(report->outcomes.finding_count, 2);
 }
 
 TEST(clocks_without_a_nominal_rate_cannot_confirm_the_tsc)
 {
 	struct report *report = machine_without_behaviours();
 
-	for (size_t i = 0; i < report->clock_count; i++)
-		report->clocks[i].clock.claimed = (struct rate){ 0, 0 };
+	for (size_t i = 0; i < report->facts.clock_count; i++)
+		report->facts.clocks[i].clock.claimed = (struct rate){ 0, 0 };
 	literal_find_clock(report, "hpet")->clock.state = literal_find_clock(report, "hpet_32")->clock.state = CLOCK_ABSENT;
 	literal_find_clock(report, "acpi_pm")->clock.state = CLOCK_ABSENT;
 	judge_report(report);
-	assert_int_equal(report->finding_count, 1);
-	assert_string_equal(report->findings[0].text,
+	assert_int_equal(report->outcomes.finding_count, 1);
+	assert_string_equal(report->outcomes.findings[0].text,
 			    "None of 2 clocks that could confirm the TSC's rate is present and running.");
 }
 
@@ -284,13 +285,15 @@ TEST(a_clock_that_stepped_back_has_no_second_finding_about_its_rate)
 {
 	struct report *report = machine_without_behaviours();
 
-	report->hypervisor[0] = '\0'; /* bare metal, because in a guest the TSC may have stopped between two readings */
+	report->facts.machine.hypervisor[0] =
+		'\0'; /* bare metal, because in a guest the TSC may have stopped between two readings */
 	set_changes(report, -1000000, 0, 0);
 	judge_report(report);
 	assert_only(report, "rate-changed", "hpet", NULL);
 
 	report = machine_without_behaviours();
-	report->hypervisor[0] = '\0'; /* bare metal, because in a guest the TSC may have stopped between two readings */
+	report->facts.machine.hypervisor[0] =
+		'\0'; /* bare metal, because in a guest the TSC may have stopped between two readings */
 	set_changes(report, -1000000, 0, 0);
 	literal_find_clock(report, "hpet")->monotonic.backward = 1;
 	judge_report(report);
@@ -305,7 +308,7 @@ TEST(a_tsc_that_was_set_ahead_is_named_and_no_other_clock)
 {
 	struct report *report = machine_without_behaviours();
 
-	report->hypervisor[0] = '\0';
+	report->facts.machine.hypervisor[0] = '\0';
 	literal_find_clock(report, "rtc")->clock.edges_only = true;
 	set_changes(report, 1000000000, 999000000, 1005000000);
 	judge_report(report);
@@ -325,15 +328,15 @@ TEST(an_rtc_is_not_named_if_a_stopped_tsc_explains_its_change)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct report *report = machine_without_behaviours();
-		const struct finding *finding = report->findings;
+		const struct finding *finding = report->outcomes.findings;
 
-		report->hypervisor[0] = '\0';
+		report->facts.machine.hypervisor[0] = '\0';
 		literal_find_clock(report, "rtc")->clock.edges_only = true;
 		literal_find_clock(report, "rtc")->window_ns = 1000000000;
 		literal_find_clock(report, "rtc")->since_ns = UINT64_C(20000000000);
 		set_changes(report, 0, 0, cases[i].change_ppb);
 		judge_report(report);
-		assert_int_equal(report->finding_count, 1);
+		assert_int_equal(report->outcomes.finding_count, 1);
 		assert_string_equal(finding->rule, "rate-changed");
 		assert_true(cases[i].changed || !finding->clock);
 		assert_int_equal(strstr(finding->text, "or the TSC stopped between two of their readings.") == NULL,
@@ -352,10 +355,11 @@ TEST(a_guests_tsc_that_diverges_from_all_devices_is_not_accused)
 	literal_find_clock(report, "rtc")->clock.edges_only = true;
 	set_changes(report, 1000000000, 999000000, 1005000000);
 	judge_report(report);
-	assert_int_equal(report->finding_count, 1);
-	assert_string_equal(report->findings[0].rule, "rate-changed");
-	assert_null(report->findings[0].clock);
-	assert_non_null(strstr(report->findings[0].text, "The rate of tsc against hpet and acpi_pm changed by "));
+	assert_int_equal(report->outcomes.finding_count, 1);
+	assert_string_equal(report->outcomes.findings[0].rule, "rate-changed");
+	assert_null(report->outcomes.findings[0].clock);
+	assert_non_null(strstr(report->outcomes.findings[0].text,
+			       "The rate of tsc against hpet and acpi_pm changed by "));
 }
 
 /*
@@ -373,15 +377,15 @@ TEST(an_emulated_tsc_that_was_moved_ahead_is_a_note)
 		struct report *report = machine_without_behaviours();
 		size_t before;
 
-		LITERAL_COPY(report->accelerator, "tcg");
+		LITERAL_COPY(report->facts.machine.accelerator, "tcg");
 		literal_find_clock(report, "rtc")->clock.edges_only = true;
 		set_changes(report, cases[i].change_ppb, cases[i].change_ppb, 0);
-		before = report->note_count;
+		before = report->facts.note_count;
 		judge_report(report);
-		assert_int_equal(report->finding_count, 0);
-		assert_int_equal(report->note_count - before, cases[i].notes);
+		assert_int_equal(report->outcomes.finding_count, 0);
+		assert_int_equal(report->facts.note_count - before, cases[i].notes);
 		if (cases[i].notes)
-			assert_string_equal(report->notes[before],
+			assert_string_equal(report->facts.notes[before],
 					    "tsc: It gained +306.3 ppm (+306.3 to +306.3) on hpet and acpi_pm after "
 					    "the rates were measured. QEMU's emulation moves the TSC ahead when "
 					    "several cores read it at once, so this is no fault. All rates are from "
@@ -392,10 +396,10 @@ TEST(an_emulated_tsc_that_was_moved_ahead_is_a_note)
 static const struct behaviour *
 rate_row(const struct report *report, const char *clock)
 {
-	for (size_t i = 0; i < report->behaviours.count; i++)
-		if (strcmp(report->behaviours.rows[i].rule, "rate-off") == 0 &&
-		    strcmp(report->behaviours.rows[i].clock, clock) == 0)
-			return &report->behaviours.rows[i];
+	for (size_t i = 0; i < report->outcomes.behaviours.count; i++)
+		if (strcmp(report->outcomes.behaviours.rows[i].rule, "rate-off") == 0 &&
+		    strcmp(report->outcomes.behaviours.rows[i].clock, clock) == 0)
+			return &report->outcomes.behaviours.rows[i];
 	return NULL;
 }
 
@@ -411,12 +415,14 @@ TEST(a_guests_rtc_cannot_confirm_the_rates_of_its_devices)
 		struct report *report = machine_without_behaviours();
 
 		literal_find_clock(report, "rtc")->clock.edges_only = true;
-		report->rate_count = 1;
-		report->rates[0] = (struct report_rate){ "hpet", "rtc", { true, 0, -within[i], within[i] }, false };
+		report->figures.rate_count = 1;
+		report->figures.rates[0] = (struct report_rate){ "hpet", "rtc", { true, 0, -within[i], within[i] },
+								 false };
 		judge_report(report);
 		assert_non_null(strstr(rate_row(report, "hpet")->text, ", which shares this clock's source; no clock has "
 				       "another source."));
-		assert_int_equal(rules_get_outcome(rate_row(report, "rtc"), &report->options), OUTCOME_NOT_CHECKED);
+		assert_int_equal(rules_get_outcome(rate_row(report, "rtc"), &report->facts.options),
+				 OUTCOME_NOT_CHECKED);
 	}
 }
 
@@ -425,13 +431,13 @@ TEST(a_tsc_without_a_nominal_rate_has_a_row_that_says_so)
 	struct report *report = machine_without_behaviours();
 
 	literal_find_clock(report, "tsc")->clock.claimed = (struct rate){ 0, 0 };
-	report->rate_count = 1;
-	report->rates[0] = (struct report_rate){ "hpet", "acpi_pm", { true, 0, -1000, 1000 }, true };
+	report->figures.rate_count = 1;
+	report->figures.rates[0] = (struct report_rate){ "hpet", "acpi_pm", { true, 0, -1000, 1000 }, true };
 	judge_report(report);
 	assert_non_null(rate_row(report, "tsc"));
 	assert_string_equal(rate_row(report, "tsc")->text,
 			    "tsc: CPUID claims no rate, so the measured rate cannot be checked; tsc_hz= gives a rate.");
-	assert_int_equal(rules_get_outcome(rate_row(report, "tsc"), &report->options), OUTCOME_NOT_CHECKED);
+	assert_int_equal(rules_get_outcome(rate_row(report, "tsc"), &report->facts.options), OUTCOME_NOT_CHECKED);
 	assert_int_equal(literal_find_clock(report, "tsc")->open, 0);
 }
 
@@ -456,8 +462,9 @@ TEST(counts_of_undecided_rules_are_printed_with_reasons)
 	for (size_t i = 0; i < 2; i++) {
 		struct report *report = machine_without_behaviours();
 
-		report->rate_count = 0;
-		literal_copy_string(report->accelerator, sizeof(report->accelerator), i ? "kvm" : "tcg");
+		report->figures.rate_count = 0;
+		literal_copy_string(report->facts.machine.accelerator, sizeof(report->facts.machine.accelerator),
+				    i ? "kvm" : "tcg");
 		literal_set_figure(literal_add_behaviour(report, "rtc-periodic", "rtc", "64 Hz: unclear."), -400, 900);
 		literal_add_behaviour(report, "irq-lost", "hpet0", "Many are excused.")->open = true;
 		unchecked(report, "hpet-pc10", "hpet", UNCHECKED_GUEST);
@@ -466,7 +473,7 @@ TEST(counts_of_undecided_rules_are_printed_with_reasons)
 		unchecked(report, "hpet-torn", "hpet", UNCHECKED_OTHER);
 		literal_add_behaviour(report, "hpet-stops", "hpet", "It stops.")->unchecked = UNCHECKED_GUEST;
 		judge_report(report);
-		assert_string_equal(report->unjudged, said[i]);
+		assert_string_equal(report->outcomes.unjudged, said[i]);
 	}
 }
 
@@ -474,19 +481,20 @@ TEST(undecided_rules_with_other_reasons_refer_to_their_rows)
 {
 	struct report *report = machine_without_behaviours();
 
-	report->rate_count = 0;
+	report->figures.rate_count = 0;
 	literal_add_behaviour(report, "irq-lost", "hpet0", "Many are excused.")->open = true;
 	unchecked(report, "hpet-torn", "hpet", UNCHECKED_OTHER);
 	judge_report(report);
-	assert_string_equal(report->unjudged, "1 not determined (see their rows), 1 not checked (see their rows)");
+	assert_string_equal(report->outcomes.unjudged,
+			    "1 not determined (see their rows), 1 not checked (see their rows)");
 }
 
 TEST(if_all_rules_are_judged_no_count_of_undecided_rules_is_printed)
 {
 	struct report *report = machine_without_behaviours();
 
-	report->rate_count = 0;
+	report->figures.rate_count = 0;
 	literal_add_behaviour(report, "hpet-stops", "hpet", "It stops.");
 	judge_report(report);
-	assert_string_equal(report->unjudged, "");
+	assert_string_equal(report->outcomes.unjudged, "");
 }

@@ -19,10 +19,10 @@ machine(size_t count, size_t per_package, const int64_t *truth_ticks)
 {
 	struct report *report = literal_make_clean_report();
 
-	report->hypervisor[0] = '\0';
+	report->facts.machine.hypervisor[0] = '\0';
 	literal_fill_cores(report, count);
 	for (size_t i = 0; i < count; i++)
-		report->cores[i].facts.package = (uint32_t)(i / per_package);
+		report->facts.cores[i].facts.package = (uint32_t)(i / per_package);
 	literal_fill_pass(report, PAIR_SCHEDULE_ALL, truth_ticks);
 	return report;
 }
@@ -39,8 +39,8 @@ machine_with_skewed_core(size_t count, size_t core, int64_t ticks)
 static void
 set_limit(struct report *report, const char *rule, uint64_t value)
 {
-	LITERAL_COPY(report->options.limits[report->options.limit_count].rule, rule);
-	report->options.limits[report->options.limit_count++].value = value;
+	LITERAL_COPY(report->facts.options.limits[report->facts.options.limit_count].rule, rule);
+	report->facts.options.limits[report->facts.options.limit_count++].value = value;
 }
 
 static struct report *
@@ -55,16 +55,16 @@ static void
 assert_clean(struct report *report)
 {
 	judge(report);
-	assert_int_equal(report->finding_count, 0);
-	assert_int_equal(report->verdict, VERDICT_PASS);
+	assert_int_equal(report->outcomes.finding_count, 0);
+	assert_int_equal(report->outcomes.verdict, VERDICT_PASS);
 }
 
 static const struct finding *
 assert_finding(const struct report *report, size_t index, const char *rule, uint32_t core, const char *text)
 {
-	const struct finding *finding = &report->findings[index];
+	const struct finding *finding = &report->outcomes.findings[index];
 
-	assert_true(index < report->finding_count);
+	assert_true(index < report->outcomes.finding_count);
 	assert_string_equal(finding->rule, rule);
 	assert_string_equal(finding->clock, "tsc");
 	assert_string_equal(finding->text, text);
@@ -89,8 +89,8 @@ assert_pair(const struct finding *finding, uint32_t a, uint32_t b)
 static const struct finding *
 assert_only_finding(const struct report *report, const char *rule, uint32_t core, const char *text)
 {
-	assert_int_equal(report->finding_count, 1);
-	assert_int_equal(report->verdict, rules_find(rule)->severity);
+	assert_int_equal(report->outcomes.finding_count, 1);
+	assert_int_equal(report->outcomes.verdict, rules_find(rule)->severity);
 	assert_int_equal(literal_find_clock((struct report *)report, "tsc")->verdict, rules_find(rule)->severity);
 	return assert_finding(report, 0, rule, core, text);
 }
@@ -150,16 +150,16 @@ machine_with_warps(uint64_t locked, uint64_t lock_free)
 {
 	struct report *report = machine(4, 4, NULL);
 
-	report->skew.locked.warps = locked;
-	report->skew.locked.worst_ticks = 3563;
-	report->skew.locked.worst_ns = 1782;
-	report->skew.locked.worst_a = 6;
-	report->skew.locked.worst_b = 2;
-	report->skew.lock_free = report->skew.locked;
-	report->skew.lock_free.warps = lock_free;
-	report->skew.lock_free.worst_a = 4;
-	report->skew.lock_free.worst_ticks = 4000;
-	report->skew.lock_free.worst_ns = 2000;
+	report->figures.skew.locked.warps = locked;
+	report->figures.skew.locked.worst_ticks = 3563;
+	report->figures.skew.locked.worst_ns = 1782;
+	report->figures.skew.locked.worst_a = 6;
+	report->figures.skew.locked.worst_b = 2;
+	report->figures.skew.lock_free = report->figures.skew.locked;
+	report->figures.skew.lock_free.warps = lock_free;
+	report->figures.skew.lock_free.worst_a = 4;
+	report->figures.skew.lock_free.worst_ticks = 4000;
+	report->figures.skew.lock_free.worst_ns = 2000;
 	return report;
 }
 
@@ -171,7 +171,7 @@ TEST(one_warp_fails_the_tsc_and_names_both_cores)
 					  "Core 6's TSC read up to 1782 ns (3563 ticks) more than core 2's did later; "
 					  "1 warp in 80000 iterations."),
 		      1, 1, 1, 0);
-	assert_pair(&report->findings[0], 6, 2);
+	assert_pair(&report->outcomes.findings[0], 6, 2);
 	/* tsc_lfence reads the same TSC, so it fails too */
 	assert_int_equal(literal_find_clock(report, "tsc_lfence")->verdict, VERDICT_FAIL);
 	assert_clean(machine_with_warps(0, 0));
@@ -185,7 +185,7 @@ TEST(warps_of_both_checks_are_added_and_the_worst_is_named)
 					  "Core 4's TSC read up to 2000 ns (4000 ticks) more than core 2's did later; "
 					  "12 warps in 160000 iterations."),
 		      12, 12, 12, 0);
-	assert_pair(&report->findings[0], 4, 2);
+	assert_pair(&report->outcomes.findings[0], 4, 2);
 
 	report = machine_with_warps(5, 7);
 	set_limit(report, "tsc-warp", 12);
@@ -193,15 +193,15 @@ TEST(warps_of_both_checks_are_added_and_the_worst_is_named)
 	report = machine_with_warps(5, 7);
 	set_limit(report, "tsc-warp", 11);
 	judge(report);
-	assert_int_equal(report->finding_count, 1);
-	assert_int_equal(report->findings[0].limit, 11);
+	assert_int_equal(report->outcomes.finding_count, 1);
+	assert_int_equal(report->outcomes.findings[0].limit, 11);
 }
 
 TEST(warps_of_a_check_that_did_not_run_are_no_finding)
 {
 	struct report *report = machine_with_warps(1, 1);
 
-	report->skew.locked.measured = report->skew.lock_free.measured = false;
+	report->figures.skew.locked.measured = report->figures.skew.lock_free.measured = false;
 	assert_clean(report);
 }
 
@@ -211,8 +211,8 @@ TEST(warps_without_a_measurement_pass_are_a_finding)
 
 	literal_remove_pass(report);
 	judge(report);
-	assert_int_equal(report->finding_count, 1);
-	assert_string_equal(report->findings[0].rule, "tsc-warp");
+	assert_int_equal(report->outcomes.finding_count, 1);
+	assert_string_equal(report->outcomes.findings[0].rule, "tsc-warp");
 }
 
 TEST(a_warp_of_a_core_that_is_off_is_no_second_finding)
@@ -220,17 +220,18 @@ TEST(a_warp_of_a_core_that_is_off_is_no_second_finding)
 	for (uint32_t core = 2; core <= 6; core += 2) {
 		struct report *report = machine_with_skewed_core(4, core / 2, 20000);
 
-		report->skew.locked.warps = 9;
-		report->skew.locked.worst_ticks = 19000;
-		report->skew.locked.worst_ns = 9500;
-		report->skew.locked.worst_a = 6;
-		report->skew.locked.worst_b = 2;
+		report->figures.skew.locked.warps = 9;
+		report->figures.skew.locked.worst_ticks = 19000;
+		report->figures.skew.locked.worst_ns = 9500;
+		report->figures.skew.locked.worst_a = 6;
+		report->figures.skew.locked.worst_b = 2;
 		judge(report);
-		assert_int_equal(report->finding_count, core == 4 ? 2 : 1);
-		assert_string_equal(report->findings[0].rule, core == 4 ? "tsc-warp" : "tsc-offset");
-		assert_int_equal(!strstr(report->findings[0].text, " Warps were seen, too (tsc-warp): 9 in 80000 iterations "
+		assert_int_equal(report->outcomes.finding_count, core == 4 ? 2 : 1);
+		assert_string_equal(report->outcomes.findings[0].rule, core == 4 ? "tsc-warp" : "tsc-offset");
+		assert_int_equal(!strstr(report->outcomes.findings[0].text,
+					 " Warps were seen, too (tsc-warp): 9 in 80000 iterations "
 					 "under contention, the worst 9500 ns, core 6 ahead of core 2."), core == 4);
-		assert_null(strstr(report->findings[report->finding_count - 1].text, "No warp"));
+		assert_null(strstr(report->outcomes.findings[report->outcomes.finding_count - 1].text, "No warp"));
 	}
 }
 
@@ -241,16 +242,17 @@ TEST(warp_of_a_core_whose_tsc_steps_back_is_no_second_finding)
 		struct report *report = machine_with_warps(5, 7);
 		bool explained = core == 1 || core == 2;
 
-		report->skew.locked = report->skew.lock_free;
-		report->cores[core].tsc = (struct tsc_steps){ 100000, 9, 4000 };
+		report->figures.skew.locked = report->figures.skew.lock_free;
+		report->facts.cores[core].tsc = (struct tsc_steps){ 100000, 9, 4000 };
 		judge(report);
-		assert_int_equal(report->finding_count, explained ? 1 : 2);
-		assert_string_equal(report->findings[0].rule, "clock-backward");
-		assert_int_equal(report->findings[0].core, 2 * core);
-		assert_int_equal(!!strstr(report->findings[0].text, " Warps were seen, too (tsc-warp): 14 in 160000 iterations "
+		assert_int_equal(report->outcomes.finding_count, explained ? 1 : 2);
+		assert_string_equal(report->outcomes.findings[0].rule, "clock-backward");
+		assert_int_equal(report->outcomes.findings[0].core, 2 * core);
+		assert_int_equal(!!strstr(report->outcomes.findings[0].text,
+					  " Warps were seen, too (tsc-warp): 14 in 160000 iterations "
 					  "under contention, the worst 2000 ns, core 4 ahead of core 2; the steps back "
 					  "are the likely cause."), explained);
-		assert_string_equal(report->skew.text, "not synchronised: 14 warps");
+		assert_string_equal(report->figures.skew.text, "not synchronised: 14 warps");
 	}
 }
 
@@ -258,10 +260,11 @@ TEST(warp_of_a_core_against_itself_says_so)
 {
 	struct report *report = machine_with_warps(5, 0);
 
-	report->skew.locked.worst_b = report->skew.locked.worst_a;
-	report->cores[3].tsc = (struct tsc_steps){ 100000, 1, 3563 };
+	report->figures.skew.locked.worst_b = report->figures.skew.locked.worst_a;
+	report->facts.cores[3].tsc = (struct tsc_steps){ 100000, 1, 3563 };
 	judge(report);
-	assert_non_null(strstr(assert_only_finding(report, "clock-backward", 6, report->findings[0].text)->text,
+	assert_non_null(strstr(assert_only_finding(report, "clock-backward", 6,
+						   report->outcomes.findings[0].text)->text,
 			       " Warps were seen, too (tsc-warp): 5 in 80000 iterations under contention, the worst 1782 ns: "
 			       "core 6 read less than it had before. The steps back are the likely cause."));
 }
@@ -270,11 +273,11 @@ TEST(a_core_whose_tsc_steps_back_is_not_called_synchronised)
 {
 	struct report *report = machine(4, 4, NULL);
 
-	report->cores[1].tsc = (struct tsc_steps){ 100000, 9, 4000 };
+	report->facts.cores[1].tsc = (struct tsc_steps){ 100000, 9, 4000 };
 	judge(report);
-	assert_string_equal(report->skew.text, "synchronisation not determined, as 1 of 4 TSCs step back");
-	assert_false(report->skew.synchronised);
-	assert_false(report->skew.within_known);
+	assert_string_equal(report->figures.skew.text, "synchronisation not determined, as 1 of 4 TSCs step back");
+	assert_false(report->figures.skew.synchronised);
+	assert_false(report->figures.skew.within_known);
 }
 
 TEST(without_a_pass_no_bound_of_the_offsets_is_known)
@@ -283,11 +286,11 @@ TEST(without_a_pass_no_bound_of_the_offsets_is_known)
 
 	literal_remove_last_pass(report);
 	judge(report);
-	assert_true(report->skew.within_known);
-	report->skew.pass_count = 0;
-	report->skew.passes[0].summary.bound_ticks = 0;
+	assert_true(report->figures.skew.within_known);
+	report->figures.skew.pass_count = 0;
+	report->figures.skew.passes[0].summary.bound_ticks = 0;
 	judge(report);
-	assert_false(report->skew.within_known);
+	assert_false(report->figures.skew.within_known);
 }
 
 /* The following tests are about the rule tsc-offset. */
@@ -318,20 +321,20 @@ TEST(an_offset_says_that_its_warps_were_seen)
 	int64_t truth_ticks[6] = { [2] = 5000, [4] = 9000 };
 	struct report *report = machine(6, 6, truth_ticks);
 
-	report->skew.locked.warps = 3;
-	report->skew.locked.worst_a = 8;
-	report->skew.locked.worst_b = 0;
+	report->figures.skew.locked.warps = 3;
+	report->figures.skew.locked.worst_a = 8;
+	report->figures.skew.locked.worst_b = 0;
 	judge(report);
-	assert_int_equal(report->finding_count, 2);
-	assert_null(strstr(report->findings[0].text, "arps"));
-	assert_non_null(strstr(report->findings[1].text, " Warps were seen, too (tsc-warp): 3 in "));
+	assert_int_equal(report->outcomes.finding_count, 2);
+	assert_null(strstr(report->outcomes.findings[0].text, "arps"));
+	assert_non_null(strstr(report->outcomes.findings[1].text, " Warps were seen, too (tsc-warp): 3 in "));
 }
 
 TEST(a_core_that_lags_is_named_as_such_and_a_guest_has_another_cause)
 {
 	struct report *report = machine_with_skewed_core(4, 2, -2000);
 
-	LITERAL_COPY(report->hypervisor, "KVMKVMKVM");
+	LITERAL_COPY(report->facts.machine.hypervisor, "KVMKVMKVM");
 	judge(report);
 	assert_only_finding(report, "tsc-offset", 4,
 			    "Core 4's TSC is 978 to 1024 ns behind core 6's at 3.1 s (first pass), unlike the "
@@ -345,7 +348,7 @@ TEST(offset_within_its_limit_is_allowed)
 
 		set_limit(report, "tsc-offset", limit_ns);
 		judge(report);
-		assert_int_equal(report->finding_count, limit_ns == 9976);
+		assert_int_equal(report->outcomes.finding_count, limit_ns == 9976);
 	}
 }
 
@@ -353,10 +356,10 @@ TEST(offset_without_a_known_rate_is_given_in_ticks)
 {
 	struct report *report = machine_with_skewed_core(4, 2, 20000);
 
-	report->tsc = (struct rate){ 0, 0 };
+	report->figures.tsc = (struct rate){ 0, 0 };
 	judge(report);
-	assert_true(report->findings[0].low <= 20000 && report->findings[0].high >= 20000);
-	assert_true(report->findings[0].low > 19900);
+	assert_true(report->outcomes.findings[0].low <= 20000 && report->outcomes.findings[0].high >= 20000);
+	assert_true(report->outcomes.findings[0].low > 19900);
 }
 
 TEST(two_cores_that_differ_are_both_named_and_neither_is_called_off)
@@ -418,9 +421,9 @@ TEST(cores_that_are_off_are_named_with_their_offsets)
 
 		print_message("%s\n", skewed_machines[i].name);
 		judge(report);
-		assert_int_equal(report->finding_count, skewed_machines[i].findings);
-		for (size_t f = 0; f < report->finding_count; f++) {
-			const struct finding *finding = &report->findings[f];
+		assert_int_equal(report->outcomes.finding_count, skewed_machines[i].findings);
+		for (size_t f = 0; f < report->outcomes.finding_count; f++) {
+			const struct finding *finding = &report->outcomes.findings[f];
 			const char *const *words = skewed_machines[i].expected[f].words;
 
 			assert_int_equal(finding->core, skewed_machines[i].expected[f].core);
@@ -428,12 +431,12 @@ TEST(cores_that_are_off_are_named_with_their_offsets)
 			assert_true(finding->high - finding->low < 60);
 			for (size_t w = 0; w < 3 && words[w]; w++)
 				assert_non_null(strstr(finding->text, words[w]));
-			if (f + 1 < report->finding_count)
+			if (f + 1 < report->outcomes.finding_count)
 				assert_null(strstr(finding->text, ": the same."));
 		}
-		for (size_t core = 0; core < report->core_count; core++)
-			if (strstr(report->findings[0].text, UNDECIDED))
-				assert_false(report->cores[core].off_majority);
+		for (size_t core = 0; core < report->facts.core_count; core++)
+			if (strstr(report->outcomes.findings[0].text, UNDECIDED))
+				assert_false(report->facts.cores[core].off_majority);
 	}
 }
 
@@ -448,9 +451,9 @@ machine_with_one_proven_pair(size_t a, size_t b)
 
 	for (size_t first = 0; first < 4; first++)
 		for (size_t second = first + 1; second < 4; second++)
-			literal_set_offset(&report->skew.passes[0].offsets, first, second,
+			literal_set_offset(&report->figures.skew.passes[0].offsets, first, second,
 					   (struct offset){ -9000000, 9000000 });
-	literal_set_offset(&report->skew.passes[0].offsets, a, b, (struct offset){ 999000, 1001000 });
+	literal_set_offset(&report->figures.skew.passes[0].offsets, a, b, (struct offset){ 999000, 1001000 });
 	literal_calculate_cores(report);
 	return report;
 }
@@ -463,15 +466,15 @@ TEST(a_single_pair_that_is_proven_to_differ_is_a_finding_about_the_pair)
 					  "Core 6's TSC is 499500 to 500500 ns ahead of core 4's at 3.1 s (first pass), and nothing shows "
 					  "which of them is right."),
 		      499500, 499500, 500500, 0);
-	assert_pair(&report->findings[0], 4, 6);
+	assert_pair(&report->outcomes.findings[0], 4, 6);
 	for (size_t i = 0; i < 4; i++)
-		assert_false(report->cores[i].off_majority);
+		assert_false(report->facts.cores[i].off_majority);
 
 	/* if the boot core is one of the pair, it must not be treated differently */
 	report = machine_with_one_proven_pair(0, 2);
 	judge(report);
-	assert_int_equal(report->finding_count, 1);
-	assert_int_equal(report->findings[0].core, REPORT_NO_CORE);
+	assert_int_equal(report->outcomes.finding_count, 1);
+	assert_int_equal(report->outcomes.findings[0].core, REPORT_NO_CORE);
 
 	report = machine_with_one_proven_pair(2, 3);
 	set_limit(report, "tsc-offset", 499500);
@@ -483,13 +486,13 @@ TEST(a_warp_between_two_cores_that_are_proven_to_differ_is_no_second_finding)
 	for (uint32_t other = 0; other <= 4; other += 4) {
 		struct report *report = machine_with_one_proven_pair(1, 2);
 
-		report->skew.locked.warps = 9;
-		report->skew.locked.worst_ticks = 990000;
-		report->skew.locked.worst_a = other ? 4 : 6;
-		report->skew.locked.worst_b = other ? 2 : 0;
+		report->figures.skew.locked.warps = 9;
+		report->figures.skew.locked.worst_ticks = 990000;
+		report->figures.skew.locked.worst_a = other ? 4 : 6;
+		report->figures.skew.locked.worst_b = other ? 2 : 0;
 		judge(report);
-		assert_int_equal(report->finding_count, other ? 1 : 2);
-		assert_string_equal(report->findings[report->finding_count - 1].rule, "tsc-offset");
+		assert_int_equal(report->outcomes.finding_count, other ? 1 : 2);
+		assert_string_equal(report->outcomes.findings[report->outcomes.finding_count - 1].rule, "tsc-offset");
 	}
 }
 
@@ -508,14 +511,14 @@ TEST(a_warp_between_two_groups_that_differ_is_no_second_finding)
 	for (size_t i = 0; i < 4; i++) {
 		struct report *report = machine(6, 6, truth_ticks);
 
-		report->skew.lock_free.warps = 9;
-		report->skew.lock_free.worst_ticks = 4990;
-		report->skew.lock_free.worst_a = warps[i].ahead;
-		report->skew.lock_free.worst_b = warps[i].behind;
+		report->figures.skew.lock_free.warps = 9;
+		report->figures.skew.lock_free.worst_ticks = 4990;
+		report->figures.skew.lock_free.worst_a = warps[i].ahead;
+		report->figures.skew.lock_free.worst_b = warps[i].behind;
 		judge(report);
-		assert_int_equal(report->finding_count, warps[i].findings);
-		assert_string_equal(report->findings[report->finding_count - 1].rule, "tsc-offset");
-		assert_int_equal(report->findings[report->finding_count - 1].core, REPORT_NO_CORE);
+		assert_int_equal(report->outcomes.finding_count, warps[i].findings);
+		assert_string_equal(report->outcomes.findings[report->outcomes.finding_count - 1].rule, "tsc-offset");
+		assert_int_equal(report->outcomes.findings[report->outcomes.finding_count - 1].core, REPORT_NO_CORE);
 	}
 }
 
@@ -525,8 +528,8 @@ TEST(pair_with_a_core_that_drifts_is_explained_by_the_drift)
 
 	literal_set_drift(report, 2, (struct offset){ 500, 600 });
 	judge(report);
-	assert_int_equal(report->finding_count, 1);
-	assert_string_equal(report->findings[0].rule, "tsc-drift");
+	assert_int_equal(report->outcomes.finding_count, 1);
+	assert_string_equal(report->outcomes.findings[0].rule, "tsc-drift");
 }
 
 /* All cores of the package are off, but one of them does not report its package number. */
@@ -535,10 +538,10 @@ TEST(a_package_with_a_core_of_unknown_package_is_named_core_by_core)
 	int64_t truth_ticks[12] = { [4] = 5000, [5] = 5000, [6] = 5000, [7] = 5000 };
 	struct report *report = machine(12, 4, truth_ticks);
 
-	report->cores[7].facts.has_topology = false;
+	report->facts.cores[7].facts.has_topology = false;
 	judge(report);
-	assert_int_equal(report->finding_count, 4);
-	assert_null(strstr(report->findings[3].text, ": the same."));
+	assert_int_equal(report->outcomes.finding_count, 4);
+	assert_null(strstr(report->outcomes.findings[3].text, ": the same."));
 }
 
 /* The following tests are about the rule tsc-drift. */
@@ -554,8 +557,8 @@ TEST(a_core_that_drifts_is_named_with_the_proven_drift)
 					  "steadily or by a step, unlike the majority, which includes core 0: likely a broken "
 					  "oscillator, a separate clock source, or a write to the TSC."),
 		      49996, 49996, 50004, 0); /* in ppb: the drift, its interval and the limit */
-	assert_false(report->skew.synchronised);
-	assert_false(report->skew.within_known);
+	assert_false(report->figures.skew.synchronised);
+	assert_false(report->figures.skew.within_known);
 
 	report = machine(4, 4, NULL);
 	literal_set_drift(report, 3, (struct offset){ 49996, 50004 });
@@ -583,7 +586,7 @@ TEST(drift_is_allowed_up_to_its_limit)
 		literal_set_drift(report, 1, (struct offset){ -110, -100 });
 		set_limit(report, "tsc-drift", limit);
 		judge(report);
-		assert_int_equal(report->finding_count, limit == 99);
+		assert_int_equal(report->outcomes.finding_count, limit == 99);
 	}
 }
 
@@ -630,7 +633,7 @@ TEST(a_core_that_drifts_is_named_although_the_drift_of_another_core_is_unknown)
 TEST(a_core_between_a_faster_and_a_slower_core_is_not_named)
 {
 	struct report *report = machine(3, 3, NULL);
-	struct offset *drifts = report->skew.drifts.pairs;
+	struct offset *drifts = report->figures.skew.drifts.pairs;
 
 	drifts[pair_schedule_index_of_pair(PAIR_SCHEDULE_ALL, 3, 0, 1)] = (struct offset){ 1, 101 };
 	drifts[pair_schedule_index_of_pair(PAIR_SCHEDULE_ALL, 3, 1, 2)] = (struct offset){ 1, 101 };
@@ -639,7 +642,7 @@ TEST(a_core_between_a_faster_and_a_slower_core_is_not_named)
 	assert_only_finding(report, "tsc-drift", REPORT_NO_CORE,
 			    "Core 2's TSC ran 1 to 101 ppb faster than core 0's between 3.1 s and 21.1 s, and nothing "
 			    "shows which of the two changed.");
-	assert_pair(&report->findings[0], 0, 2);
+	assert_pair(&report->outcomes.findings[0], 0, 2);
 }
 
 /*
@@ -650,7 +653,7 @@ TEST(a_step_is_named_only_if_the_pair_of_the_finding_shows_it)
 {
 	for (int known = 0; known < 2; known++) {
 		struct report *report = machine(4, 4, NULL);
-		struct report_skew *skew = &report->skew;
+		struct report_skew *skew = &report->figures.skew;
 		struct offset moved[6];
 
 		memcpy(moved, skew->passes[0].offsets.pairs, sizeof(moved));
@@ -669,16 +672,18 @@ TEST(a_step_is_named_only_if_the_pair_of_the_finding_shows_it)
 		if (!known)
 			literal_set_offset(&skew->passes[1].offsets, 0, 1, OFFSET_UNKNOWN);
 		judge(report);
-		assert_string_equal(report->findings[0].rule, known ? "tsc-offset" : "tsc-drift");
-		assert_int_equal(report->findings[0].core, 2);
-		assert_int_equal(report->cores[1].stepped, known);
-		assert_int_equal(!!strstr(report->findings[0].text, ", steadily or by a step, unlike "), !known);
+		assert_string_equal(report->outcomes.findings[0].rule, known ? "tsc-offset" : "tsc-drift");
+		assert_int_equal(report->outcomes.findings[0].core, 2);
+		assert_int_equal(report->facts.cores[1].stepped, known);
+		assert_int_equal(!!strstr(report->outcomes.findings[0].text, ", steadily or by a step, unlike "),
+				 !known);
 		if (known) {
 			/* 5,000 ticks of 2 GHz, measured twice within 60 ticks */
-			assert_in_range(report->findings[0].low, 2420, 2500);
-			assert_in_range(report->findings[0].high, 2500, 2580);
-			assert_non_null(strstr(report->findings[0].text, "Core 2's TSC stepped ahead by 24"));
-			assert_non_null(strstr(report->findings[0].text, " against core 0's between 3.1 s and 10.0 s, unlike "));
+			assert_in_range(report->outcomes.findings[0].low, 2420, 2500);
+			assert_in_range(report->outcomes.findings[0].high, 2500, 2580);
+			assert_non_null(strstr(report->outcomes.findings[0].text, "Core 2's TSC stepped ahead by 24"));
+			assert_non_null(strstr(report->outcomes.findings[0].text,
+					       " against core 0's between 3.1 s and 10.0 s, unlike "));
 		}
 	}
 }
@@ -692,7 +697,7 @@ TEST(if_two_cores_drift_apart_neither_is_called_off)
 	assert_only_finding(report, "tsc-drift", REPORT_NO_CORE,
 			    "Core 2's TSC ran 10 to 20 ppb faster than core 0's between 3.1 s and 21.1 s, and nothing "
 			    "shows which of the two changed.");
-	assert_pair(&report->findings[0], 0, 2);
+	assert_pair(&report->outcomes.findings[0], 0, 2);
 }
 
 /*
@@ -703,15 +708,15 @@ TEST(if_two_cores_drift_apart_neither_is_called_off)
 TEST(a_time_that_the_tsc_showed_twice_is_printed_with_both_values)
 {
 	struct report *report = machine(2, 2, NULL);
-	uint8_t tsc = (uint8_t)(literal_find_clock(report, "tsc") - report->clocks);
-	uint8_t hpet = (uint8_t)(literal_find_clock(report, "hpet") - report->clocks);
+	uint8_t tsc = (uint8_t)(literal_find_clock(report, "tsc") - report->facts.clocks);
+	uint8_t hpet = (uint8_t)(literal_find_clock(report, "hpet") - report->facts.clocks);
 	size_t drifts = 0;
 
 	literal_set_drift(report, 1, (struct offset){ 4000, 5000 });
-	report->discontinuity_count = 1;
-	report->discontinuities[0] = (struct report_discontinuity){
-		.from_tsc = report->skew.passes[1].offsets.end_tsc,
-		.at_tsc = report->skew.passes[1].offsets.end_tsc - LITERAL_TSC_HZ / 5,
+	report->figures.discontinuity_count = 1;
+	report->figures.discontinuities[0] = (struct report_discontinuity){
+		.from_tsc = report->figures.skew.passes[1].offsets.end_tsc,
+		.at_tsc = report->figures.skew.passes[1].offsets.end_tsc - LITERAL_TSC_HZ / 5,
 		.group_count = 2,
 		.groups = { { .clocks = UINT32_C(1) << tsc, .clock_count = 1, .members = { tsc },
 			      .elapsed = { true, -200000000, -200000000, -200000000 } },
@@ -719,9 +724,10 @@ TEST(a_time_that_the_tsc_showed_twice_is_printed_with_both_values)
 			      .elapsed = { true, 100000000, 100000000, 100000000 } } },
 	};
 	judge(report);
-	for (size_t i = 0; i < report->finding_count; i++)
-		if (strcmp(report->findings[i].rule, "tsc-drift") == 0 && ++drifts)
-			assert_non_null(strstr(report->findings[i].text, " between 3.1 s and 21.1 s to 21.4 s, "));
+	for (size_t i = 0; i < report->outcomes.finding_count; i++)
+		if (strcmp(report->outcomes.findings[i].rule, "tsc-drift") == 0 && ++drifts)
+			assert_non_null(strstr(report->outcomes.findings[i].text,
+					       " between 3.1 s and 21.1 s to 21.4 s, "));
 	assert_int_equal(drifts, 1);
 }
 
@@ -749,8 +755,8 @@ TEST(if_five_cores_drift_four_are_named_and_one_is_counted)
 	for (size_t i = 1; i <= 5; i++)
 		literal_set_drift(report, i, (struct offset){ 100, 200 });
 	judge(report);
-	assert_int_equal(report->finding_count, 4);
-	assert_non_null(strstr(report->findings[3].text, " 1 more core: the same."));
+	assert_int_equal(report->outcomes.finding_count, 4);
+	assert_non_null(strstr(report->outcomes.findings[3].text, " 1 more core: the same."));
 }
 
 TEST(core_that_drifts_has_no_other_finding)
@@ -758,15 +764,15 @@ TEST(core_that_drifts_has_no_other_finding)
 	struct report *report = machine_with_skewed_core(6, 2, 20000);
 
 	literal_set_drift(report, 2, (struct offset){ 500, 600 });
-	report->skew.passes[0].summary.contradictions = 7;
-	report->skew.locked.warps = 3;
-	report->skew.locked.worst_a = 4;
-	report->skew.locked.worst_b = 0;
-	assert_true(report->skew.passes[0].outlier[2]);
+	report->figures.skew.passes[0].summary.contradictions = 7;
+	report->figures.skew.locked.warps = 3;
+	report->figures.skew.locked.worst_a = 4;
+	report->figures.skew.locked.worst_b = 0;
+	assert_true(report->figures.skew.passes[0].outlier[2]);
 	judge(report);
-	assert_int_equal(report->finding_count, 1);
-	assert_string_equal(report->findings[0].rule, "tsc-drift");
-	assert_int_equal(report->findings[0].core, 4);
+	assert_int_equal(report->outcomes.finding_count, 1);
+	assert_string_equal(report->outcomes.findings[0].rule, "tsc-drift");
+	assert_int_equal(report->outcomes.findings[0].core, 4);
 }
 
 /*
@@ -778,16 +784,17 @@ TEST(a_core_that_is_off_by_an_indirect_path_only_is_not_accused)
 	for (unsigned drifting = 0; drifting < 2; drifting++) {
 		struct report *report = machine(4, 4, NULL);
 
-		report->skew.passes[0].core_offsets[1] = (struct offset){ 4, 40 };
+		report->figures.skew.passes[0].core_offsets[1] = (struct offset){ 4, 40 };
 		literal_set_outlier(report, 1);
 		for (size_t i = 0; i < 4; i++)
 			if (i != 1)
-				literal_set_offset(&report->skew.passes[0].offsets, i, 1, (struct offset){ -3, 90 });
+				literal_set_offset(&report->figures.skew.passes[0].offsets, i, 1,
+						   (struct offset){ -3, 90 });
 		if (drifting)
 			literal_set_drift(report, 2, (struct offset){ 70, 80 });
 		judge(report);
-		assert_int_equal(report->finding_count, drifting);
-		assert_false(report->cores[1].off_majority);
+		assert_int_equal(report->outcomes.finding_count, drifting);
+		assert_false(report->facts.cores[1].off_majority);
 	}
 }
 
@@ -798,7 +805,7 @@ machine_with_contradiction(void)
 {
 	struct report *report = machine(6, 6, NULL);
 
-	literal_set_offset(&report->skew.passes[0].offsets, 2, 4, (struct offset){ 5000, 5100 });
+	literal_set_offset(&report->figures.skew.passes[0].offsets, 2, 4, (struct offset){ 5000, 5100 });
 	literal_calculate_cores(report);
 	return report;
 }
@@ -806,7 +813,7 @@ machine_with_contradiction(void)
 TEST(pair_that_contradicts_the_others_warns_and_is_named)
 {
 	struct report *report = machine_with_contradiction();
-	uint64_t ns = report->skew.passes[0].summary.contradiction_ticks / 2;
+	uint64_t ns = report->figures.skew.passes[0].summary.contradiction_ticks / 2;
 	char text[REPORT_SENTENCE];
 	struct text expected;
 
@@ -817,7 +824,7 @@ TEST(pair_that_contradicts_the_others_warns_and_is_named)
 	judge(report);
 	assert_true(ns > 2400 && ns < 2550);
 	assert_figure(assert_only_finding(report, "tsc-contradiction", REPORT_NO_CORE, text), 1, 1, 1, 0);
-	assert_pair(&report->findings[0], 4, 8);
+	assert_pair(&report->outcomes.findings[0], 4, 8);
 
 	report = machine_with_contradiction();
 	set_limit(report, "tsc-contradiction", 1);
@@ -829,17 +836,17 @@ TEST(three_pairs_that_contradict_each_other_are_all_named)
 {
 	struct report *report = machine(3, 3, NULL);
 
-	literal_set_offset(&report->skew.passes[0].offsets, 0, 1, (struct offset){ -40, 4000 });
-	literal_set_offset(&report->skew.passes[0].offsets, 0, 2, (struct offset){ -4000, 40 });
-	literal_set_offset(&report->skew.passes[0].offsets, 1, 2, (struct offset){ 1000, 5000 });
+	literal_set_offset(&report->figures.skew.passes[0].offsets, 0, 1, (struct offset){ -40, 4000 });
+	literal_set_offset(&report->figures.skew.passes[0].offsets, 0, 2, (struct offset){ -4000, 40 });
+	literal_set_offset(&report->figures.skew.passes[0].offsets, 1, 2, (struct offset){ 1000, 5000 });
 	literal_calculate_cores(report);
 	judge(report);
 	assert_only_finding(report, "tsc-contradiction", REPORT_NO_CORE,
 			    "1 pair of cores contradicts the other pairs, or an earlier measurement; the worst is among "
 			    "cores 0, 2 and 4, by 460 ns at 3.1 s: likely a TSC was changed while it was measured.");
-	assert_int_equal(report->findings[0].core_count, 3);
+	assert_int_equal(report->outcomes.findings[0].core_count, 3);
 	for (size_t core = 0; core <= 4; core += 2)
-		assert_true(rules_does_finding_name_core(&report->findings[0], (uint32_t)core));
+		assert_true(rules_does_finding_name_core(&report->outcomes.findings[0], (uint32_t)core));
 }
 
 /* The following tests are about the rules tsc-adjust and tsc-adjust-unequal. */
@@ -850,7 +857,7 @@ machine_with_adjust(int64_t all, int64_t third)
 	struct report *report = machine(4, 4, NULL);
 
 	for (size_t i = 0; i < 4; i++)
-		report->cores[i].facts.tsc_adjust = i == 2 ? third : all;
+		report->facts.cores[i].facts.tsc_adjust = i == 2 ? third : all;
 	return report;
 }
 
@@ -864,7 +871,7 @@ TEST(same_adjust_on_all_cores_warns_with_its_magnitude)
 		      12345, 12345, 12345, 0);
 
 	report = machine_with_adjust(-12345, -12345);
-	report->cores[3].facts_known = false;
+	report->facts.cores[3].facts_known = false;
 	judge(report);
 	assert_only_finding(report, "tsc-adjust", REPORT_NO_CORE,
 			    "TSC_ADJUST is -12345 ticks on 3 cores: the firmware wrote the TSC after reset.");
@@ -883,7 +890,7 @@ TEST(unequal_adjust_warns_once_with_the_difference)
 					  "TSC_ADJUST is -1000000 ticks on core 4 and -10 on core 0: the firmware "
 					  "wrote their TSCs differently."),
 		      999990, 999990, 999990, 0);
-	assert_int_equal(report->findings[0].core_count, 0);
+	assert_int_equal(report->outcomes.findings[0].core_count, 0);
 }
 
 /*
@@ -896,14 +903,14 @@ TEST(unequal_adjust_names_a_pair_if_no_single_core_differs)
 		struct report *report = machine_with_adjust(-10, -1000000);
 
 		if (i == 0)
-			report->cores[0].facts_known = report->cores[1].facts_known = false;
+			report->facts.cores[0].facts_known = report->facts.cores[1].facts_known = false;
 		else if (i == 1)
-			report->cores[3].facts.tsc_adjust = -1000000;
+			report->facts.cores[3].facts.tsc_adjust = -1000000;
 		else
-			report->cores[3].facts_known = false;
+			report->facts.cores[3].facts_known = false;
 		judge(report);
-		assert_int_equal(report->finding_count, 1);
-		assert_pair(&report->findings[0], 4, i ? 0 : 6);
+		assert_int_equal(report->outcomes.finding_count, 1);
+		assert_pair(&report->outcomes.findings[0], 4, i ? 0 : 6);
 	}
 }
 
@@ -912,10 +919,10 @@ TEST(unequal_adjust_names_the_only_core_with_the_smaller_value)
 {
 	struct report *report = machine_with_adjust(-1000000, -1000000);
 
-	report->cores[0].facts.tsc_adjust = -10;
+	report->facts.cores[0].facts.tsc_adjust = -10;
 	judge(report);
-	assert_int_equal(report->finding_count, 1);
-	assert_int_equal(report->findings[0].core, 0);
+	assert_int_equal(report->outcomes.finding_count, 1);
+	assert_int_equal(report->outcomes.findings[0].core, 0);
 }
 
 TEST(adjust_within_its_limit_for_unequal_values_still_warns_if_not_0)
@@ -923,7 +930,7 @@ TEST(adjust_within_its_limit_for_unequal_values_still_warns_if_not_0)
 	struct report *report = machine_with_adjust(7, 9);
 
 	set_limit(report, "tsc-adjust-unequal", 2);
-	LITERAL_COPY(report->hypervisor, "KVMKVMKVM");
+	LITERAL_COPY(report->facts.machine.hypervisor, "KVMKVMKVM");
 	judge(report);
 	assert_figure(assert_only_finding(report, "tsc-adjust", REPORT_NO_CORE,
 					  "TSC_ADJUST is up to 9 ticks on all 4 cores: the firmware or the "
@@ -940,19 +947,19 @@ TEST(adjust_may_differ_between_packages_but_not_within_one)
 	struct report *report = machine_with_adjust(0, 0);
 
 	for (size_t i = 2; i < 4; i++) {
-		report->cores[i].facts.package = 1;
-		report->cores[i].facts.tsc_adjust = 45960750;
+		report->facts.cores[i].facts.package = 1;
+		report->facts.cores[i].facts.tsc_adjust = 45960750;
 	}
 	assert_clean(report);
-	report->cores[3].facts.tsc_adjust++;
+	report->facts.cores[3].facts.tsc_adjust++;
 	judge(report);
-	assert_int_equal(report->finding_count, 1);
-	assert_string_equal(report->findings[0].rule, "tsc-adjust-unequal");
-	assert_pair(&report->findings[0], 6, 4);
-	assert_int_equal(report->findings[0].measured, 1);
-	report->finding_count = 0;
-	report->cores[3].facts.tsc_adjust--;
-	report->cores[0].facts.tsc_adjust = report->cores[1].facts.tsc_adjust = 7;
+	assert_int_equal(report->outcomes.finding_count, 1);
+	assert_string_equal(report->outcomes.findings[0].rule, "tsc-adjust-unequal");
+	assert_pair(&report->outcomes.findings[0], 6, 4);
+	assert_int_equal(report->outcomes.findings[0].measured, 1);
+	report->outcomes.finding_count = 0;
+	report->facts.cores[3].facts.tsc_adjust--;
+	report->facts.cores[0].facts.tsc_adjust = report->facts.cores[1].facts.tsc_adjust = 7;
 	judge(report);
 	assert_only_finding(report, "tsc-adjust", REPORT_NO_CORE, "TSC_ADJUST is 7 ticks in the package of the boot core: the "
 			    "firmware wrote the TSC after reset.");
@@ -964,9 +971,9 @@ TEST(adjust_of_cores_that_were_not_read_or_lack_it_does_not_count)
 		struct report *report = machine_with_adjust(0, 5);
 
 		if (i)
-			report->cores[2].facts.has_tsc_adjust = false;
+			report->facts.cores[2].facts.has_tsc_adjust = false;
 		else
-			report->cores[2].facts_known = false;
+			report->facts.cores[2].facts_known = false;
 		assert_clean(report);
 	}
 }
@@ -975,8 +982,8 @@ TEST(extreme_adjusts_differ_by_at_most_int64_max)
 {
 	struct report *report = judge(machine_with_adjust(INT64_MAX, INT64_MIN));
 
-	assert_int_equal(report->findings[0].measured, INT64_MAX);
-	assert_int_equal(report->findings[0].core, 4);
+	assert_int_equal(report->outcomes.findings[0].measured, INT64_MAX);
+	assert_int_equal(report->outcomes.findings[0].core, 4);
 }
 
 /* ---- sentences ---- */
@@ -997,12 +1004,12 @@ TEST(a_core_that_is_off_in_the_last_pass_only_is_named_with_the_time)
 
 	literal_replace_last_pass(last, report);
 	judge(last);
-	assert_int_equal(last->finding_count, 1);
-	assert_string_equal(last->findings[0].rule, "tsc-offset");
-	assert_int_equal(last->findings[0].core, 4);
-	assert_non_null(strstr(last->findings[0].text, " at 21.1 s (last pass), unlike the majority"));
-	assert_true(last->cores[2].off_majority);
-	assert_false(last->skew.synchronised);
+	assert_int_equal(last->outcomes.finding_count, 1);
+	assert_string_equal(last->outcomes.findings[0].rule, "tsc-offset");
+	assert_int_equal(last->outcomes.findings[0].core, 4);
+	assert_non_null(strstr(last->outcomes.findings[0].text, " at 21.1 s (last pass), unlike the majority"));
+	assert_true(last->facts.cores[2].off_majority);
+	assert_false(last->figures.skew.synchronised);
 }
 
 /*
@@ -1020,12 +1027,13 @@ TEST(a_majority_whose_cores_may_drift_apart_names_no_core)
 		if (apart)
 			literal_set_drift(report, 1, (struct offset){ 10, 20 });
 		judge(report);
-		assert_int_equal(report->finding_count, 1 + apart);
-		assert_string_equal(report->findings[0].rule, "tsc-offset");
-		assert_int_equal(report->findings[0].core, apart ? REPORT_NO_CORE : 4);
-		assert_int_equal(strstr(report->findings[0].text, "and nothing shows which of them is right") != NULL, apart);
+		assert_int_equal(report->outcomes.finding_count, 1 + apart);
+		assert_string_equal(report->outcomes.findings[0].rule, "tsc-offset");
+		assert_int_equal(report->outcomes.findings[0].core, apart ? REPORT_NO_CORE : 4);
+		assert_int_equal(strstr(report->outcomes.findings[0].text,
+					"and nothing shows which of them is right") != NULL, apart);
 		for (size_t i = 0; i < 3; i++)
-			assert_int_equal(report->cores[i].off_majority, i == 2 && !apart);
+			assert_int_equal(report->facts.cores[i].off_majority, i == 2 && !apart);
 	}
 }
 
@@ -1053,14 +1061,14 @@ TEST(a_group_of_half_of_the_cores_names_no_core_if_others_drift)
 				int64_t ahead = truth_ticks[b] - truth_ticks[a];
 				int64_t error = a == 1 && b == 2 ? 90000 : 800;
 
-				literal_set_offset(&report->skew.passes[0].offsets, a, b,
+				literal_set_offset(&report->figures.skew.passes[0].offsets, a, b,
 						   (struct offset){ ahead - error, ahead + error });
 			}
 		literal_calculate_cores(report);
 		judge(report);
 		for (size_t i = 0; i < 6; i++)
-			assert_int_equal(report->cores[i].off_majority, i == 3 && !drifts);
-		assert_true(report->skew.passes[0].outlier[3]);
+			assert_int_equal(report->facts.cores[i].off_majority, i == 3 && !drifts);
+		assert_true(report->figures.skew.passes[0].outlier[3]);
 	}
 }
 
@@ -1074,10 +1082,10 @@ TEST(a_pair_without_a_result_in_the_last_pass_leaves_synchronisation_undetermine
 		struct report *report = machine(4, 4, NULL);
 
 		if (lacks)
-			report->skew.passes[1].summary.bound_ticks = UINT64_MAX;
+			report->figures.skew.passes[1].summary.bound_ticks = UINT64_MAX;
 		judge(report);
-		assert_int_equal(report->skew.shown, lacks);
-		assert_string_equal(report->skew.text, lacks ?
+		assert_int_equal(report->figures.skew.shown, lacks);
+		assert_string_equal(report->figures.skew.text, lacks ?
 				    "synchronisation not determined at 21.1 s, as not every core's offset is known" :
 				    "synchronised within 29 ns at 3.1 s and 21.1 s");
 	}
@@ -1092,11 +1100,12 @@ TEST(cores_with_a_wide_bound_are_not_called_synchronised)
 	for (int again = 0; again < 2; again++) {
 		struct report *report = machine(4, 4, NULL);
 
-		report->skew.passes[0].summary.bound_ticks = report->skew.passes[1].summary.bound_ticks = 3000;
+		report->figures.skew.passes[0].summary.bound_ticks =
+			report->figures.skew.passes[1].summary.bound_ticks = 3000;
 		if (!again)
 			literal_remove_last_pass(report);
 		judge(report);
-		assert_string_equal(report->skew.text, again ?
+		assert_string_equal(report->figures.skew.text, again ?
 				    "synchronisation not determined: only within 1500 ns at 3.1 s and 21.1 s" :
 				    "synchronisation not determined: only within 1500 ns at 3.1 s, and not measured again");
 	}
@@ -1110,13 +1119,13 @@ TEST(cores_with_a_warp_are_not_called_synchronised)
 {
 	struct report *report = judge(machine(4, 4, NULL));
 
-	assert_true(report->skew.synchronised);
-	report->finding_count = 0;
-	report->skew.lock_free.warps = 1;
+	assert_true(report->figures.skew.synchronised);
+	report->outcomes.finding_count = 0;
+	report->figures.skew.lock_free.warps = 1;
 	judge(report);
-	assert_false(report->skew.synchronised);
-	assert_false(report->skew.within_known);
-	assert_string_equal(report->findings[0].rule, "tsc-warp");
+	assert_false(report->figures.skew.synchronised);
+	assert_false(report->figures.skew.within_known);
+	assert_string_equal(report->outcomes.findings[0].rule, "tsc-warp");
 }
 
 /*
@@ -1131,18 +1140,19 @@ TEST(a_star_schedule_in_which_a_core_moved_names_no_core_for_an_offset)
 	for (size_t moved = 1; moved < 8; moved++) {
 		struct report *report = literal_make_clean_report();
 
-		report->hypervisor[0] = '\0';
+		report->facts.machine.hypervisor[0] = '\0';
 		literal_fill_cores(report, 8);
 		literal_fill_pass(report, PAIR_SCHEDULE_STAR, truth_ticks);
 		for (size_t i = 1; i <= moved; i++)
 			literal_set_drift(report, i, (struct offset){ 90, 100 });
 		judge(report);
-		assert_int_not_equal(report->finding_count, 0);
-		for (size_t i = 0; i < report->finding_count; i++)
-			assert_true(report->findings[i].core == REPORT_NO_CORE ||
-				    (report->findings[i].core == 0 && strcmp(report->findings[i].rule, "tsc-drift") == 0));
+		assert_int_not_equal(report->outcomes.finding_count, 0);
+		for (size_t i = 0; i < report->outcomes.finding_count; i++)
+			assert_true(report->outcomes.findings[i].core == REPORT_NO_CORE ||
+				    (report->outcomes.findings[i].core == 0 &&
+				     strcmp(report->outcomes.findings[i].rule, "tsc-drift") == 0));
 		for (size_t i = 1; i < 8; i++)
-			assert_false(report->cores[i].off_majority || report->cores[i].drifts);
+			assert_false(report->facts.cores[i].off_majority || report->facts.cores[i].drifts);
 	}
 }
 
@@ -1164,7 +1174,7 @@ TEST(a_star_schedule_in_which_the_boot_core_steps_twice_names_no_other_core)
 	literal_replace_last_pass(report, last);
 	judge(report);
 	for (size_t i = 1; i < 8; i++)
-		assert_false(report->cores[i].off_majority);
+		assert_false(report->facts.cores[i].off_majority);
 }
 
 /*
@@ -1186,14 +1196,15 @@ TEST(a_star_schedule_that_the_next_pass_does_not_confirm_names_no_core)
 		literal_fill_cores(last, 8);
 		literal_fill_pass(last, PAIR_SCHEDULE_STAR, truth_ticks[way == 1 || way == 3 ? 0 : 1]);
 		for (size_t i = 1; i < 8 && way == 3; i++)
-			literal_set_offset(&last->skew.passes[0].offsets, 0, i, (struct offset){ -30000, 30000 });
+			literal_set_offset(&last->figures.skew.passes[0].offsets, 0, i,
+					   (struct offset){ -30000, 30000 });
 		if (way == 2)
 			literal_remove_last_pass(report);
 		else
-			literal_insert_middle_pass(report, last->skew.passes[0].offsets);
+			literal_insert_middle_pass(report, last->figures.skew.passes[0].offsets);
 		judge(report);
 		for (size_t i = 6; i < 8; i++)
-			assert_int_equal(report->cores[i].off_majority, confirmed);
+			assert_int_equal(report->facts.cores[i].off_majority, confirmed);
 	}
 }
 
@@ -1212,16 +1223,16 @@ TEST(a_core_is_not_named_by_cores_that_may_differ_as_much_from_each_other)
 				int64_t way = b == 2 ? 1 : -1;
 
 				if (sick)
-					literal_set_offset(&report->skew.passes[0].offsets, a, b,
+					literal_set_offset(&report->figures.skew.passes[0].offsets, a, b,
 						    way > 0 ? (struct offset){ 100, 39900 } : (struct offset){ -39900, -100 });
 				else
-					literal_set_offset(&report->skew.passes[0].offsets, a, b,
+					literal_set_offset(&report->figures.skew.passes[0].offsets, a, b,
 						    known ? (struct offset){ -50, 50 } : (struct offset){ -30000, 30000 });
 			}
 		literal_calculate_cores(report);
 		judge(report);
-		assert_int_equal(report->finding_count, 1);
-		assert_int_equal(report->findings[0].core, known ? 4 : REPORT_NO_CORE);
+		assert_int_equal(report->outcomes.finding_count, 1);
+		assert_int_equal(report->outcomes.findings[0].core, known ? 4 : REPORT_NO_CORE);
 	}
 }
 
@@ -1233,11 +1244,11 @@ TEST(the_longest_sentence_about_a_step_fits)
 {
 	struct report *report = machine(16, 16, NULL);
 	struct offset pairs[16 * 15 / 2], still_pairs[16 * 15 / 2];
-	struct report_skew *skew = &report->skew;
+	struct report_skew *skew = &report->figures.skew;
 	int64_t far = INT64_C(1) << 61;
 
-	LITERAL_COPY(report->hypervisor, "KVMKVMKVM");
-	report->tsc = (struct rate){ 0, 0 };
+	LITERAL_COPY(report->facts.machine.hypervisor, "KVMKVMKVM");
+	report->figures.tsc = (struct rate){ 0, 0 };
 	skew->passes[1].offsets.pairs = pairs;
 	literal_insert_middle_pass(report, skew->passes[1].offsets);
 	for (size_t i = 0; i < 16 * 15 / 2; i++)
@@ -1248,7 +1259,7 @@ TEST(the_longest_sentence_about_a_step_fits)
 				literal_set_offset(&skew->passes[1].offsets, other, i, (struct offset){ far, far });
 	memcpy(skew->passes[0].offsets.pairs, still_pairs, sizeof(still_pairs));
 	for (size_t i = 0; i < 16; i++) {
-		report->cores[i].apic_id = UINT32_MAX - (uint32_t)i;
+		report->facts.cores[i].apic_id = UINT32_MAX - (uint32_t)i;
 		literal_set_drift(report, i, i % 2 && i < 15 ? (struct offset){ far, far + 1 } : still);
 	}
 	skew->passes[0].offsets.begin_tsc = UINT64_MAX - 9000000000;
@@ -1259,11 +1270,11 @@ TEST(the_longest_sentence_about_a_step_fits)
 	skew->passes[2].offsets.end_tsc = UINT64_MAX - 4000000000;
 	skew->passes[2].summary = (struct offsets_summary){ .bound_ticks = 0 };
 	judge(report);
-	assert_int_equal(report->finding_count, 4);
+	assert_int_equal(report->outcomes.finding_count, 4);
 	for (size_t i = 0; i < 4; i++)
-		assert_whole_sentence(&report->findings[i]);
-	assert_non_null(strstr(report->findings[3].text, " between 18446744064.7 s and 18446744067.7 s, "));
-	assert_non_null(strstr(report->findings[3].text, " 3 more cores: the same."));
+		assert_whole_sentence(&report->outcomes.findings[i]);
+	assert_non_null(strstr(report->outcomes.findings[3].text, " between 18446744064.7 s and 18446744067.7 s, "));
+	assert_non_null(strstr(report->outcomes.findings[3].text, " 3 more cores: the same."));
 }
 
 /* The longest figures must fit: six cores of a guest have the longest ids and the largest possible offsets. */
@@ -1274,36 +1285,36 @@ TEST(the_longest_figures_fit_their_sentences)
 	for (unsigned drifting = 0; drifting < 2; drifting++) {
 		struct report *report = machine(16, 16, NULL);
 
-		LITERAL_COPY(report->hypervisor, "KVMKVMKVM");
-		report->tsc = (struct rate){ 0, 0 };
+		LITERAL_COPY(report->facts.machine.hypervisor, "KVMKVMKVM");
+		report->figures.tsc = (struct rate){ 0, 0 };
 		for (size_t i = 0; i < 16; i++) {
-			struct report_core *core = &report->cores[i];
+			struct report_core *core = &report->facts.cores[i];
 
 			core->apic_id = UINT32_MAX - (uint32_t)i;
 			if (i % 2 == 0 || i == 15)
 				continue;
 			if (!drifting)
 				literal_set_outlier(report, i);
-			report->skew.passes[0].core_offsets[i] = (struct offset){ far, far + 1 };
+			report->figures.skew.passes[0].core_offsets[i] = (struct offset){ far, far + 1 };
 			literal_set_drift(report, i, drifting ? (struct offset){ far, far + 1 } : still);
 			core->facts.tsc_adjust = INT64_MIN + (int64_t)i;
 		}
 		for (size_t a = 0; a < 16; a++)
 			for (size_t b = a + 1; b < 16; b++)
-				literal_set_offset(&report->skew.passes[0].offsets, a, b,
+				literal_set_offset(&report->figures.skew.passes[0].offsets, a, b,
 					    !drifting && a % 2 == 0 && b % 2 && b != 15 ?
 						    (struct offset){ far, far + 1 } : OFFSET_UNKNOWN);
-		report->skew.locked.warps = report->skew.locked.iterations = UINT64_MAX;
-		report->skew.locked.worst_ticks = report->skew.locked.worst_ns = UINT64_MAX;
-		report->skew.locked.worst_a = report->skew.locked.worst_b = UINT32_MAX;
-		report->skew.lock_free = report->skew.locked;
-		report->skew.passes[0].summary.contradictions = SIZE_MAX;
-		report->skew.passes[0].summary.contradiction_ticks = UINT64_MAX;
-		report->skew.passes[0].summary.contradiction_c = 1;
+		report->figures.skew.locked.warps = report->figures.skew.locked.iterations = UINT64_MAX;
+		report->figures.skew.locked.worst_ticks = report->figures.skew.locked.worst_ns = UINT64_MAX;
+		report->figures.skew.locked.worst_a = report->figures.skew.locked.worst_b = UINT32_MAX;
+		report->figures.skew.lock_free = report->figures.skew.locked;
+		report->figures.skew.passes[0].summary.contradictions = SIZE_MAX;
+		report->figures.skew.passes[0].summary.contradiction_ticks = UINT64_MAX;
+		report->figures.skew.passes[0].summary.contradiction_c = 1;
 		judge(report);
-		assert_int_equal(report->finding_count, drifting ? 6 : 7);
-		assert_int_equal(report->findings[0].measured, INT64_MAX);
-		for (size_t i = 0; i < report->finding_count; i++)
-			assert_whole_sentence(&report->findings[i]);
+		assert_int_equal(report->outcomes.finding_count, drifting ? 6 : 7);
+		assert_int_equal(report->outcomes.findings[0].measured, INT64_MAX);
+		for (size_t i = 0; i < report->outcomes.finding_count; i++)
+			assert_whole_sentence(&report->outcomes.findings[i]);
 	}
 }

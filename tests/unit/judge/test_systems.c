@@ -8,7 +8,7 @@ static struct report *report;
 static struct report_clock *
 add(const char *id)
 {
-	struct report_clock *entry = &report->clocks[report->clock_count++];
+	struct report_clock *entry = &report->facts.clocks[report->facts.clock_count++];
 
 	entry->clock = *literal_find_driver_row(id);
 	entry->clock.state = CLOCK_PRESENT;
@@ -21,7 +21,7 @@ set_up(void **state)
 {
 	(void)state;
 	report = calloc(1, sizeof(*report));
-	report->tsc_is_invariant = true;
+	report->facts.machine.tsc_is_invariant = true;
 	add("tsc");
 	add("hpet");
 	add("acpi_pm");
@@ -41,16 +41,16 @@ TEST_FIXTURE(set_up, tear_down);
 static void
 offer(enum paravirtual_kind kind)
 {
-	report->paravirtual.interfaces[report->paravirtual.count++].kind = kind;
-	strcpy(report->hypervisor, "KVMKVMKVM");
+	report->facts.machine.paravirtual.interfaces[report->facts.machine.paravirtual.count++].kind = kind;
+	strcpy(report->facts.machine.hypervisor, "KVMKVMKVM");
 }
 
 static const struct report_taken *
 find_row(const char *system)
 {
-	for (size_t i = 0; i < report->taken_count; i++)
-		if (!strcmp(report->taken[i].system, system))
-			return &report->taken[i];
+	for (size_t i = 0; i < report->advice.taken_count; i++)
+		if (!strcmp(report->advice.taken[i].system, system))
+			return &report->advice.taken[i];
 	return NULL;
 }
 
@@ -72,7 +72,7 @@ static const char *const linux_systems[] = { "Linux before 6.12", "Linux 6.12 to
 TEST(on_bare_metal_all_systems_use_the_invariant_tsc)
 {
 	recommend_predict_clocksources(report);
-	assert_int_equal(report->taken_count, REPORT_TAKEN_MAX);
+	assert_int_equal(report->advice.taken_count, REPORT_TAKEN_MAX);
 	for (size_t i = 0; i < 3; i++)
 		assert_taken(linux_systems[i], "tsc", "clocksource tsc, rating 300, before hpet, 250.");
 	assert_taken("Windows", "tsc", "the TSC is reported as invariant, and nothing was found against it."
@@ -91,9 +91,9 @@ have_cores(size_t count, size_t packages, bool rdtscp, bool tsc_adjust)
 		cores[i] = (struct report_core){ .apic_id = (uint32_t)i, .started = true, .boot = !i, .facts_known = true,
 						 .facts = { .has_tsc_adjust = tsc_adjust,
 							    .package = (uint32_t)(i * packages / count) } };
-	report->cores = cores;
-	report->core_count = count;
-	report->cores_listed = report->cores_started = (uint32_t)count;
+	report->facts.cores = cores;
+	report->facts.core_count = count;
+	report->facts.machine.cores_listed = report->facts.machine.cores_started = (uint32_t)count;
 	if (rdtscp)
 		add("tsc_rdtscp");
 }
@@ -101,7 +101,7 @@ have_cores(size_t count, size_t packages, bool rdtscp, bool tsc_adjust)
 static void
 find(const char *rule, const char *clock)
 {
-	report->findings[report->finding_count++] = (struct finding){ .rule = rule, .clock = clock };
+	report->outcomes.findings[report->outcomes.finding_count++] = (struct finding){ .rule = rule, .clock = clock };
 }
 
 /*
@@ -123,11 +123,11 @@ TEST(the_versions_of_linux_take_the_clocks_that_real_kernels_took)
 		{ 2, 1, true, true, { "tsc", "tsc", "tsc" } },            /* Skylake-Client as Intel */
 	};
 
-	report->tsc_is_invariant = false;
+	report->facts.machine.tsc_is_invariant = false;
 	for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++) {
 		have_cores(machines[i].cores, machines[i].packages, false, false);
-		report->linux_distrusts_tsc = !machines[i].intel && machines[i].cores > 1;
-		report->clocks[1].clock.state = machines[i].hpet ? CLOCK_PRESENT : CLOCK_ABSENT;
+		report->facts.machine.linux_distrusts_tsc = !machines[i].intel && machines[i].cores > 1;
+		report->facts.clocks[1].clock.state = machines[i].hpet ? CLOCK_PRESENT : CLOCK_ABSENT;
 		recommend_predict_clocksources(report);
 		for (size_t j = 0; j < 3; j++) {
 			print_message("machine %zu: %s\n", i, linux_systems[j]);
@@ -143,11 +143,11 @@ TEST(without_an_hpet_a_busy_host_may_make_new_kernels_drop_the_tsc)
 		"This holds if the watchdog, which compares it with acpi_pm, does not drop it on a busy host.";
 
 	have_cores(1, 1, false, false);
-	report->tsc_is_invariant = false;
-	report->clocks[1].clock.state = CLOCK_ABSENT;
+	report->facts.machine.tsc_is_invariant = false;
+	report->facts.clocks[1].clock.state = CLOCK_ABSENT;
 	recommend_predict_clocksources(report);
 	assert_null(strstr(find_row(linux_systems[1])->reason, busy)); /* bare metal */
-	strcpy(report->hypervisor, "TCGTCGTCGTCG");
+	strcpy(report->facts.machine.hypervisor, "TCGTCGTCGTCG");
 	recommend_predict_clocksources(report);
 	assert_null(strstr(find_row(linux_systems[0])->reason, busy));
 	assert_non_null(strstr(find_row(linux_systems[1])->reason, busy));
@@ -161,12 +161,12 @@ static uint32_t core_of[] = { 0, 1 };
 static void
 put_core_ahead(int64_t ticks)
 {
-	struct report_pass *pass = &report->skew.passes[0];
+	struct report_pass *pass = &report->figures.skew.passes[0];
 
-	report->tsc = (struct rate){ 2000000000, 1 };
-	report->skew.locked = (struct report_contended){ .measured = true, .warps = 3 };
-	report->skew.pass_count = 1;
-	report->skew.core_of = core_of;
+	report->figures.tsc = (struct rate){ 2000000000, 1 };
+	report->figures.skew.locked = (struct report_contended){ .measured = true, .warps = 3 };
+	report->figures.skew.pass_count = 1;
+	report->figures.skew.core_of = core_of;
 	pair_offset = (struct offset){ ticks, ticks };
 	pass->offsets = (struct offsets){ .cores = 2, .pairs = &pair_offset };
 	pass->summary = (struct offsets_summary){ .pairs = 1, .worst_a = 0, .worst_b = 1, .worst = pair_offset,
@@ -194,20 +194,20 @@ assert_linux(size_t i, const char *clock, enum taken_notices notices, enum taken
 TEST(an_offset_between_cores_is_noticed_by_kernels_that_take_the_tsc)
 {
 	have_cores(2, 1, false, false);
-	strcpy(report->hypervisor, "TCGTCGTCGTCG");
-	report->tsc_is_invariant = false;
-	report->linux_distrusts_tsc = true;
+	strcpy(report->facts.machine.hypervisor, "TCGTCGTCGTCG");
+	report->facts.machine.tsc_is_invariant = false;
+	report->facts.machine.linux_distrusts_tsc = true;
 	put_core_ahead(600000000); /* 300 ms */
 	assert_linux(0, "hpet", TAKEN_NOTICES_UNKNOWN, TAKEN_BLAMES_NONE);
 	assert_linux(1, "hpet", TAKEN_NOTICES_YES, TAKEN_BLAMES_RIGHT);
 	assert_linux(2, "hpet", TAKEN_NOTICES_YES, TAKEN_BLAMES_RIGHT);
 	assert_string_equal(find_row(linux_systems[2])->blamed, "tsc");
-	report->finding_count = 0;
+	report->outcomes.finding_count = 0;
 	put_core_ahead(5000); /* 2.5 us */
 	assert_linux(0, "hpet", TAKEN_NOTICES_UNKNOWN, TAKEN_BLAMES_NONE);
 	assert_linux(1, "tsc", TAKEN_NOTICES_PERHAPS, TAKEN_BLAMES_NONE);
 	assert_linux(2, "hpet", TAKEN_NOTICES_YES, TAKEN_BLAMES_RIGHT);
-	report->hypervisor[0] = '\0'; /* on hardware the check of two cores at the start is reliable */
+	report->facts.machine.hypervisor[0] = '\0'; /* on hardware the check of two cores at the start is reliable */
 	assert_linux(1, "hpet", TAKEN_NOTICES_YES, TAKEN_BLAMES_RIGHT);
 }
 
@@ -215,15 +215,15 @@ TEST(an_offset_between_cores_is_noticed_by_kernels_that_take_the_tsc)
 TEST(with_tsc_adjust_only_the_watchdog_compares_cores_of_one_package)
 {
 	have_cores(2, 1, false, true);
-	report->tsc_is_invariant = false;
+	report->facts.machine.tsc_is_invariant = false;
 	put_core_ahead(600000000);
 	assert_linux(0, "hpet", TAKEN_NOTICES_YES, TAKEN_BLAMES_RIGHT);
-	report->finding_count = 0;
+	report->outcomes.finding_count = 0;
 	put_core_ahead(5000); /* 2.5 us */
 	assert_linux(0, "tsc", TAKEN_NOTICES_NO, TAKEN_BLAMES_NONE);
 	assert_linux(1, "tsc", TAKEN_NOTICES_NO, TAKEN_BLAMES_NONE);
 	assert_linux(2, "hpet", TAKEN_NOTICES_YES, TAKEN_BLAMES_RIGHT);
-	report->tsc_is_invariant = true; /* no watchdog */
+	report->facts.machine.tsc_is_invariant = true; /* no watchdog */
 	assert_linux(1, "tsc", TAKEN_NOTICES_NO, TAKEN_BLAMES_NONE);
 	assert_linux(2, "tsc", TAKEN_NOTICES_NO, TAKEN_BLAMES_NONE);
 	assert_non_null(strstr(find_row(linux_systems[2])->reason, "Linux does not watch this TSC and keeps it, although it "
@@ -249,18 +249,18 @@ static struct finding *
 find_change(const char *clock, int64_t ppm)
 {
 	find("rate-changed", clock);
-	report->findings[report->finding_count - 1].has_measured = true;
-	report->findings[report->finding_count - 1].measured = ppm;
-	report->findings[report->finding_count - 1].low = ppm - 1;
-	report->findings[report->finding_count - 1].high = ppm + 1;
-	return &report->findings[report->finding_count - 1];
+	report->outcomes.findings[report->outcomes.finding_count - 1].has_measured = true;
+	report->outcomes.findings[report->outcomes.finding_count - 1].measured = ppm;
+	report->outcomes.findings[report->outcomes.finding_count - 1].low = ppm - 1;
+	report->outcomes.findings[report->outcomes.finding_count - 1].high = ppm + 1;
+	return &report->outcomes.findings[report->outcomes.finding_count - 1];
 }
 
 /* One core, and the HPET becomes 2 % fast: all three kernels dropped the TSC for the wrong HPET. */
 TEST(a_reference_whose_rate_changes_makes_linux_blame_the_tsc)
 {
 	have_cores(1, 1, false, false);
-	report->tsc_is_invariant = false;
+	report->facts.machine.tsc_is_invariant = false;
 	find_change("hpet", 20000);
 	for (size_t i = 0; i < 3; i++) {
 		assert_linux(i, "hpet", TAKEN_NOTICES_YES, TAKEN_BLAMES_WRONG);
@@ -268,7 +268,7 @@ TEST(a_reference_whose_rate_changes_makes_linux_blame_the_tsc)
 	}
 	assert_non_null(strstr(find_row(linux_systems[1])->reason, "It blames the wrong clock: hpet is wrong, and not the "
 			       "TSC. Its seconds are then 2.0 % too short."));
-	report->finding_count = 0;
+	report->outcomes.finding_count = 0;
 	find_change("hpet", 700); /* 1/2048 is 488 ppm; before 7.1 the limit is 1,000 ppm */
 	assert_linux(1, "tsc", TAKEN_NOTICES_UNKNOWN, TAKEN_BLAMES_NONE);
 	assert_linux(2, "hpet", TAKEN_NOTICES_YES, TAKEN_BLAMES_WRONG);
@@ -280,9 +280,9 @@ TEST(a_tsc_that_a_wrong_reference_calibrates_is_wrong_with_it)
 	static const struct calibration_loop loop = { .id = "linux_pit" };
 
 	have_cores(2, 1, false, false);
-	report->tsc_is_invariant = false;
-	report->linux_distrusts_tsc = true;
-	report->clocks[1].error = (struct interval_ppb){ true, 20000000, 19999000, 20001000 };
+	report->facts.machine.tsc_is_invariant = false;
+	report->facts.machine.linux_distrusts_tsc = true;
+	report->facts.clocks[1].error = (struct interval_ppb){ true, 20000000, 19999000, 20001000 };
 	find("rate-wrong", "hpet");
 	assert_linux(0, "hpet", TAKEN_NOTICES_NO, TAKEN_BLAMES_NONE);
 	for (size_t i = 1; i < 3; i++)
@@ -292,8 +292,8 @@ TEST(a_tsc_that_a_wrong_reference_calibrates_is_wrong_with_it)
 	assert_non_null(strstr(find_row(linux_systems[1])->reason,
 			       "It does not notice rate-wrong (hpet). Its seconds are then 2.0 % too short."));
 	/* if the PIT has calibrated the TSC, the watchdog sees the difference, and blames the TSC */
-	report->calibration_count = 1;
-	report->calibrations[0] = (struct report_calibration){ .loop = &loop, .runs = 50, .refused = 2 };
+	report->facts.calibration_count = 1;
+	report->facts.calibrations[0] = (struct report_calibration){ .loop = &loop, .runs = 50, .refused = 2 };
 	assert_linux(1, "hpet", TAKEN_NOTICES_YES, TAKEN_BLAMES_WRONG);
 	assert_int_equal(find_row(linux_systems[1])->time_error.value, 20000000);
 }
@@ -302,9 +302,9 @@ TEST(a_tsc_that_a_wrong_reference_calibrates_is_wrong_with_it)
 TEST(a_stuck_hpet_is_not_taken)
 {
 	have_cores(2, 1, false, false);
-	report->tsc_is_invariant = false;
-	report->linux_distrusts_tsc = true;
-	report->clocks[1].clock.state = CLOCK_STUCK;
+	report->facts.machine.tsc_is_invariant = false;
+	report->facts.machine.linux_distrusts_tsc = true;
+	report->facts.clocks[1].clock.state = CLOCK_STUCK;
 	find("clock-stuck", "hpet");
 	assert_linux(0, "acpi_pm", TAKEN_NOTICES_UNKNOWN, TAKEN_BLAMES_NONE);
 	assert_linux(2, "tsc", TAKEN_NOTICES_UNKNOWN, TAKEN_BLAMES_NONE);
@@ -314,7 +314,7 @@ TEST(a_stuck_hpet_is_not_taken)
 TEST(a_tsc_that_steps_back_on_one_core_is_taken_in_silence)
 {
 	have_cores(1, 1, false, false);
-	report->tsc_is_invariant = false;
+	report->facts.machine.tsc_is_invariant = false;
 	find("clock-backward", "tsc");
 	for (size_t i = 0; i < 3; i++)
 		assert_linux(i, "tsc", TAKEN_NOTICES_NO, TAKEN_BLAMES_NONE);
@@ -345,9 +345,9 @@ part_tsc(int64_t gain_ns, enum discontinuity_class class, uint32_t alone)
 {
 	int64_t tsc_ns = 300 * MS + gain_ns;
 
-	report->finding_count = 0;
-	report->discontinuity_count = 1;
-	report->discontinuities[0] = (struct report_discontinuity){
+	report->outcomes.finding_count = 0;
+	report->figures.discontinuity_count = 1;
+	report->figures.discontinuities[0] = (struct report_discontinuity){
 		.class = class, .alone = alone, .group_count = 2,
 		.groups = { { 6, 2, { 1, 2 }, { true, 300 * MS, 300 * MS - US, 300 * MS + US } },
 			    { 1, 1, { 0 }, { true, tsc_ns, tsc_ns, tsc_ns } } },
@@ -373,7 +373,7 @@ TEST(a_jump_of_the_tsc_is_noticed_by_the_watchdog_according_to_its_size)
 	};
 
 	have_cores(1, 1, false, false);
-	report->tsc_is_invariant = false;
+	report->facts.machine.tsc_is_invariant = false;
 	for (size_t i = 0; i < sizeof(jumps) / sizeof(jumps[0]); i++) {
 		part_tsc(jumps[i].gain_ns, DISCONTINUITY_TSC_MOVED, 1);
 		find("clocks-parted", NULL);
@@ -386,7 +386,7 @@ TEST(a_jump_of_the_tsc_is_noticed_by_the_watchdog_according_to_its_size)
 TEST(a_jump_is_blamed_on_the_tsc_whichever_clock_is_proven_to_have_jumped)
 {
 	have_cores(1, 1, false, false);
-	report->tsc_is_invariant = false;
+	report->facts.machine.tsc_is_invariant = false;
 	part_tsc(300 * MS, DISCONTINUITY_JUMPED, 1);
 	find("clock-jumped", "tsc");
 	assert_linux(1, "hpet", TAKEN_NOTICES_YES, TAKEN_BLAMES_RIGHT);
@@ -394,7 +394,8 @@ TEST(a_jump_is_blamed_on_the_tsc_whichever_clock_is_proven_to_have_jumped)
 	find("clock-backward", "tsc");
 	assert_linux(1, "hpet", TAKEN_NOTICES_YES, TAKEN_BLAMES_RIGHT);
 	part_tsc(0, DISCONTINUITY_JUMPED, 2);
-	report->discontinuities[0].groups[0] = (struct report_group){ 2, 1, { 1 }, { true, 600 * MS, 600 * MS, 600 * MS } };
+	report->figures.discontinuities[0].groups[0] = (struct report_group){ 2, 1, { 1 },
+									      { true, 600 * MS, 600 * MS, 600 * MS } };
 	find("clock-jumped", "hpet");
 	assert_linux(1, "hpet", TAKEN_NOTICES_YES, TAKEN_BLAMES_WRONG);
 	assert_string_equal(find_row(linux_systems[1])->blamed, "tsc");
@@ -403,15 +404,15 @@ TEST(a_jump_is_blamed_on_the_tsc_whichever_clock_is_proven_to_have_jumped)
 TEST(a_divergence_of_other_clocks_does_not_matter_to_linux)
 {
 	have_cores(1, 1, false, false);
-	report->tsc_is_invariant = false;
+	report->facts.machine.tsc_is_invariant = false;
 	part_tsc(300 * MS, DISCONTINUITY_PARTED, 0);
-	report->discontinuities[0].groups[0] = (struct report_group){ 4, 1, { 2 }, { true, 0, 0, 0 } };
+	report->figures.discontinuities[0].groups[0] = (struct report_group){ 4, 1, { 2 }, { true, 0, 0, 0 } };
 	find("clocks-parted", NULL);
 	assert_linux(1, "tsc", TAKEN_NOTICES_UNKNOWN, TAKEN_BLAMES_NONE);
 	part_tsc(300 * MS, DISCONTINUITY_PARTED, 0);
 	find("clocks-parted", NULL);
 	have_cores(1, 1, false, true); /* no watchdog */
-	report->tsc_is_invariant = true;
+	report->facts.machine.tsc_is_invariant = true;
 	assert_linux(1, "tsc", TAKEN_NOTICES_NO, TAKEN_BLAMES_NONE);
 }
 
@@ -428,8 +429,8 @@ TEST(the_watchdog_is_off_with_few_packages)
 TEST(a_stated_rate_that_is_wrong_is_noticed_above_the_limit)
 {
 	have_cores(1, 1, false, false);
-	report->claim_count = 1;
-	report->claims[0] = (struct report_claim){ .claim = { .clock = CLAIM_OF_TSC }, .outcome = OUTCOME_FAILED,
+	report->facts.claim_count = 1;
+	report->facts.claims[0] = (struct report_claim){ .claim = { .clock = CLAIM_OF_TSC }, .outcome = OUTCOME_FAILED,
 						   .error = { true, 2000000, 1999000, 2001000 }, .user_count = 1,
 						   .users = { "Linux" } };
 	find("tsc-claim", NULL);
@@ -447,7 +448,7 @@ have_cost(const char *id, int64_t ps)
 		entry = add(id);
 	entry->cost.read_ps.known = true;
 	entry->cost.read_ps.value = ps;
-	report->tsc = (struct rate){ 1000000000, 1 }; /* without a rate, costs are in ticks */
+	report->figures.tsc = (struct rate){ 1000000000, 1 }; /* without a rate, costs are in ticks */
 }
 
 TEST(a_row_has_the_cost_of_the_systems_own_read_method)
@@ -465,8 +466,8 @@ TEST(a_row_has_the_cost_of_the_systems_own_read_method)
 	assert_string_equal(find_row(linux_systems[0])->read_by, "tsc_rdtscp");
 	assert_string_equal(find_row("PostgreSQL 19")->read_by, "tsc");
 	assert_int_equal(find_row("Valkey 9.1")->read_ps, 9820);
-	report->tsc_is_invariant = false;
-	report->linux_distrusts_tsc = true;
+	report->facts.machine.tsc_is_invariant = false;
+	report->facts.machine.linux_distrusts_tsc = true;
 	recommend_predict_clocksources(report);
 	assert_string_equal(find_row(linux_systems[0])->read_by, "hpet_32");
 	assert_int_equal(find_row(linux_systems[0])->read_ps, 152000);
@@ -495,7 +496,7 @@ TEST(a_program_may_read_the_tsc_of_cores_that_agree)
 	recommend_predict_clocksources(report);
 	assert_taken(program, "tsc", "not proven: it is not determined whether the cores' TSCs agree.");
 	assert_int_equal(find_row(program)->safety, TAKEN_SAFETY_UNPROVEN);
-	report->skew.synchronised = report->skew.within_known = true;
+	report->figures.skew.synchronised = report->figures.skew.within_known = true;
 	recommend_predict_clocksources(report);
 	assert_taken(program, "tsc", "safe on all cores.");
 	assert_int_equal(find_row(program)->safety, TAKEN_SAFE);
@@ -505,10 +506,10 @@ TEST(a_program_may_read_the_tsc_of_cores_that_agree)
 	assert_int_equal(find_row(program)->safety, TAKEN_UNSAFE);
 	assert_non_null(strstr(find_row("Valkey 9.1")->reason, "That is not safe here"));
 	have_cores(1, 1, false, true);
-	report->finding_count = report->skew.pass_count = 0;
+	report->outcomes.finding_count = report->figures.skew.pass_count = 0;
 	recommend_predict_clocksources(report);
 	assert_taken(program, "tsc", "safe on all cores.");
-	report->tsc_is_invariant = false;
+	report->facts.machine.tsc_is_invariant = false;
 	recommend_predict_clocksources(report);
 	assert_int_equal(find_row(program)->safety, TAKEN_SAFETY_UNPROVEN);
 }
@@ -520,8 +521,8 @@ TEST(postgresql_reads_an_invariant_tsc_with_tsc_adjust)
 	have_cores(1, 1, true, true);
 	have_cost("tsc", 9820);
 	have_cost("tsc_rdtscp", 15000);
-	report->calibration_count = 1;
-	report->calibrations[0] = (struct report_calibration){ .loop = &loop, .runs = 50, .refused = 2,
+	report->facts.calibration_count = 1;
+	report->facts.calibrations[0] = (struct report_calibration){ .loop = &loop, .runs = 50, .refused = 2,
 							       .worst = { true, -310200, -310300, -310100 } };
 	recommend_predict_clocksources(report);
 	assert_taken("PostgreSQL 19", "tsc", "it reads the TSC directly, because the TSC is reported as invariant and CPUID "
@@ -546,7 +547,7 @@ TEST(postgresql_reads_the_systems_clock_without_rdtscp_or_an_invariant_tsc)
 	have_cores(1, 1, false, true);
 	recommend_predict_clocksources(report);
 	assert_taken("PostgreSQL 19", "tsc", "it reads Linux's clocksource, because there is no RDTSCP.");
-	report->tsc_is_invariant = false;
+	report->facts.machine.tsc_is_invariant = false;
 	recommend_predict_clocksources(report);
 	assert_taken("PostgreSQL 19", "tsc", "it reads Linux's clocksource, because the TSC is not reported as "
 		"invariant.");
@@ -556,8 +557,8 @@ TEST(postgresql_reads_the_systems_clock_without_rdtscp_or_an_invariant_tsc)
 TEST(a_tsc_that_linux_distrusts_is_marked_unstable_and_the_hpet_is_next)
 {
 	have_cores(2, 2, false, false);
-	report->tsc_is_invariant = false;
-	report->linux_distrusts_tsc = true;
+	report->facts.machine.tsc_is_invariant = false;
+	report->facts.machine.linux_distrusts_tsc = true;
 	recommend_predict_clocksources(report);
 	assert_taken(linux_systems[0], "hpet", "clocksource hpet, rating 250, before acpi_pm, 200; Linux marks the TSC "
 		     "unstable: the CPU is not Intel's, has several cores, and reports no invariant TSC (\"TSCs "
@@ -573,7 +574,7 @@ TEST(warps_make_the_tsc_unstable)
 {
 	have_cores(2, 1, false, false);
 	put_core_ahead(5000);
-	report->clocks[1].clock.state = CLOCK_ABSENT;
+	report->facts.clocks[1].clock.state = CLOCK_ABSENT;
 	recommend_predict_clocksources(report);
 	assert_taken(linux_systems[0], "acpi_pm", "clocksource acpi_pm, rating 200; hpet, 250, is absent; Linux marks the "
 		     "TSC unstable: its check of two cores finds warps (\"check_tsc_sync_source failed\").");
@@ -590,7 +591,7 @@ TEST(kvm_clock_comes_first_unless_the_tsc_is_invariant)
 	recommend_predict_clocksources(report);
 	assert_taken(linux_systems[0], "tsc", "clocksource tsc, rating 300, before kvm-clock, 299; if the TSC is reported as "
 					"invariant, Linux ranks the hypervisor's clock below the TSC.");
-	report->tsc_is_invariant = false;
+	report->facts.machine.tsc_is_invariant = false;
 	kvmclock->clock.rating = 400;
 	recommend_predict_clocksources(report);
 	assert_taken(linux_systems[0], "kvmclock", "clocksource kvm-clock, rating 400, before tsc, 300; the TSC is not "
@@ -602,14 +603,14 @@ TEST(kvm_clock_comes_first_unless_the_tsc_is_invariant)
 /* QEMU with both interfaces puts Hyper-V's CPUID leaves first, and KVM's leaves above them. */
 TEST(with_two_interfaces_linux_uses_the_higher_leaves_and_windows_uses_hyperv)
 {
-	report->tsc_is_invariant = false;
+	report->facts.machine.tsc_is_invariant = false;
 	offer(PARAVIRTUAL_HYPERV);
 	offer(PARAVIRTUAL_KVM);
 	add("kvmclock");
 	add("hv_ref");
 	add("hv_page");
 	recommend_predict_clocksources(report);
-	assert_string_equal(report->taken[0].clock, "kvmclock");
+	assert_string_equal(report->advice.taken[0].clock, "kvmclock");
 	assert_taken("Windows", "hv_page", "Hyper-V's reference time, which is read from a page of the hypervisor."
 		     WINDOWS_WAS_NOT_RUN);
 	report_find_clock(report, "hv_page")->clock.state = CLOCK_DISABLED;
@@ -617,17 +618,17 @@ TEST(with_two_interfaces_linux_uses_the_higher_leaves_and_windows_uses_hyperv)
 	assert_taken("Windows", "hv_ref", "Hyper-V's reference counter, which is read from an MSR: there is no page "
 			"that may be used."
 		     WINDOWS_WAS_NOT_RUN);
-	report->paravirtual.interfaces[0].missing =
+	report->facts.machine.paravirtual.interfaces[0].missing =
 		"AccessPartitionReferenceTsc (EAX bit 9), so each reading exits to the hypervisor";
 	recommend_predict_clocksources(report);
 	assert_taken("Windows", "hv_ref", "Hyper-V's reference counter, which is read from an MSR: there is no page "
 			"that may be used. "
 		     "CPUID 40000003h lacks AccessPartitionReferenceTsc (EAX bit 9), so each reading exits to the hypervisor."
 		     WINDOWS_WAS_NOT_RUN);
-	report->paravirtual.interfaces[0].missing = NULL;
-	report->paravirtual.count = 1;
+	report->facts.machine.paravirtual.interfaces[0].missing = NULL;
+	report->facts.machine.paravirtual.count = 1;
 	recommend_predict_clocksources(report);
-	assert_string_equal(report->taken[0].clock, "hv_ref");
+	assert_string_equal(report->advice.taken[0].clock, "hv_ref");
 }
 
 /* Linux registers Hyper-V's page as a clocksource even if the page is invalid. Each read then reads the MSR. */
@@ -635,7 +636,7 @@ TEST(linux_uses_hypervs_clocksource_although_its_page_is_invalid)
 {
 	struct report_clock *page;
 
-	report->tsc_is_invariant = false;
+	report->facts.machine.tsc_is_invariant = false;
 	offer(PARAVIRTUAL_HYPERV);
 	add("hv_ref");
 	page = add("hv_page");
@@ -663,11 +664,11 @@ TEST(xens_clock_comes_first_unless_the_tsc_is_invariant_and_never_emulated)
 	assert_taken(linux_systems[0], "xen", "clocksource xen, rating 400, before tsc, 300; Xen may emulate the "
 		     "TSC, so Linux takes Xen's clock first.");
 	assert_string_equal(find_row("Windows")->clock, "hv_page");
-	report->tsc_is_invariant = false;
+	report->facts.machine.tsc_is_invariant = false;
 	recommend_predict_clocksources(report);
 	assert_taken(linux_systems[0], "xen", "clocksource xen, rating 400, before tsc, 300; the TSC is not reported as "
 		     "invariant, so the hypervisor's clock comes first.");
-	report->tsc_is_invariant = true;
+	report->facts.machine.tsc_is_invariant = true;
 	xen->clock.rating = 299; /* rating of the driver of Xen's clock on a machine with an invariant TSC */
 	recommend_predict_clocksources(report);
 	assert_taken(linux_systems[0], "tsc", "clocksource tsc, rating 300, before xen, 299; if the TSC is reported as "
@@ -677,8 +678,8 @@ TEST(xens_clock_comes_first_unless_the_tsc_is_invariant_and_never_emulated)
 
 TEST(a_run_without_the_tsc_names_no_clocksource)
 {
-	report->options.clocks.count = 2;
-	report->clocks[0].clock.state = CLOCK_ABSENT;
+	report->facts.options.clocks.count = 2;
+	report->facts.clocks[0].clock.state = CLOCK_ABSENT;
 	recommend_predict_clocksources(report);
-	assert_int_equal(report->taken_count, 0);
+	assert_int_equal(report->advice.taken_count, 0);
 }

@@ -51,14 +51,14 @@ make_report(size_t count)
 	struct report *report = calloc(1, sizeof(*report));
 
 	assert_non_null(report);
-	report->version = report->commit = report->fence = "x";
-	report->tsc = (struct rate){ 2000000000, 1 };
-	report->clock_count = CLOCKS;
+	report->facts.run.version = report->facts.run.commit = report->facts.machine.fence = "x";
+	report->figures.tsc = (struct rate){ 2000000000, 1 };
+	report->facts.clock_count = CLOCKS;
 	for (size_t i = 0; i < CLOCKS; i++) {
-		report->clocks[i].clock = (struct clock){
+		report->facts.clocks[i].clock = (struct clock){
 			.id = "tsc_rdtscp", .title = "", .main = "tsc", .found_by = "", .state = CLOCK_PRESENT,
 		};
-		report->clocks[i].latency = &no_reads;
+		report->facts.clocks[i].latency = &no_reads;
 	}
 	for (size_t i = 0; i < count; i++) {
 		fill_core(&many_cores[i], i);
@@ -67,17 +67,18 @@ make_report(size_t count)
 	}
 	for (size_t i = 0; i < sizeof(many_pairs) / sizeof(many_pairs[0]); i++)
 		many_pairs[i] = draw_offset();
-	report->cores = many_cores;
-	report->core_count = report->cores_listed = report->cores_started = (uint32_t)count;
-	report->skew.pass_count = 2;
-	report->skew.kind_reason = "";
-	report->skew.core_of = core_of;
-	report->skew.passes[0].offsets = (struct offsets){
+	report->facts.cores = many_cores;
+	report->facts.core_count = report->facts.machine.cores_listed = report->facts.machine.cores_started =
+		(uint32_t)count;
+	report->figures.skew.pass_count = 2;
+	report->figures.skew.kind_reason = "";
+	report->figures.skew.core_of = core_of;
+	report->figures.skew.passes[0].offsets = (struct offsets){
 		.kind = PAIR_SCHEDULE_ALL, .cores = count, .pairs = many_pairs, .moved_ticks = moved_ticks, .end_tsc = 1,
 	};
-	report->skew.passes[0].core_offsets = many_core_offsets;
-	report->skew.passes[1] = report->skew.passes[0];
-	report->skew.drifts = report->skew.passes[0].offsets;
+	report->figures.skew.passes[0].core_offsets = many_core_offsets;
+	report->figures.skew.passes[1] = report->figures.skew.passes[0];
+	report->figures.skew.drifts = report->figures.skew.passes[0].offsets;
 	return report;
 }
 

@@ -144,9 +144,9 @@ literal_fill_clock(struct report_clock *entry, const struct literal_clock *from)
 static inline struct report_clock *
 literal_find_clock(struct report *report, const char *id)
 {
-	for (size_t i = 0; i < report->clock_count; i++)
-		if (text_equal(report->clocks[i].clock.id, id))
-			return &report->clocks[i];
+	for (size_t i = 0; i < report->facts.clock_count; i++)
+		if (text_equal(report->facts.clocks[i].clock.id, id))
+			return &report->facts.clocks[i];
 	abort();
 }
 
@@ -164,7 +164,7 @@ literal_copy_string(char *out, size_t size, const char *string)
 static inline void
 literal_remove_pass(struct report *report)
 {
-	struct report_skew *skew = &report->skew;
+	struct report_skew *skew = &report->figures.skew;
 
 	free(skew->passes[0].offsets.pairs);
 	free(skew->passes[0].offsets.moved_ticks);
@@ -176,9 +176,9 @@ literal_remove_pass(struct report *report)
 	free(skew->drifts.pairs);
 	free(skew->moved);
 	*skew = (struct report_skew){ .locked = skew->locked, .lock_free = skew->lock_free };
-	for (size_t i = 0; i < report->core_count; i++) {
-		report->cores[i].pingpongs = 0;
-		report->cores[i].off_majority = report->cores[i].drifts = false;
+	for (size_t i = 0; i < report->facts.core_count; i++) {
+		report->facts.cores[i].pingpongs = 0;
+		report->facts.cores[i].off_majority = report->facts.cores[i].drifts = false;
 	}
 }
 
@@ -187,28 +187,30 @@ static inline void
 literal_fill_cores(struct report *report, size_t count)
 {
 	literal_remove_pass(report);
-	free(report->cores);
-	report->cores = calloc(count, sizeof(*report->cores));
-	report->core_count = report->cores_listed = report->cores_started = (uint32_t)count;
+	free(report->facts.cores);
+	report->facts.cores = calloc(count, sizeof(*report->facts.cores));
+	report->facts.core_count = report->facts.machine.cores_listed = report->facts.machine.cores_started =
+		(uint32_t)count;
 	for (size_t i = 0; i < count; i++) {
-		struct report_core *core = &report->cores[i];
+		struct report_core *core = &report->facts.cores[i];
 
 		*core = (struct report_core){ .apic_id = (uint32_t)(2 * i), .started = true, .boot = i == 0,
 					      .facts_known = true, .tsc = { .reads = 100000 } };
 		core->facts = (struct core_facts){ .has_tsc_adjust = true, .has_tsc_aux = true,
 						   .has_topology = true, .tsc_aux = (uint32_t)i,
 						   .package = (uint32_t)(i / 64), .core = (uint32_t)(i % 64) };
-		for (size_t c = 0; c < report->clock_count; c++) {
-			const struct latency *latency = report->clocks[c].latency;
+		for (size_t c = 0; c < report->facts.clock_count; c++) {
+			const struct latency *latency = report->facts.clocks[c].latency;
 			uint64_t p50_ns = latency_percentile_ns(latency, 50000) + i;
 			uint64_t p99_ns = latency_percentile_ns(latency, 99000) + i;
-			uint64_t times = text_equal(report->clocks[c].clock.main, "tsc") ? 1 : count < 6 ? count : 6;
+			uint64_t times = text_equal(report->facts.clocks[c].clock.main, "tsc") ? 1 : count < 6 ? count :
+					 6;
 
 			struct latency_typical typical = latency_get_typical(latency);
 
 			core->latency[c] = (struct core_latency){ latency->count, latency->min_ns, p50_ns, p99_ns, typical.ps,
 								  typical.low_ps, typical.high_ps };
-			if (i && !text_equal(report->clocks[c].clock.id, "null"))
+			if (i && !text_equal(report->facts.clocks[c].clock.id, "null"))
 				core->latency[c].typical_ps += 1000 * i, core->latency[c].typical_low_ps += 1000 * i,
 					core->latency[c].typical_high_ps += 1000 * i;
 			core->contended[c] =
@@ -216,7 +218,7 @@ literal_fill_cores(struct report *report, size_t count)
 						       p99_ns * times, 0, 0, 0 };
 		}
 	}
-	report->skew = (struct report_skew){
+	report->figures.skew = (struct report_skew){
 		.locked = { .measured = count > 1, .cores = count, .iterations = 20000 * count },
 		.lock_free = { .measured = count > 1, .cores = count, .iterations = 20000 * count },
 	};
@@ -226,7 +228,7 @@ literal_fill_cores(struct report *report, size_t count)
 static inline void
 literal_calculate_cores(struct report *report)
 {
-	struct report_pass *first = &report->skew.passes[0], *last = &report->skew.passes[1];
+	struct report_pass *first = &report->figures.skew.passes[0], *last = &report->figures.skew.passes[1];
 
 	first->summary = offsets_calculate_core_offsets(&first->offsets, first->core_offsets, first->outlier);
 	last->summary = first->summary;
@@ -242,8 +244,8 @@ literal_calculate_cores(struct report *report)
 static inline void
 literal_set_drift(struct report *report, size_t core, struct offset drift)
 {
-	struct offsets *drifts = &report->skew.drifts;
-	size_t rank = report->cores[core].rank;
+	struct offsets *drifts = &report->figures.skew.drifts;
+	size_t rank = report->facts.cores[core].rank;
 
 	if (rank)
 		literal_set_offset(drifts, 0, rank, drift);
@@ -257,18 +259,18 @@ literal_set_drift(struct report *report, size_t core, struct offset drift)
 static inline void
 literal_insert_middle_pass(struct report *report, struct offsets offsets)
 {
-	report->skew.passes[2] = report->skew.passes[1];
-	report->skew.passes[1] = (struct report_pass){ .offsets = offsets };
-	report->skew.pass_count = 3;
+	report->figures.skew.passes[2] = report->figures.skew.passes[1];
+	report->figures.skew.passes[1] = (struct report_pass){ .offsets = offsets };
+	report->figures.skew.pass_count = 3;
 }
 
 /* Replaces the results of the last pass by the results of the first pass of OTHER, but not its time. */
 static inline void
 literal_replace_last_pass(struct report *report, const struct report *other)
 {
-	struct report_pass *last = &report->skew.passes[1], old = *last;
+	struct report_pass *last = &report->figures.skew.passes[1], old = *last;
 
-	*last = other->skew.passes[0];
+	*last = other->figures.skew.passes[0];
 	last->off = old.off;
 	last->offsets.begin_tsc = old.offsets.begin_tsc;
 	last->offsets.end_tsc = old.offsets.end_tsc;
@@ -277,15 +279,15 @@ literal_replace_last_pass(struct report *report, const struct report *other)
 static inline void
 literal_remove_last_pass(struct report *report)
 {
-	report->skew.pass_count = 1;
-	report->skew.drifts.cores = 0;
+	report->figures.skew.pass_count = 1;
+	report->figures.skew.drifts.cores = 0;
 }
 
 /* Marks core number RANK as different from the majority, as if its pairs had proven it. */
 static inline void
 literal_set_outlier(struct report *report, size_t rank)
 {
-	((bool *)report->skew.passes[0].outlier)[rank] = true;
+	((bool *)report->figures.skew.passes[0].outlier)[rank] = true;
 }
 
 /*
@@ -296,15 +298,15 @@ literal_set_outlier(struct report *report, size_t rank)
 static inline void
 literal_fill_pass(struct report *report, enum pair_schedule kind, const int64_t *truth_ticks)
 {
-	struct report_skew *skew = &report->skew;
+	struct report_skew *skew = &report->figures.skew;
 	struct report_pass *first = &skew->passes[0], *last = &skew->passes[1];
-	uint32_t *cores = calloc(report->core_count, sizeof(*cores));
+	uint32_t *cores = calloc(report->facts.core_count, sizeof(*cores));
 	size_t count = 0, pairs;
 
 	literal_remove_pass(report);
-	for (uint32_t i = 0; i < report->core_count; i++) {
-		report->cores[i].rank = report->cores[i].started ? count : REPORT_NO_RANK;
-		if (report->cores[i].started)
+	for (uint32_t i = 0; i < report->facts.core_count; i++) {
+		report->facts.cores[i].rank = report->facts.cores[i].started ? count : REPORT_NO_RANK;
+		if (report->facts.cores[i].started)
 			cores[count++] = i;
 	}
 	skew->pass_count = count > 1 ? 2 : 0;
@@ -330,7 +332,7 @@ literal_fill_pass(struct report *report, enum pair_schedule kind, const int64_t 
 					 .pairs = calloc(pairs, sizeof(struct offset)) };
 	skew->moved = calloc(count + 1, sizeof(*skew->moved));
 	skew->drift_span_ns = 18071000000;
-	report->start_tsc = 1000;
+	report->facts.run.start_tsc = 1000;
 	for (size_t a = 0; a < count; a++) {
 		for (size_t b = a + 1; b < count && (!a || kind == PAIR_SCHEDULE_ALL); b++) {
 			int64_t truth = truth_ticks ? truth_ticks[cores[b]] - truth_ticks[cores[a]] : 0;
@@ -338,8 +340,8 @@ literal_fill_pass(struct report *report, enum pair_schedule kind, const int64_t 
 			literal_set_offset(&first->offsets, a, b,
 				    (struct offset){ truth - 40 - (int64_t)((7 * a + 3 * b) % 20),
 						     truth + 40 + (int64_t)((3 * a + 7 * b) % 20) });
-			report->cores[cores[a]].pingpongs++;
-			report->cores[cores[b]].pingpongs++;
+			report->facts.cores[cores[a]].pingpongs++;
+			report->facts.cores[cores[b]].pingpongs++;
 		}
 	}
 	literal_calculate_cores(report);
@@ -351,11 +353,11 @@ literal_fill_pass(struct report *report, enum pair_schedule kind, const int64_t 
 static inline void
 literal_fill_gap_search(struct report *report)
 {
-	struct report_interference *all = &report->interference;
+	struct report_interference *all = &report->figures.interference;
 
-	*all = (struct report_interference){ .measured = true, .threshold_ns = report->options.gap_ns };
-	for (size_t i = 0; i < report->core_count; i++) {
-		struct report_core *core = &report->cores[i];
+	*all = (struct report_interference){ .measured = true, .threshold_ns = report->facts.options.gap_ns };
+	for (size_t i = 0; i < report->facts.core_count; i++) {
+		struct report_core *core = &report->facts.cores[i];
 
 		core->observed_ns = core->started ? 1000000000 : 0;
 		core->gaps = core->worst_gap_ns = 0;
@@ -367,8 +369,8 @@ literal_fill_gap_search(struct report *report)
 static inline void
 literal_add_stolen_time(struct report *report, size_t core, uint64_t at_ms, uint64_t ns)
 {
-	struct report_interference *all = &report->interference;
-	struct report_core *row = &report->cores[core];
+	struct report_interference *all = &report->figures.interference;
+	struct report_core *row = &report->facts.cores[core];
 
 	all->gaps++;
 	all->total_ns += ns;
@@ -386,7 +388,7 @@ literal_add_stolen_time(struct report *report, size_t core, uint64_t at_ms, uint
 static inline struct behaviour *
 literal_add_behaviour(struct report *report, const char *rule, const char *clock, const char *sentence)
 {
-	struct behaviour *row = behaviour_add_row(&report->behaviours, rule, clock);
+	struct behaviour *row = behaviour_add_row(&report->outcomes.behaviours, rule, clock);
 
 	row->checked = true;
 	behaviour_set_text(row, "%s", sentence);
@@ -409,14 +411,14 @@ literal_fill_options(struct report *report)
 	struct text given;
 
 	text_init(&given, report->options_given, sizeof(report->options_given));
-	options_put_changed_options(&given, &report->options);
+	options_put_changed_options(&given, &report->facts.options);
 }
 
 /* Adds the results of three timers: a healthy one, one that loses ticks, and an absent one. */
 static inline void
 literal_add_intervals(struct report *report)
 {
-	struct report_interval *row = report->intervals;
+	struct report_interval *row = report->facts.intervals;
 
 	*row++ = (struct report_interval){
 		.source = "lapic", .route_kind = "lapic", .vector = 0xe0, .state = CLOCK_PRESENT, .asked_ns = 100000,
@@ -433,7 +435,7 @@ literal_add_intervals(struct report *report)
 		.source = "hpet0", .route_kind = "ioapic", .asked_ns = 100000, .state = CLOCK_DISABLED
 	};
 	LITERAL_COPY(row->reason, "In use by the firmware: not tested.");
-	report->interval_count = 3;
+	report->facts.interval_count = 3;
 }
 
 static inline struct claim *
@@ -445,14 +447,14 @@ literal_add_claim(struct report *report, enum claim_source source, enum claim_cl
 
 	claim_set_rate(claim, (struct rate){ hz, 1 }, within_hz);
 	report_add_claim(report, claim);
-	return &report->claims[report->claim_count - 1].claim;
+	return &report->facts.claims[report->facts.claim_count - 1].claim;
 }
 
 /* Adds stated rates. The rates for the TSC are right, and the rate of the LAPIC's timer was not tested. */
 static inline void
 literal_add_claims(struct report *report)
 {
-	LITERAL_COPY(report->cpu_vendor, "GenuineIntel");
+	LITERAL_COPY(report->facts.machine.cpu_vendor, "GenuineIntel");
 	literal_add_claim(report, CLAIM_LEAF_15, CLAIM_OF_TSC, "CPUID 15h", 0, 0);
 	literal_add_claim(report, CLAIM_LEAF_16, CLAIM_OF_TSC, "CPUID 16h", LITERAL_TSC_HZ, 50000000);
 	literal_add_claim(report, CLAIM_HYPERV, CLAIM_OF_TSC, "MSR 40000022h", LITERAL_TSC_HZ, 1000);
@@ -467,11 +469,11 @@ literal_make_new_report(void)
 	static size_t made;
 	struct report **place = &reports[made++ % LITERAL_REPORTS], *old = *place;
 
-	for (size_t i = 0; old && i < old->clock_count; i++)
-		free(old->clocks[i].latency);
+	for (size_t i = 0; old && i < old->facts.clock_count; i++)
+		free(old->facts.clocks[i].latency);
 	if (old) {
 		literal_remove_pass(old);
-		free(old->cores);
+		free(old->facts.cores);
 		free(old);
 	}
 	*place = calloc(1, sizeof(**place));
@@ -484,55 +486,55 @@ literal_make_clean_report(void)
 {
 	struct report *report = literal_make_new_report();
 
-	report->version = "0.1.0";
-	report->commit = "0123456789ab";
-	options_set_defaults(&report->options);
-	report->duration_ns = options_duration_ns(&report->options);
-	LITERAL_COPY(report->started_at, "2026-01-01T00:00:05");
-	report->elapsed_ms = 24071;
-	report->phases[0] = (struct report_phase){ "prepare", 1000000, 250000000 };
-	report->phases[1] = (struct report_phase){ "rates", 260000000, 4000000001 };
-	report->phase_count = 2;
-	report->elapsed_known = true;
-	LITERAL_COPY(report->cpu, "Example CPU 9000 @ 2.00GHz");
-	LITERAL_COPY(report->hypervisor, "KVMKVMKVM");
-	LITERAL_COPY(report->firmware, "EDK II 2022.11");
-	LITERAL_COPY(report->accelerator, "kvm");
-	LITERAL_COPY(report->identity.vendor, "Example Inc.");
-	LITERAL_COPY(report->identity.product, "Server 9000");
-	LITERAL_COPY(report->identity.serial, "SN-0042");
-	LITERAL_COPY(report->identity.board, "Example Boards X99-B");
-	LITERAL_COPY(report->identity.bios, "Example BIOS 2.10.0");
-	LITERAL_COPY(report->identity.bios_date, "2020-11-30");
-	LITERAL_COPY(report->identity.oem, "EXMPL SRV9000");
-	LITERAL_COPY(report->identity.host, "CPUID leaves to 40000001h");
-	report->paravirtual = (struct paravirtual){ 2, {
+	report->facts.run.version = "0.1.0";
+	report->facts.run.commit = "0123456789ab";
+	options_set_defaults(&report->facts.options);
+	report->duration_ns = options_duration_ns(&report->facts.options);
+	LITERAL_COPY(report->facts.run.started_at, "2026-01-01T00:00:05");
+	report->facts.run.elapsed_ms = 24071;
+	report->facts.run.phases[0] = (struct report_phase){ "prepare", 1000000, 250000000 };
+	report->facts.run.phases[1] = (struct report_phase){ "rates", 260000000, 4000000001 };
+	report->facts.run.phase_count = 2;
+	report->facts.run.elapsed_known = true;
+	LITERAL_COPY(report->facts.machine.cpu, "Example CPU 9000 @ 2.00GHz");
+	LITERAL_COPY(report->facts.machine.hypervisor, "KVMKVMKVM");
+	LITERAL_COPY(report->facts.machine.firmware, "EDK II 2022.11");
+	LITERAL_COPY(report->facts.machine.accelerator, "kvm");
+	LITERAL_COPY(report->facts.machine.identity.vendor, "Example Inc.");
+	LITERAL_COPY(report->facts.machine.identity.product, "Server 9000");
+	LITERAL_COPY(report->facts.machine.identity.serial, "SN-0042");
+	LITERAL_COPY(report->facts.machine.identity.board, "Example Boards X99-B");
+	LITERAL_COPY(report->facts.machine.identity.bios, "Example BIOS 2.10.0");
+	LITERAL_COPY(report->facts.machine.identity.bios_date, "2020-11-30");
+	LITERAL_COPY(report->facts.machine.identity.oem, "EXMPL SRV9000");
+	LITERAL_COPY(report->facts.machine.identity.host, "CPUID leaves to 40000001h");
+	report->facts.machine.paravirtual = (struct paravirtual){ 2, {
 		{ PARAVIRTUAL_HYPERV, "Hyper-V", 0x40000000, 0x40000005, 0xa02, "10.0.14393",
 		  "reference counter, reference TSC page, frequency MSRs", { LITERAL_TSC_HZ, 1 }, 1000,
 		  "Hyper-V's MSR 40000022h", STABLE_UNKNOWN, 0, NULL, false },
 		{ PARAVIRTUAL_KVM, "KVM", 0x40000100, 0x40000101, 0x1000008, "", "kvm-clock, whether it is stable", { 0, 0 },
 		  0, "", STABLE_YES, 0, NULL, false },
 	} };
-	report->identity.cpu_known = true;
-	report->identity.family = 6;
-	report->identity.model = 85;
-	report->identity.stepping = 4;
-	report->identity.microcode = 0x200006b;
-	report->fence = "lfence;rdtsc";
-	report->tsc_is_invariant = true;
-	report->tsc = (struct rate){ LITERAL_TSC_HZ, 1 };
-	LITERAL_COPY(report->tsc_source, "measured against hpet");
-	report->relative_to = "hpet";
-	report->clock_count = LITERAL_CLOCKS;
+	report->facts.machine.identity.cpu_known = true;
+	report->facts.machine.identity.family = 6;
+	report->facts.machine.identity.model = 85;
+	report->facts.machine.identity.stepping = 4;
+	report->facts.machine.identity.microcode = 0x200006b;
+	report->facts.machine.fence = "lfence;rdtsc";
+	report->facts.machine.tsc_is_invariant = true;
+	report->figures.tsc = (struct rate){ LITERAL_TSC_HZ, 1 };
+	LITERAL_COPY(report->figures.tsc_source, "measured against hpet");
+	report->figures.relative_to = "hpet";
+	report->facts.clock_count = LITERAL_CLOCKS;
 	for (size_t i = 0, series = 0; i < LITERAL_CLOCKS; i++) {
-		literal_fill_clock(&report->clocks[i], &literal_clocks[i]);
+		literal_fill_clock(&report->facts.clocks[i], &literal_clocks[i]);
 		series += i && text_equal(literal_clocks[i].id, literal_clocks[i].main);
-		report->clocks[i].series = series;
+		report->facts.clocks[i].series = series;
 	}
 	literal_add_claims(report);
-	report->rate_count = 2;
-	report->rates[0] = (struct report_rate){ "hpet", "acpi_pm", { true, -85, -120, -50 }, false };
-	report->rates[1] = (struct report_rate){ "hpet", "rtc", { false, 0, 0, 0 }, false };
+	report->figures.rate_count = 2;
+	report->figures.rates[0] = (struct report_rate){ "hpet", "acpi_pm", { true, -85, -120, -50 }, false };
+	report->figures.rates[1] = (struct report_rate){ "hpet", "rtc", { false, 0, 0, 0 }, false };
 	literal_fill_cores(report, 4);
 	literal_fill_pass(report, PAIR_SCHEDULE_ALL, NULL);
 	literal_fill_gap_search(report);
@@ -561,8 +563,8 @@ literal_make_report_of_cores(size_t cores, enum pair_schedule kind, const int64_
 static inline void
 literal_remove_core_latencies(struct report *report, size_t clock)
 {
-	for (size_t i = 0; i < report->core_count; i++)
-		report->cores[i].latency[clock].count = report->cores[i].contended[clock].count = 0;
+	for (size_t i = 0; i < report->facts.core_count; i++)
+		report->facts.cores[i].latency[clock].count = report->facts.cores[i].contended[clock].count = 0;
 }
 
 static inline void
@@ -576,7 +578,7 @@ literal_remove_clock(struct report *report, const char *id, enum clock_state sta
 	entry->measured.known = entry->absolute.known = entry->error.known = entry->budget.known = false;
 	entry->resolution.steps = 0;
 	entry->monotonic = (struct monotonic){ .reads = 0 };
-	literal_remove_core_latencies(report, (size_t)(entry - report->clocks));
+	literal_remove_core_latencies(report, (size_t)(entry - report->facts.clocks));
 }
 
 /*
@@ -600,54 +602,55 @@ literal_make_faulty_report(void)
 	literal_remove_clock(report, "rtc_pf", CLOCK_DISABLED, "register A could not be set to 8192 Hz");
 	LITERAL_COPY(literal_find_clock(report, "acpi_pm")->clock.reason,
 		     "The FADT says 32 bits, the counter wraps at 24.");
-	LITERAL_COPY(report->cpu, "Bad \"CPU\"\\ </script> \x01\xc3\xa9");
-	LITERAL_COPY(report->identity.vendor, "Bad \"Vendor\", </script>");
-	LITERAL_COPY(report->options.label, "rack 7, </script> 'left'");
+	LITERAL_COPY(report->facts.machine.cpu, "Bad \"CPU\"\\ </script> \x01\xc3\xa9");
+	LITERAL_COPY(report->facts.machine.identity.vendor, "Bad \"Vendor\", </script>");
+	LITERAL_COPY(report->facts.options.label, "rack 7, </script> 'left'");
 	literal_fill_cores(report, 6);
-	for (size_t i = 0; i < report->clock_count; i++)
-		if (report->clocks[i].clock.state != CLOCK_PRESENT)
+	for (size_t i = 0; i < report->facts.clock_count; i++)
+		if (report->facts.clocks[i].clock.state != CLOCK_PRESENT)
 			literal_remove_core_latencies(report, i);
-	report->cores[2] = (struct report_core){ .apic_id = 4 };
-	LITERAL_COPY(report->cores[2].reason, "it did not check in within 100 ms");
-	LITERAL_COPY(report->cores[3].reason, "it did not come back from a job within 2 s");
-	report->cores_started = 5;
-	report->skew.locked = report->skew.lock_free = (struct report_contended){
+	report->facts.cores[2] = (struct report_core){ .apic_id = 4 };
+	LITERAL_COPY(report->facts.cores[2].reason, "it did not check in within 100 ms");
+	LITERAL_COPY(report->facts.cores[3].reason, "it did not come back from a job within 2 s");
+	report->facts.machine.cores_started = 5;
+	report->figures.skew.locked = report->figures.skew.lock_free = (struct report_contended){
 		.measured = true, .cores = 5, .iterations = 100000, .warps = 17, .worst_ticks = 3563,
 		.worst_ns = 1782, .worst_a = 0, .worst_b = 2 };
-	report->skew.lock_free.warps = 0;
-	report->skew.lock_free.starved = true;
+	report->figures.skew.lock_free.warps = 0;
+	report->figures.skew.lock_free.starved = true;
 	literal_fill_pass(report, PAIR_SCHEDULE_ALL, truth_ticks);
-	report->skew.warps = 3;
-	report->skew.worst_warp_ticks = 999952;
-	report->skew.worst_warp_ns = 499976;
-	report->skew.worst_warp_a = 0;
-	report->skew.worst_warp_b = 8;
+	report->figures.skew.warps = 3;
+	report->figures.skew.worst_warp_ticks = 999952;
+	report->figures.skew.worst_warp_ns = 499976;
+	report->figures.skew.worst_warp_a = 0;
+	report->figures.skew.worst_warp_b = 8;
 	literal_set_drift(report, 3, (struct offset){ INT64_MIN, INT64_MAX });
 	literal_set_drift(report, 5, (struct offset){ 49996, 50004 });
-	report->cores[4].facts.tsc_adjust = -1000000;
+	report->facts.cores[4].facts.tsc_adjust = -1000000;
 	literal_fill_gap_search(report);
 	literal_add_stolen_time(report, 1, 12034, 9876543);
 	literal_add_stolen_time(report, 3, 14001, 12345);
 	literal_add_stolen_time(report, 3, 14002, 16384);
-	report->interference.smi_known = true;
-	report->interference.smi_count = 2;
-	report->interference.counter = "kvm_steal";
-	report->interference.stolen = (struct report_stolen){ 3000000000, 123456, 120000, 9000000, 900000000 };
-	report->behaviours.count = 0;
+	report->figures.interference.smi_known = true;
+	report->figures.interference.smi_count = 2;
+	report->figures.interference.counter = "kvm_steal";
+	report->figures.interference.stolen = (struct report_stolen){ 3000000000, 123456, 120000, 9000000, 900000000 };
+	report->outcomes.behaviours.count = 0;
 	literal_add_behaviour(report, "hpet-stops", "hpet", "There is no HPET.")->checked = false;
 	literal_add_behaviour(report, "pm-width", "acpi_pm",
 			      "By the FADT the timer has 32 bits, but after fcf2c7h it read 45ebh: it wraps at 24 "
 			      "bits.")->failed = true;
 	literal_set_figure(literal_add_behaviour(report, "rtc-update", "rtc", "UIP was seen once, for 4000 us."), 3990, 4010);
-	report->rates[0].same_source = true;
+	report->figures.rates[0].same_source = true;
 	literal_find_clock(report, "acpi_pm")->change = (struct interval_ppb){ true, 1500, 1250, 1750 };
-	literal_find_clock(report, "pit")->failed_tsc = report->start_tsc + UINT64_C(7031) * (LITERAL_TSC_HZ / 1000);
+	literal_find_clock(report,
+			   "pit")->failed_tsc = report->facts.run.start_tsc + UINT64_C(7031) * (LITERAL_TSC_HZ / 1000);
 	report_add_note(report, "No volume could be written: the report goes to screen and serial line only.");
 	rules_add_finding(report, "acpi-table", NULL, REPORT_NO_CORE,
 			  "MADT: its checksum is wrong; it was read all the same.");
-	report->options.limit_count = 1;
-	LITERAL_COPY(report->options.limits[0].rule, "tsc-warp");
-	report->options.limits[0].value = 16;
+	report->facts.options.limit_count = 1;
+	LITERAL_COPY(report->facts.options.limits[0].rule, "tsc-warp");
+	report->facts.options.limits[0].value = 16;
 	literal_fill_options(report);
 	literal_add_intervals(report);
 	return report;
@@ -662,30 +665,31 @@ literal_make_empty_report(void)
 {
 	struct report *report = literal_make_clean_report();
 
-	for (size_t i = 0; i < report->clock_count; i++) {
-		struct report_clock *entry = &report->clocks[i];
+	for (size_t i = 0; i < report->facts.clock_count; i++) {
+		struct report_clock *entry = &report->facts.clocks[i];
 
 		literal_remove_clock(report, entry->clock.id, CLOCK_PRESENT, "");
 	}
-	report->cores_started = 1;
-	report->core_count = 1;
-	report->options.cores.method = CORES_OFF;
-	report->options.exit = EXIT_DEBUG;
+	report->facts.machine.cores_started = 1;
+	report->facts.core_count = 1;
+	report->facts.options.cores.method = CORES_OFF;
+	report->facts.options.exit = EXIT_DEBUG;
 	literal_fill_options(report);
-	report->identity = (struct report_identity){ .cpu_known = false };
-	report->paravirtual.count = report->claim_count = 0;
-	report->cpu[0] = report->hypervisor[0] = report->firmware[0] = report->accelerator[0] = '\0';
-	report->started_at[0] = report->tsc_source[0] = '\0';
-	report->elapsed_known = report->tsc_is_invariant = false;
-	report->tsc = (struct rate){ 0, 0 };
+	report->facts.machine.identity = (struct report_identity){ .cpu_known = false };
+	report->facts.machine.paravirtual.count = report->facts.claim_count = 0;
+	report->facts.machine.cpu[0] = report->facts.machine.hypervisor[0] = report->facts.machine.firmware[0] =
+		report->facts.machine.accelerator[0] = '\0';
+	report->facts.run.started_at[0] = report->figures.tsc_source[0] = '\0';
+	report->facts.run.elapsed_known = report->facts.machine.tsc_is_invariant = false;
+	report->figures.tsc = (struct rate){ 0, 0 };
 	literal_remove_pass(report);
-	report->skew.locked.measured = report->skew.lock_free.measured = false;
-	report->cores[0].facts_known = false;
-	report->cores[0].observed_ns = 0;
-	report->interference = (struct report_interference){ .measured = false };
-	report->behaviours.count = 0;
-	report->rate_count = 0;
-	report->incomplete = true;
+	report->figures.skew.locked.measured = report->figures.skew.lock_free.measured = false;
+	report->facts.cores[0].facts_known = false;
+	report->facts.cores[0].observed_ns = 0;
+	report->figures.interference = (struct report_interference){ .measured = false };
+	report->outcomes.behaviours.count = 0;
+	report->figures.rate_count = 0;
+	report->facts.run.incomplete = true;
 	return report;
 }
 

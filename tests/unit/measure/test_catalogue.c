@@ -175,7 +175,7 @@ have_kvms_page(struct bench *bench)
 static void
 allow_a_rate_of_1000_ppm(void)
 {
-	struct options *options = &stage_of.bench->run.report.options;
+	struct options *options = &stage_of.bench->run.report.facts.options;
 
 	options->limits[options->limit_count++] = (struct options_limit){ "rate-off", 1000 };
 }
@@ -657,7 +657,7 @@ leave_report(struct report *report)
 
 	if (!folder)
 		return;
-	report->version = report->commit = report->fence = "-";
+	report->facts.run.version = report->facts.run.commit = report->facts.machine.fence = "-";
 	text_init(&text, bytes, sizeof(bytes));
 	json_render(&text, report);
 	snprintf(path, sizeof(path), "%s/%03u.json", folder, number++);
@@ -702,8 +702,9 @@ run(const struct machine *machine, const struct ailment *fault)
 	bench->machine.phase_starts = begins;
 	run_measure(&bench->run);
 	bench_close(bench);
-	for (size_t i = 0; i < bench->run.report.behaviours.count; i++) { /* checks that all sentences are complete */
-		const char *text = bench->run.report.behaviours.rows[i].text;
+	for (size_t i = 0; i <
+	     bench->run.report.outcomes.behaviours.count; i++) { /* checks that all sentences are complete */
+		const char *text = bench->run.report.outcomes.behaviours.rows[i].text;
 
 		assert_true(!text[0] || text[strlen(text) - 1] == '.');
 	}
@@ -720,8 +721,8 @@ count_findings(const struct report *report, const struct ailment *fault, bool ot
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < report->finding_count; i++) {
-		const struct finding *finding = &report->findings[i];
+	for (size_t i = 0; i < report->outcomes.finding_count; i++) {
+		const struct finding *finding = &report->outcomes.findings[i];
 		bool is_it = strcmp(finding->rule, fault->rule) == 0 && !finding->clock == !fault->clock &&
 			     (!finding->clock || strcmp(finding->clock, fault->clock) == 0);
 
@@ -739,11 +740,11 @@ verdicts_fit(const struct report *report, const struct ailment *fault)
 	enum verdict severity = rules_find(fault->rule)->severity;
 
 	/* a wrong stated rate is a failure only if some system uses it */
-	for (size_t i = 0; i < report->finding_count; i++)
-		if (strcmp(report->findings[i].rule, fault->rule) == 0)
-			severity = report->findings[i].severity;
-	for (size_t i = 0; i < report->clock_count; i++) {
-		const struct report_clock *entry = &report->clocks[i];
+	for (size_t i = 0; i < report->outcomes.finding_count; i++)
+		if (strcmp(report->outcomes.findings[i].rule, fault->rule) == 0)
+			severity = report->outcomes.findings[i].severity;
+	for (size_t i = 0; i < report->facts.clock_count; i++) {
+		const struct report_clock *entry = &report->facts.clocks[i];
 		bool has_finding = fault->clock && strcmp(entry->clock.id, fault->clock) == 0;
 		bool is_its_other_way = fault->clock && strcmp(entry->clock.main, fault->clock) == 0;
 
@@ -751,7 +752,7 @@ verdicts_fit(const struct report *report, const struct ailment *fault)
 		    !is_its_other_way && entry->verdict != VERDICT_PASS && entry->verdict != VERDICT_ABSENT)
 			return false;
 	}
-	return report->verdict == severity;
+	return report->outcomes.verdict == severity;
 }
 
 /* Returns true if the report advises against the failed clocks and no others. */
@@ -760,10 +761,10 @@ advice_fits(const struct report *report, const struct ailment *fault)
 {
 	bool fails = rules_find(fault->rule)->severity == VERDICT_FAIL;
 
-	for (size_t i = 0; i < report->advice.count; i++) {
-		bool has_finding = fault->clock && strcmp(report->advice.rows[i].clock, fault->clock) == 0;
+	for (size_t i = 0; i < report->advice.ranking.count; i++) {
+		bool has_finding = fault->clock && strcmp(report->advice.ranking.rows[i].clock, fault->clock) == 0;
 
-		if (report->advice.rows[i].avoid != (fails && has_finding))
+		if (report->advice.ranking.rows[i].avoid != (fails && has_finding))
 			return false;
 	}
 	return true;
@@ -799,11 +800,11 @@ TEST(the_same_machines_without_a_fault_are_clean)
 		struct bench *bench = run(machines[i], NULL);
 		const struct report *report = &bench->run.report;
 
-		print_message("none / %s / - / %zu\n", machines[i]->name, report->finding_count);
-		for (size_t f = 0; f < report->finding_count; f++)
-			print_error("%s: %s\n", report->findings[f].rule, report->findings[f].text);
-		assert_int_equal(report->finding_count, 0);
-		assert_int_equal(report->verdict, VERDICT_PASS);
+		print_message("none / %s / - / %zu\n", machines[i]->name, report->outcomes.finding_count);
+		for (size_t f = 0; f < report->outcomes.finding_count; f++)
+			print_error("%s: %s\n", report->outcomes.findings[f].rule, report->outcomes.findings[f].text);
+		assert_int_equal(report->outcomes.finding_count, 0);
+		assert_int_equal(report->outcomes.verdict, VERDICT_PASS);
 		bench_free(bench);
 	}
 }
@@ -837,20 +838,21 @@ TEST(a_core_whose_tsc_steps_back_is_named_and_no_other_core)
 		const struct report *report = &bench->run.report;
 
 		assert_int_equal(count_findings(report, &core_faults[i], false), 1);
-		assert_string_equal(report->findings[0].rule, "clock-backward");
-		assert_int_equal(report->findings[0].core, OTHER_CORE);
-		print_message("%s\n", report->findings[0].text);
-		assert_non_null(strstr(report->findings[0].text, " No step back was seen on 2 other cores in "));
-		for (size_t f = 0; f < report->finding_count; f++) {
-			print_message("%s\n", report->findings[f].text);
-			assert_true(rules_does_finding_name_core(&report->findings[f], OTHER_CORE));
-			assert_string_not_equal(report->findings[f].rule, "tsc-warp");
+		assert_string_equal(report->outcomes.findings[0].rule, "clock-backward");
+		assert_int_equal(report->outcomes.findings[0].core, OTHER_CORE);
+		print_message("%s\n", report->outcomes.findings[0].text);
+		assert_non_null(strstr(report->outcomes.findings[0].text,
+				       " No step back was seen on 2 other cores in "));
+		for (size_t f = 0; f < report->outcomes.finding_count; f++) {
+			print_message("%s\n", report->outcomes.findings[f].text);
+			assert_true(rules_does_finding_name_core(&report->outcomes.findings[f], OTHER_CORE));
+			assert_string_not_equal(report->outcomes.findings[f].rule, "tsc-warp");
 		}
-		assert_true(report->skew.locked.warps + report->skew.lock_free.warps > 0);
-		for (size_t core = 0; core < report->core_count; core++) {
-			assert_int_equal(report->cores[core].steps_back, core == OTHER_CORE);
-			assert_int_equal(report->cores[core].tsc.backward > 0, core == OTHER_CORE);
-			assert_true(report->cores[core].tsc.reads > 1000);
+		assert_true(report->figures.skew.locked.warps + report->figures.skew.lock_free.warps > 0);
+		for (size_t core = 0; core < report->facts.core_count; core++) {
+			assert_int_equal(report->facts.cores[core].steps_back, core == OTHER_CORE);
+			assert_int_equal(report->facts.cores[core].tsc.backward > 0, core == OTHER_CORE);
+			assert_true(report->facts.cores[core].tsc.reads > 1000);
 		}
 		bench_free(bench);
 	}

@@ -60,7 +60,7 @@ run_on(size_t cores)
 static const struct behaviour *
 row_of(const char *rule, const char *clock)
 {
-	const struct behaviours *behaviours = &bench->run.report.behaviours;
+	const struct behaviours *behaviours = &bench->run.report.outcomes.behaviours;
 
 	for (size_t i = 0; i < behaviours->count; i++)
 		if (text_equal(behaviours->rows[i].rule, rule) && text_equal(behaviours->rows[i].clock, clock))
@@ -76,8 +76,8 @@ assert_only(const char *rule, const char *clock)
 	const struct report *report = &bench->run.report;
 	size_t named = 0;
 
-	for (size_t i = 0; i < report->finding_count; i++) {
-		const struct finding *finding = &report->findings[i];
+	for (size_t i = 0; i < report->outcomes.finding_count; i++) {
+		const struct finding *finding = &report->outcomes.findings[i];
 
 		if (!rule || !text_equal(finding->rule, rule) || !finding->clock || !text_equal(finding->clock, clock))
 			fail_msg("%s of %s: %s", finding->rule, finding->clock ? finding->clock : "-", finding->text);
@@ -105,18 +105,19 @@ TEST(healthy_clocks_of_hypervisors_have_rows_and_no_finding)
 		assert_int_equal(entry->clock.state, CLOCK_PRESENT);
 		assert_int_equal(entry->verdict, VERDICT_PASS);
 		assert_true(entry->latency->count && entry->measured.known && entry->monotonic.reads);
-		assert_true(report->cores[CORES - 1].latency[entry - report->clocks].count);
-		assert_true(report->cores[CORES - 1].contended[entry - report->clocks].count);
+		assert_true(report->facts.cores[CORES - 1].latency[entry - report->facts.clocks].count);
+		assert_true(report->facts.cores[CORES - 1].contended[entry - report->facts.clocks].count);
 		assert_int_equal(row_of("pv-warp", ids[i])->measured, 0);
 		assert_true(row_of("pv-warp", ids[i])->checked);
 	}
-	assert_true(text_equal(report->relative_to, "acpi_pm") || text_equal(report->relative_to, "hpet"));
-	assert_int_equal(report->paravirtual.count, 2);
-	assert_int_equal(report->paravirtual.interfaces[0].stable, STABLE_YES);
-	assert_int_equal(report->paravirtual.interfaces[1].stable, STABLE_YES);
+	assert_true(text_equal(report->figures.relative_to, "acpi_pm") ||
+		    text_equal(report->figures.relative_to, "hpet"));
+	assert_int_equal(report->facts.machine.paravirtual.count, 2);
+	assert_int_equal(report->facts.machine.paravirtual.interfaces[0].stable, STABLE_YES);
+	assert_int_equal(report->facts.machine.paravirtual.interfaces[1].stable, STABLE_YES);
 	assert_true(sim_paravirtual_are_settings_restored());
-	for (size_t i = 0; i < report->note_count; i++)
-		assert_null(strstr(report->notes[i], "as found"));
+	for (size_t i = 0; i < report->facts.note_count; i++)
+		assert_null(strstr(report->facts.notes[i], "as found"));
 }
 
 TEST(a_core_whose_kvm_page_lags_is_the_only_finding)
@@ -131,7 +132,7 @@ TEST(a_core_whose_page_lags_is_no_fault_if_pages_are_not_called_stable)
 {
 	sim_paravirtual.page_lead_ns[1] = -50000;
 	sim_paravirtual.not_stable = true;
-	assert_int_equal(run_on(CORES)->paravirtual.interfaces[1].stable, STABLE_NO);
+	assert_int_equal(run_on(CORES)->facts.machine.paravirtual.interfaces[1].stable, STABLE_NO);
 	assert_only(NULL, NULL);
 	assert_false(row_of("pv-warp", "kvmclock")->checked);
 }
@@ -140,14 +141,14 @@ TEST(a_core_whose_page_lags_is_no_fault_if_pages_are_not_called_stable)
 TEST(only_hypervs_page_says_whether_the_tsc_is_the_same_on_all_cores)
 {
 	sim_paravirtual.no_sequence = true;
-	assert_int_equal(run_with(all, CORES)->paravirtual.interfaces[0].stable, STABLE_UNKNOWN);
+	assert_int_equal(run_with(all, CORES)->facts.machine.paravirtual.interfaces[0].stable, STABLE_UNKNOWN);
 	assert_true(row_of("pv-warp", "hv_ref")->checked);
 }
 
 static bool
 are_some_short_of_time(void)
 {
-	const struct behaviours *behaviours = &bench->run.report.behaviours;
+	const struct behaviours *behaviours = &bench->run.report.outcomes.behaviours;
 
 	for (size_t i = 0; i < behaviours->count; i++)
 		if (!behaviours->rows[i].checked && strstr(behaviours->rows[i].text, " were left "))
@@ -173,7 +174,7 @@ TEST(the_rate_in_a_page_that_sets_the_time_scale_is_not_checked)
 	static const char *const alone[] = { "tsc", "kvmclock", NULL };
 
 	take_away_the_cpus_claims();
-	assert_string_equal(run_with(alone, 1)->relative_to, "kvmclock");
+	assert_string_equal(run_with(alone, 1)->figures.relative_to, "kvmclock");
 	assert_false(row_of("pv-claim", "kvmclock")->checked);
 	assert_string_equal(row_of("pv-claim", "kvmclock")->text,
 			    "No clock that is independent of the TSC and the hypervisor measured the TSC's rate.");
@@ -186,8 +187,8 @@ TEST(an_msr_that_is_not_restored_on_other_cores_is_reported)
 
 	sim_paravirtual.keeps_msr = true;
 	report = run_on(CORES);
-	for (size_t i = 0; i < report->note_count; i++)
-		said |= strstr(report->notes[i], "Not restored: a hypervisor's clock on 2 other cores.") != NULL;
+	for (size_t i = 0; i < report->facts.note_count; i++)
+		said |= strstr(report->facts.notes[i], "Not restored: a hypervisor's clock on 2 other cores.") != NULL;
 	assert_true(said);
 }
 
@@ -206,8 +207,9 @@ TEST(a_core_that_does_not_answer_at_the_end_is_reported)
 	run_measure(&bench->run);
 	bench_close(bench);
 	report = &bench->run.report;
-	for (size_t i = 0; i < report->note_count; i++)
-		said |= strstr(report->notes[i], "Possibly not restored: a hypervisor's clock on 1 other core that was not "
+	for (size_t i = 0; i < report->facts.note_count; i++)
+		said |= strstr(report->facts.notes[i],
+			       "Possibly not restored: a hypervisor's clock on 1 other core that was not "
 			       "asked to restore it or did not answer") != NULL;
 	assert_true(said);
 }
@@ -231,12 +233,12 @@ TEST(pages_that_state_a_wrong_rate_are_named)
 	take_away_the_cpus_claims();
 	sim_paravirtual.fast_ppm = 2000;
 	report = run_on(1);
-	assert_int_equal(report->finding_count, 3);
+	assert_int_equal(report->outcomes.finding_count, 3);
 	for (size_t i = 0; i < 3; i++) {
-		assert_string_equal(report->findings[i].rule, found[i][0]);
-		assert_string_equal(report->findings[i].clock, found[i][1]);
+		assert_string_equal(report->outcomes.findings[i].rule, found[i][0]);
+		assert_string_equal(report->outcomes.findings[i].clock, found[i][1]);
 	}
-	assert_int_equal(report->findings[0].measured, 2004);
+	assert_int_equal(report->outcomes.findings[0].measured, 2004);
 }
 
 /* The only other clocks are devices of one host, so nothing shows whether the page or the devices are wrong. */
@@ -251,11 +253,12 @@ TEST(a_page_with_a_wrong_rate_is_not_named_if_only_devices_contradict_it)
 	take_away_the_cpus_claims();
 	sim_paravirtual.fast_ppm = 2000;
 	report = run_on(1);
-	assert_int_equal(report->finding_count, 1);
-	assert_string_equal(report->findings[0].rule, "rate-disagree");
-	assert_null(report->findings[0].clock);
+	assert_int_equal(report->outcomes.finding_count, 1);
+	assert_string_equal(report->outcomes.findings[0].rule, "rate-disagree");
+	assert_null(report->outcomes.findings[0].clock);
 	assert_false(row_of("pv-claim", "kvmclock")->checked && !row_of("pv-claim", "kvmclock")->open);
-	assert_true(text_equal(report->relative_to, "acpi_pm") || text_equal(report->relative_to, "hpet"));
+	assert_true(text_equal(report->figures.relative_to, "acpi_pm") ||
+		    text_equal(report->figures.relative_to, "hpet"));
 }
 
 static void
@@ -281,16 +284,16 @@ TEST(xens_clock_and_hypervs_clock_have_rows_and_no_finding)
 	entry = bench_find_clock(bench, "xen");
 	assert_int_equal(entry->verdict, VERDICT_PASS);
 	assert_true(entry->latency->count && entry->measured.known && entry->monotonic.reads);
-	assert_true(report->cores[CORES - 1].latency[entry - report->clocks].count);
-	assert_true(report->cores[CORES - 1].contended[entry - report->clocks].count);
+	assert_true(report->facts.cores[CORES - 1].latency[entry - report->facts.clocks].count);
+	assert_true(report->facts.cores[CORES - 1].contended[entry - report->facts.clocks].count);
 	assert_true(row_of("pv-warp", "xen")->checked);
 	assert_true(row_of("pv-claim", "xen")->checked);
-	assert_int_equal(report->paravirtual.count, 2);
-	assert_string_equal(report->paravirtual.interfaces[1].name, "Xen");
-	assert_int_equal(report->paravirtual.interfaces[1].stable, STABLE_YES);
+	assert_int_equal(report->facts.machine.paravirtual.count, 2);
+	assert_string_equal(report->facts.machine.paravirtual.interfaces[1].name, "Xen");
+	assert_int_equal(report->facts.machine.paravirtual.interfaces[1].stable, STABLE_YES);
 	assert_true(sim_paravirtual_are_settings_restored());
-	for (size_t i = 0; i < report->note_count; i++)
-		assert_null(strstr(report->notes[i], "as found"));
+	for (size_t i = 0; i < report->facts.note_count; i++)
+		assert_null(strstr(report->facts.notes[i], "as found"));
 }
 
 /*
@@ -307,11 +310,11 @@ TEST(a_clock_that_its_hypervisor_stops_in_a_pause_is_not_named)
 	sim_paravirtual.paused_ps = 114 * SIM_PS_PER_MS;
 	report = run_with(clocks, 1);
 	assert_int_equal(sim_paravirtual.paused_at_ps, SIM_NEVER);
-	assert_int_equal(report->discontinuity_count, 1);
-	assert_int_equal(report->discontinuities[0].class, DISCONTINUITY_PARTED);
-	assert_int_equal(report->finding_count, 1);
-	assert_string_equal(report->findings[0].rule, "clocks-parted");
-	assert_null(report->findings[0].clock);
+	assert_int_equal(report->figures.discontinuity_count, 1);
+	assert_int_equal(report->figures.discontinuities[0].class, DISCONTINUITY_PARTED);
+	assert_int_equal(report->outcomes.finding_count, 1);
+	assert_string_equal(report->outcomes.findings[0].rule, "clocks-parted");
+	assert_null(report->outcomes.findings[0].clock);
 }
 
 static const char *const stoppable[] = { "tsc", "acpi_pm", "kvmclock", "rtc", NULL };
@@ -355,15 +358,15 @@ is_noted(const struct report *report, const char *words)
 {
 	bool any = false;
 
-	for (size_t i = 0; i < report->note_count; i++)
-		any |= strstr(report->notes[i], words) != NULL;
+	for (size_t i = 0; i < report->facts.note_count; i++)
+		any |= strstr(report->facts.notes[i], words) != NULL;
 	return any;
 }
 
 TEST(a_stop_that_kvms_flag_announces_is_no_finding)
 {
 	host.stopped = host.flagged = true;
-	assert_int_equal(run_disrupted(stoppable, false)->finding_count, 0);
+	assert_int_equal(run_disrupted(stoppable, false)->outcomes.finding_count, 0);
 	assert_string_equal(row_of("pv-untold", "kvmclock")->text,
 			    "The clocks show 1 disruption, which kvm-clock's flag GUEST_STOPPED announced.");
 	assert_true(sim_paravirtual_are_settings_restored());
@@ -373,7 +376,7 @@ TEST(a_stop_without_the_flag_is_the_only_finding)
 {
 	host.stopped = true;
 	host.flagged = false;
-	assert_int_equal(run_disrupted(stoppable, false)->finding_count, 1);
+	assert_int_equal(run_disrupted(stoppable, false)->outcomes.finding_count, 1);
 	assert_only("pv-untold", "kvmclock");
 	assert_string_equal(row_of("pv-untold", "kvmclock")->text,
 			    "The clocks show 1 disruption, but kvm-clock's flag GUEST_STOPPED announced none.");
@@ -383,7 +386,7 @@ TEST(a_flag_without_a_stop_is_a_note)
 {
 	host.stopped = false;
 	host.flagged = true;
-	assert_int_equal(run_disrupted(stoppable, false)->finding_count, 0);
+	assert_int_equal(run_disrupted(stoppable, false)->outcomes.finding_count, 0);
 	assert_true(is_noted(&bench->run.report, "announced by kvm-clock's flag GUEST_STOPPED"));
 	assert_string_equal(row_of("pv-untold", "kvmclock")->text, "No clock shows a disruption, but see the notes.");
 }
@@ -394,12 +397,12 @@ TEST(a_marker_that_does_not_change_is_named_and_one_that_changes_is_not)
 
 	host.stopped = true;
 	host.flagged = host.marked = false;
-	assert_int_equal(run_disrupted(clocks, true)->finding_count, 1);
+	assert_int_equal(run_disrupted(clocks, true)->outcomes.finding_count, 1);
 	assert_only("pv-untold", "vmclock");
 	bench_free(bench);
 	(void)set_up(NULL);
 	host.marked = true;
-	assert_int_equal(run_disrupted(clocks, true)->finding_count, 0);
+	assert_int_equal(run_disrupted(clocks, true)->outcomes.finding_count, 0);
 	assert_true(row_of("pv-untold", "vmclock")->checked);
 	host.marked = false;
 }
@@ -411,7 +414,7 @@ TEST(a_page_that_stays_zero_is_a_row_with_a_reason)
 	host.stopped = true;
 	host.flagged = false;
 	sim_paravirtual.vmclock_empty = true;
-	assert_int_equal(run_disrupted(clocks, true)->finding_count, 0);
+	assert_int_equal(run_disrupted(clocks, true)->outcomes.finding_count, 0);
 	assert_false(row_of("pv-untold", "vmclock")->checked);
 	assert_string_equal(row_of("pv-untold", "vmclock")->text,
 			    "The hypervisor offers vmclock's disruption marker, but without the contents that its specification requires.");
@@ -482,7 +485,7 @@ run_stolen_by_kvm(unsigned percent)
 
 TEST(stolen_time_that_kvm_counts_is_no_finding)
 {
-	const struct report_stolen *stolen = &run_stolen_by_kvm(100)->interference.stolen;
+	const struct report_stolen *stolen = &run_stolen_by_kvm(100)->figures.interference.stolen;
 
 	assert_only(NULL, NULL);
 	assert_true(row_of("pv-steal", "kvm_steal")->checked);
@@ -502,9 +505,9 @@ TEST(counters_of_cores_that_firmware_starts_are_not_read_and_the_row_says_so)
 	(void)run_stolen_by_kvm(100);
 	report = &bench->run.report;
 	assert_null(strstr(row_of("pv-steal", "kvm_steal")->text, "lends"));
-	report->options.cores.method = CORES_MP;
-	report->interference.observed_ns += SIM_PS_PER_MS;
-	report->behaviours.count = 0;
+	report->facts.options.cores.method = CORES_MP;
+	report->figures.interference.observed_ns += SIM_PS_PER_MS;
+	report->outcomes.behaviours.count = 0;
 	judge_reported_stolen_time(report);
 	assert_true(row_of("pv-steal", "kvm_steal")->checked);
 	assert_non_null(strstr(row_of("pv-steal", "kvm_steal")->text,
@@ -573,9 +576,9 @@ TEST(without_a_counter_of_stolen_time_there_is_no_row)
 	const struct report *report = run_stolen(NULL);
 
 	assert_only(NULL, NULL);
-	assert_null(report->interference.counter);
-	for (size_t i = 0; i < report->behaviours.count; i++)
-		assert_string_not_equal(report->behaviours.rows[i].rule, "pv-steal");
+	assert_null(report->figures.interference.counter);
+	for (size_t i = 0; i < report->outcomes.behaviours.count; i++)
+		assert_string_not_equal(report->outcomes.behaviours.rows[i].rule, "pv-steal");
 }
 
 static void
@@ -643,7 +646,7 @@ TEST(vmclocks_rate_is_a_finding_only_beyond_its_stated_error)
 	bench_free(bench);
 	(void)set_up(NULL);
 	run_with_vmclock(300);
-	assert_int_equal(bench->run.report.finding_count, 1);
-	assert_string_equal(bench->run.report.findings[0].rule, "tsc-claim");
-	assert_non_null(strstr(bench->run.report.findings[0].text, "vmclock's page"));
+	assert_int_equal(bench->run.report.outcomes.finding_count, 1);
+	assert_string_equal(bench->run.report.outcomes.findings[0].rule, "tsc-claim");
+	assert_non_null(strstr(bench->run.report.outcomes.findings[0].text, "vmclock's page"));
 }

@@ -26,7 +26,7 @@ play(enum options_profile profile, const char *const *clocks)
 
 	played.bench->clocks = clocks;
 	bench_open(played.bench, 1);
-	played.bench->run.report.options.profile = profile;
+	played.bench->run.report.facts.options.profile = profile;
 	survey_warm_up_and_estimate_tsc_rate(&played.bench->run.survey);
 	played.window_ps = sim.now_ps;
 	survey_measure_rates(&played.bench->run.survey);
@@ -104,8 +104,8 @@ TEST(the_interval_contains_the_true_rate_whenever_the_window_ends)
 		sim_reset();
 		sim.pm.counter.hz = (struct rate){ (uint64_t)(3579545 * (INT64_C(1000000) + off_ppm[i])), 1000000 };
 		played = play(PROFILE_QUICK, counters);
-		for (size_t r = 0; r < played.bench->run.report.rate_count; r++) {
-			const struct report_rate *rate = &played.bench->run.report.rates[r];
+		for (size_t r = 0; r < played.bench->run.report.figures.rate_count; r++) {
+			const struct report_rate *rate = &played.bench->run.report.figures.rates[r];
 
 			if (strcmp(rate->a, "hpet") == 0 && strcmp(rate->b, "acpi_pm") == 0)
 				ppb = &rate->ppb;

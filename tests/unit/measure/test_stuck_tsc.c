@@ -28,14 +28,14 @@ measure(struct bench *bench)
 static void
 assert_only_the_tsc_is_named(const struct report *report)
 {
-	for (size_t i = 0; i < report->finding_count && report->finding_count > 1; i++)
-		print_error("    %s: %s\n", report->findings[i].rule, report->findings[i].text);
-	assert_int_equal(report->finding_count, 1);
-	assert_string_equal(report->findings[0].rule, "clock-stuck");
-	assert_string_equal(report->findings[0].clock, "tsc");
-	assert_int_equal(report->verdict, VERDICT_FAIL);
-	assert_true(report->incomplete);
-	assert_string_equal(report->notes[report->note_count - 1], NOTE);
+	for (size_t i = 0; i < report->outcomes.finding_count && report->outcomes.finding_count > 1; i++)
+		print_error("    %s: %s\n", report->outcomes.findings[i].rule, report->outcomes.findings[i].text);
+	assert_int_equal(report->outcomes.finding_count, 1);
+	assert_string_equal(report->outcomes.findings[0].rule, "clock-stuck");
+	assert_string_equal(report->outcomes.findings[0].clock, "tsc");
+	assert_int_equal(report->outcomes.verdict, VERDICT_FAIL);
+	assert_true(report->facts.run.incomplete);
+	assert_string_equal(report->facts.notes[report->facts.note_count - 1], NOTE);
 }
 
 static struct bench *
@@ -65,12 +65,12 @@ TEST(a_tsc_that_never_counts_ends_the_run_within_10_ms_and_300000_accesses)
 	measure(bench);
 	assert_true(sim.now_ps < 10 * SIM_PS_PER_MS);
 	assert_only_the_tsc_is_named(report);
-	assert_int_equal(report->tsc.den, 0);
-	assert_int_equal(report->rate_count, 0);
-	assert_int_equal(report->behaviours.count, 0);
-	assert_false(report->interference.measured);
-	for (size_t i = 0; i < report->clock_count; i++) {
-		const struct report_clock *entry = &report->clocks[i];
+	assert_int_equal(report->figures.tsc.den, 0);
+	assert_int_equal(report->figures.rate_count, 0);
+	assert_int_equal(report->outcomes.behaviours.count, 0);
+	assert_false(report->figures.interference.measured);
+	for (size_t i = 0; i < report->facts.clock_count; i++) {
+		const struct report_clock *entry = &report->facts.clocks[i];
 		bool is_tsc = strcmp(entry->clock.main, "tsc") == 0;
 
 		assert_int_equal(entry->verdict, is_tsc ? VERDICT_FAIL : VERDICT_INCOMPLETE);
@@ -91,14 +91,14 @@ TEST(a_stuck_tsc_that_was_not_requested_leaves_the_run_incomplete)
 
 	bench = bench_whose_tsc_never_counts();
 	report = &bench->run.report;
-	for (size_t i = 0; i < report->clock_count; i++)
-		if (strcmp(report->clocks[i].clock.main, "tsc") != 0)
-			report->clocks[kept++] = report->clocks[i];
-	report->clock_count = kept;
+	for (size_t i = 0; i < report->facts.clock_count; i++)
+		if (strcmp(report->facts.clocks[i].clock.main, "tsc") != 0)
+			report->facts.clocks[kept++] = report->facts.clocks[i];
+	report->facts.clock_count = kept;
 	measure(bench);
-	assert_int_equal(report->finding_count, 0);
-	assert_int_equal(report->verdict, VERDICT_INCOMPLETE);
-	assert_string_equal(report->notes[0], NOTE);
+	assert_int_equal(report->outcomes.finding_count, 0);
+	assert_int_equal(report->outcomes.verdict, VERDICT_INCOMPLETE);
+	assert_string_equal(report->facts.notes[0], NOTE);
 	bench_free(bench);
 }
 
@@ -124,8 +124,8 @@ TEST(a_tsc_that_stops_ends_the_run_within_a_second_and_no_other_clock_is_named)
 		/* the reported time starts when the drivers were opened, which takes up to 2 ms */
 		failed_ms = report_run_time_ns(&bench->run.report, tsc->failed_tsc) / 1000000;
 		assert_true(failed_ms <= ms && ms <= failed_ms + 2);
-		for (size_t i = 0; i < bench->run.report.clock_count; i++) {
-			const struct report_clock *entry = &bench->run.report.clocks[i];
+		for (size_t i = 0; i < bench->run.report.facts.clock_count; i++) {
+			const struct report_clock *entry = &bench->run.report.facts.clocks[i];
 
 			assert_true(entry->verdict != VERDICT_FAIL || strcmp(entry->clock.main, "tsc") == 0);
 			assert_true(!entry->latency->count || entry->latency->min_ns > 0);

@@ -125,8 +125,8 @@ TEST(healthy_clocks_never_step_back_and_never_stop)
 
 	bench_open(bench, 1);
 	measure(bench);
-	for (size_t i = 0; i < bench->run.report.clock_count; i++) {
-		const struct report_clock *entry = &bench->run.report.clocks[i];
+	for (size_t i = 0; i < bench->run.report.facts.clock_count; i++) {
+		const struct report_clock *entry = &bench->run.report.facts.clocks[i];
 
 		assert_int_equal(entry->clock.state, CLOCK_PRESENT);
 		assert_int_equal(entry->monotonic.backward, 0);
@@ -134,10 +134,10 @@ TEST(healthy_clocks_never_step_back_and_never_stop)
 		assert_int_equal(entry->monotonic.stalls, 0);
 		assert_int_equal(entry->failed_tsc, 0);
 	}
-	assert_true(bench->run.report.cores[0].tsc.reads > 0);
-	assert_int_equal(bench->run.report.cores[0].tsc.backward, 0);
-	assert_false(bench->run.report.incomplete);
-	assert_int_equal(bench->run.report.note_count, 0);
+	assert_true(bench->run.report.facts.cores[0].tsc.reads > 0);
+	assert_int_equal(bench->run.report.facts.cores[0].tsc.backward, 0);
+	assert_false(bench->run.report.facts.run.incomplete);
+	assert_int_equal(bench->run.report.facts.note_count, 0);
 }
 
 /*
@@ -150,15 +150,15 @@ TEST(an_rtc_alone_gives_the_rate_of_a_fast_tsc)
 
 	sim.tsc.counter.hz = (struct rate){ UINT64_C(4000000000), 1 };
 	bench_open(bench, 1);
-	for (size_t i = 0; i < bench->run.report.clock_count; i++)
-		if (strcmp(bench->run.report.clocks[i].clock.id, "rtc") != 0 &&
-		    strcmp(bench->run.report.clocks[i].clock.id, "tsc") != 0)
-			bench->run.report.clocks[i].clock.state = CLOCK_ABSENT;
+	for (size_t i = 0; i < bench->run.report.facts.clock_count; i++)
+		if (strcmp(bench->run.report.facts.clocks[i].clock.id, "rtc") != 0 &&
+		    strcmp(bench->run.report.facts.clocks[i].clock.id, "tsc") != 0)
+			bench->run.report.facts.clocks[i].clock.state = CLOCK_ABSENT;
 	bench_find_clock(bench, "tsc")->clock.claimed = (struct rate){ 0, 0 };
 	measure(bench);
 	assert_int_equal(bench_find_clock(bench, "rtc")->clock.state, CLOCK_PRESENT);
 	assert_rate(bench_find_clock(bench, "tsc"), UINT64_C(4000000000000), 2000);
-	assert_int_equal(bench->run.report.note_count, 1); /* the note that all rates depend on the RTC alone */
+	assert_int_equal(bench->run.report.facts.note_count, 1); /* the note that all rates depend on the RTC alone */
 }
 
 /*
@@ -232,15 +232,15 @@ TEST(a_jump_of_500_ticks_is_counted_once_with_its_time)
 	analysis_calculate_discontinuities(bench->run.survey.record.bytes, bench->run.survey.record.length,
 					   &bench->run.report);
 	judge_report(&bench->run.report);
-	assert_string_equal(bench->run.report.findings[0].rule, "clock-jumped");
-	assert_string_equal(bench->run.report.findings[0].clock, "hpet");
-	assert_non_null(strstr(bench->run.report.findings[0].text, "hpet jumped ahead by 50."));
+	assert_string_equal(bench->run.report.outcomes.findings[0].rule, "clock-jumped");
+	assert_string_equal(bench->run.report.outcomes.findings[0].clock, "hpet");
+	assert_non_null(strstr(bench->run.report.outcomes.findings[0].text, "hpet jumped ahead by 50."));
 	failed_ns = report_run_time_ns(&bench->run.report, bench_find_clock(bench, "hpet")->failed_tsc);
 	assert_in_range(failed_ns / 1000000, now_ms + 85, now_ms + 95);
-	for (size_t i = 0; i < bench->run.report.clock_count; i++) {
-		assert_int_equal(bench->run.report.clocks[i].monotonic.backward, 0);
-		assert_int_equal(bench->run.report.clocks[i].monotonic.leaps,
-				 strcmp(bench->run.report.clocks[i].clock.id, "hpet") == 0);
+	for (size_t i = 0; i < bench->run.report.facts.clock_count; i++) {
+		assert_int_equal(bench->run.report.facts.clocks[i].monotonic.backward, 0);
+		assert_int_equal(bench->run.report.facts.clocks[i].monotonic.leaps,
+				 strcmp(bench->run.report.facts.clocks[i].clock.id, "hpet") == 0);
 	}
 }
 
@@ -269,10 +269,10 @@ TEST(a_preempted_core_causes_no_jump_and_no_step_back)
 	sim.preempt_every = 3000;
 	sim.preempt_ps = 7 * SIM_PS_PER_MS;
 	survey_measure_latencies_on_boot_core(&bench->run.survey);
-	for (size_t i = 0; i < bench->run.report.clock_count; i++) {
-		assert_int_equal(bench->run.report.clocks[i].monotonic.backward, 0);
-		assert_int_equal(bench->run.report.clocks[i].monotonic.leaps, 0);
-		assert_int_equal(bench->run.report.clocks[i].clock.state, CLOCK_PRESENT);
+	for (size_t i = 0; i < bench->run.report.facts.clock_count; i++) {
+		assert_int_equal(bench->run.report.facts.clocks[i].monotonic.backward, 0);
+		assert_int_equal(bench->run.report.facts.clocks[i].monotonic.leaps, 0);
+		assert_int_equal(bench->run.report.facts.clocks[i].clock.state, CLOCK_PRESENT);
 	}
 }
 
@@ -331,10 +331,10 @@ TEST(the_deadline_keeps_what_was_measured)
 	bench->deadline_ms = sim.now_ps / SIM_PS_PER_MS + 50;
 	survey_measure_latencies_on_boot_core(&bench->run.survey);
 	survey_measure_latencies_on_cores(&bench->run.survey);
-	assert_true(bench->run.report.incomplete);
+	assert_true(bench->run.report.facts.run.incomplete);
 	assert_true(bench_find_clock(bench, "tsc")->latency->count > 0);
 	assert_int_equal(bench_find_clock(bench, "null")->latency->count, 0);
-	assert_int_equal(bench->run.report.note_count, 1);
+	assert_int_equal(bench->run.report.facts.note_count, 1);
 }
 
 TEST(each_core_has_its_own_latency)
@@ -344,11 +344,11 @@ TEST(each_core_has_its_own_latency)
 
 	bench_open(bench, CORES);
 	measure(bench);
-	hpet = (size_t)(bench_find_clock(bench, "hpet_32") - bench->run.report.clocks);
+	hpet = (size_t)(bench_find_clock(bench, "hpet_32") - bench->run.report.facts.clocks);
 	for (size_t core = 0; core < CORES; core++) {
-		assert_true(bench->run.report.cores[core].latency[hpet].count > 0);
-		assert_int_equal(bench->run.report.cores[core].latency[hpet].min_ns, 320);
-		assert_int_equal(bench->run.report.cores[core].latency[hpet].p99_ns, 320);
+		assert_true(bench->run.report.facts.cores[core].latency[hpet].count > 0);
+		assert_int_equal(bench->run.report.facts.cores[core].latency[hpet].min_ns, 320);
+		assert_int_equal(bench->run.report.facts.cores[core].latency[hpet].p99_ns, 320);
 	}
 }
 
@@ -395,10 +395,10 @@ TEST(a_core_that_is_slow_after_a_halt_is_measured_at_full_speed)
 	bench->run.smp.run = run_cold;
 	sim.spent = slow_down;
 	measure(bench);
-	for (size_t i = 0; i < bench->run.report.clock_count; i++)
+	for (size_t i = 0; i < bench->run.report.facts.clock_count; i++)
 		for (size_t core = 1; core < CORES; core++) {
-			const struct core_latency *boot = &bench->run.report.cores[0].latency[i];
-			const struct core_latency *latency = &bench->run.report.cores[core].latency[i];
+			const struct core_latency *boot = &bench->run.report.facts.cores[0].latency[i];
+			const struct core_latency *latency = &bench->run.report.facts.cores[core].latency[i];
 
 			assert_true(latency->count > 0);
 			assert_int_equal(latency->min_ns, boot->min_ns);
@@ -412,8 +412,8 @@ findings_of(const struct report *report, const char *rule)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < report->finding_count; i++)
-		count += strcmp(report->findings[i].rule, rule) == 0;
+	for (size_t i = 0; i < report->outcomes.finding_count; i++)
+		count += strcmp(report->outcomes.findings[i].rule, rule) == 0;
 	return count;
 }
 
@@ -455,14 +455,14 @@ TEST(a_hpet_that_steps_back_in_the_search_for_gaps_is_named)
 	bench->clocks = ids;
 	bench_open(bench, 1);
 	measure(bench);
-	report->options.profile = PROFILE_STANDARD;
+	report->facts.options.profile = PROFILE_STANDARD;
 	report->duration_ns = 3000 * NS_PER_MS;
 	bench->run.survey.hooks.progress = step_hpet_back;
 	sim.cost_ps[SIM_TSC_LFENCE] = SIM_PS_PER_US; /* slow readings, so that the test makes few of them */
 	watch_and_judge(bench);
 	assert_int_equal(findings_of(report, "clocks-parted"), 0);
 	assert_int_equal(findings_of(report, "clock-backward"), 1);
-	assert_string_equal(report->findings[0].clock, "hpet");
+	assert_string_equal(report->outcomes.findings[0].clock, "hpet");
 }
 
 /* The host stops the core for 3 s in a job with a limit of 2 s. It also stops the boot core for 3 s. */
@@ -479,9 +479,9 @@ TEST(a_core_that_the_host_stops_longer_than_a_jobs_limit_is_not_missing)
 	survey_measure_latencies_on_cores(&bench->run.survey);
 	watch_and_judge(bench);
 	assert_true(bench->is_late);
-	assert_string_equal(report->cores[1].reason, "did not finish a job in time, and was stopped");
+	assert_string_equal(report->facts.cores[1].reason, "did not finish a job in time, and was stopped");
 	assert_int_equal(findings_of(report, "core-missing"), 0);
-	assert_int_equal(report->verdict, VERDICT_PASS);
+	assert_int_equal(report->outcomes.verdict, VERDICT_PASS);
 }
 
 TEST(a_core_that_dies_on_a_quiet_host_is_missing)
@@ -495,7 +495,7 @@ TEST(a_core_that_dies_on_a_quiet_host_is_missing)
 	measure(bench);
 	watch_and_judge(bench);
 	assert_int_equal(findings_of(report, "core-missing"), 1);
-	assert_int_equal(report->verdict, VERDICT_WARN);
+	assert_int_equal(report->outcomes.verdict, VERDICT_WARN);
 }
 
 TEST(a_core_that_falls_silent_leaves_the_others_measured)
@@ -507,9 +507,10 @@ TEST(a_core_that_falls_silent_leaves_the_others_measured)
 	bench->mute = 2;
 	bench->mute_after_jobs = 5;
 	measure(bench);
-	null = (size_t)(bench_find_clock(bench, "null") - bench->run.report.clocks);
+	null = (size_t)(bench_find_clock(bench, "null") - bench->run.report.facts.clocks);
 	assert_true(bench->is_dead);
-	assert_int_equal(bench->run.report.cores[2].latency[null].count, 0);
-	assert_true(bench->run.report.cores[2].latency[0].count > 0); /* the earlier results of this core are kept */
-	assert_true(bench->run.report.cores[3].latency[null].count > 0);
+	assert_int_equal(bench->run.report.facts.cores[2].latency[null].count, 0);
+	assert_true(bench->run.report.facts.cores[2].latency[0].count >
+		    0); /* the earlier results of this core are kept */
+	assert_true(bench->run.report.facts.cores[3].latency[null].count > 0);
 }

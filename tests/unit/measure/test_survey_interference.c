@@ -103,10 +103,10 @@ open_bench(size_t cores)
 
 	bench.mute = NONE;
 	bench.deadline_ns = UINT64_MAX / SIM_PS_PER_NS;
-	options_set_defaults(&bench.report.options);
+	options_set_defaults(&bench.report.facts.options);
 	bench.report.duration_ns = 100 * NS_PER_MS;
-	bench.report.core_count = cores;
-	bench.report.tsc = (struct rate){ 1000000000, 1 };
+	bench.report.facts.core_count = cores;
+	bench.report.figures.tsc = (struct rate){ 1000000000, 1 };
 	bench.smp = (struct smp){ .count = cores, .alive = alive, .run = run };
 	bench.survey = (struct survey){
 		.report = &bench.report,
@@ -115,14 +115,14 @@ open_bench(size_t cores)
 			   .stolen_counter = &no_counter },
 		.plan.part = SURVEY_GAPS,
 	};
-	scale_init(&bench.survey.scale, bench.report.tsc);
+	scale_init(&bench.survey.scale, bench.report.figures.tsc);
 	bench.memory = aligned_alloc(PINGPONG_LINE, survey_memory_bytes(cores, PAIR_SCHEDULE_STAR, 0));
 	assert_non_null(bench.memory);
 	memset(bench.memory, 0, survey_memory_bytes(cores, PAIR_SCHEDULE_STAR, 0));
 	survey_divide_memory(&bench.survey, bench.memory, cores, PAIR_SCHEDULE_STAR, 0);
 	for (size_t i = 0; i < cores; i++)
-		bench.report.cores[i].apic_id = ID_OF(i);
-	bench.report.version = bench.report.commit = "";
+		bench.report.facts.cores[i].apic_id = ID_OF(i);
+	bench.report.facts.run.version = bench.report.facts.run.commit = "";
 	survey_begin_record(&bench.survey);
 }
 
@@ -169,7 +169,7 @@ take_away(size_t core, uint64_t after_ns, uint64_t ns)
 
 TEST(four_undisturbed_cores_have_no_gap)
 {
-	const struct report_interference *all = &bench.report.interference;
+	const struct report_interference *all = &bench.report.figures.interference;
 
 	open_bench(4);
 	observe();
@@ -179,15 +179,15 @@ TEST(four_undisturbed_cores_have_no_gap)
 	assert_int_equal(all->event_count, 0);
 	assert_int_equal(all->observed_ns, 4 * 100 * NS_PER_MS);
 	for (size_t i = 0; i < 4; i++) {
-		assert_int_equal(bench.report.cores[i].observed_ns, 100 * NS_PER_MS);
-		assert_int_equal(bench.report.cores[i].gaps, 0);
+		assert_int_equal(bench.report.facts.cores[i].observed_ns, 100 * NS_PER_MS);
+		assert_int_equal(bench.report.facts.cores[i].gaps, 0);
 	}
 	assert_in_range(bench.longest_job_ns, 10 * NS_PER_MS, 10 * NS_PER_MS + READ_NS);
 }
 
 TEST(a_core_that_is_preempted_four_times_has_four_gaps_and_the_others_none)
 {
-	const struct report_interference *all = &bench.report.interference;
+	const struct report_interference *all = &bench.report.figures.interference;
 	const struct report_core *core;
 
 	open_bench(4);
@@ -197,7 +197,7 @@ TEST(a_core_that_is_preempted_four_times_has_four_gaps_and_the_others_none)
 	take_away(2, 35000000, 9000 - READ_NS); /* just too short for a gap */
 	take_away(2, 75000000, 70000 - READ_NS);
 	observe();
-	core = &bench.report.cores[2];
+	core = &bench.report.facts.cores[2];
 	assert_int_equal(all->gaps, 4);
 	assert_int_equal(all->total_ns, 2180000);
 	assert_int_equal(all->worst_ns, 2000000);
@@ -208,18 +208,18 @@ TEST(a_core_that_is_preempted_four_times_has_four_gaps_and_the_others_none)
 	assert_int_equal(core->gaps, 4);
 	assert_int_equal(core->worst_gap_ns, 2000000);
 	for (size_t i = 0; i < 4; i++)
-		assert_int_equal(bench.report.cores[i].gaps, i == 2 ? 4 : 0);
+		assert_int_equal(bench.report.facts.cores[i].gaps, i == 2 ? 4 : 0);
 }
 
 /* Cores 0 and 1 are observed for 100 ms each, then core 2 for two chunks of 10 ms and for 5 ms of its third chunk. */
 TEST(an_event_has_its_time_in_the_run)
 {
-	const struct report_gap *event = &bench.report.interference.events[0];
+	const struct report_gap *event = &bench.report.figures.interference.events[0];
 
 	open_bench(4);
 	take_away(2, 25000000, 2000000 - READ_NS);
 	observe();
-	assert_int_equal(bench.report.interference.event_count, 1);
+	assert_int_equal(bench.report.figures.interference.event_count, 1);
 	assert_int_equal(event->at_ms, 225);
 	assert_int_equal(event->ns, 2000000);
 	assert_int_equal(event->core, ID_OF(2));
@@ -232,19 +232,19 @@ TEST(the_time_of_an_event_does_not_depend_on_its_cores_own_tsc)
 	sim.tsc.offset_ticks[1] = -INT64_C(3600000000000);
 	take_away(1, 25000000, 50000);
 	observe();
-	assert_int_equal(bench.report.interference.events[0].at_ms, 125);
+	assert_int_equal(bench.report.figures.interference.events[0].at_ms, 125);
 }
 
 TEST(the_option_gap_sets_the_shortest_gap)
 {
 	open_bench(2);
-	bench.report.options.gap_ns = 100000;
+	bench.report.facts.options.gap_ns = 100000;
 	take_away(0, 1000000, 50000);
 	take_away(0, 5000000, 100001 - READ_NS);
 	observe();
-	assert_int_equal(bench.report.interference.threshold_ns, 100000);
-	assert_int_equal(bench.report.interference.gaps, 1);
-	assert_int_equal(bench.report.interference.worst_ns, 100001);
+	assert_int_equal(bench.report.figures.interference.threshold_ns, 100000);
+	assert_int_equal(bench.report.figures.interference.gaps, 1);
+	assert_int_equal(bench.report.figures.interference.worst_ns, 100001);
 }
 
 TEST(slow_first_executions_are_no_gap)
@@ -254,8 +254,8 @@ TEST(slow_first_executions_are_no_gap)
 		for (uint64_t i = 0; i < 100; i++)
 			bench.away[bench.away_count++] = (struct away){ core, i, 40000 };
 	observe();
-	assert_int_equal(bench.report.interference.gaps, 0);
-	assert_int_equal(bench.report.interference.observed_ns, 2 * 100 * NS_PER_MS);
+	assert_int_equal(bench.report.figures.interference.gaps, 0);
+	assert_int_equal(bench.report.figures.interference.observed_ns, 2 * 100 * NS_PER_MS);
 }
 
 TEST(a_core_that_dies_keeps_its_results_and_the_others_are_observed)
@@ -265,9 +265,9 @@ TEST(a_core_that_dies_keeps_its_results_and_the_others_are_observed)
 	bench.mute_after_jobs = 3; /* the core dies after three jobs: its warm-up and two chunks of 10 ms */
 	observe();
 	assert_true(bench.is_dead);
-	assert_int_equal(bench.report.cores[1].observed_ns, 20 * NS_PER_MS);
-	assert_int_equal(bench.report.cores[2].observed_ns, 100 * NS_PER_MS);
-	assert_int_equal(bench.report.interference.observed_ns, 220 * NS_PER_MS);
+	assert_int_equal(bench.report.facts.cores[1].observed_ns, 20 * NS_PER_MS);
+	assert_int_equal(bench.report.facts.cores[2].observed_ns, 100 * NS_PER_MS);
+	assert_int_equal(bench.report.figures.interference.observed_ns, 220 * NS_PER_MS);
 }
 
 TEST(the_deadline_ends_the_observation_and_keeps_its_results)
@@ -275,9 +275,9 @@ TEST(the_deadline_ends_the_observation_and_keeps_its_results)
 	open_bench(2);
 	bench.deadline_ns = sim.now_ps / SIM_PS_PER_NS + 45 * NS_PER_MS;
 	observe();
-	assert_true(bench.report.incomplete);
-	assert_int_equal(bench.report.cores[0].observed_ns, 50 * NS_PER_MS);
-	assert_int_equal(bench.report.cores[1].observed_ns, 0);
+	assert_true(bench.report.facts.run.incomplete);
+	assert_int_equal(bench.report.facts.cores[0].observed_ns, 50 * NS_PER_MS);
+	assert_int_equal(bench.report.facts.cores[1].observed_ns, 0);
 }
 
 /*
@@ -286,7 +286,7 @@ TEST(the_deadline_ends_the_observation_and_keeps_its_results)
  */
 TEST(observing_300_cores_takes_as_long_as_observing_11)
 {
-	const struct report_interference *all = &bench.report.interference;
+	const struct report_interference *all = &bench.report.figures.interference;
 
 	open_bench(CORES_MAX);
 	bench.report.duration_ns = 10 * NS_PER_MS;
@@ -297,12 +297,12 @@ TEST(observing_300_cores_takes_as_long_as_observing_11)
 	assert_int_equal(all->gaps, AWAY_MAX);
 	assert_int_equal(all->event_count, REPORT_EVENTS_MAX);
 	assert_int_equal(all->events[255].core, ID_OF(255));
-	assert_true(bench.report.cores[CORES_MAX - 1].observed_ns > 0);
+	assert_true(bench.report.facts.cores[CORES_MAX - 1].observed_ns > 0);
 }
 
 TEST(one_noisy_core_leaves_room_for_the_events_of_the_others)
 {
-	const struct report_interference *all = &bench.report.interference;
+	const struct report_interference *all = &bench.report.figures.interference;
 
 	open_bench(4);
 	for (uint64_t i = 0; i < 200; i++)
@@ -321,8 +321,8 @@ TEST(a_tsc_that_stopped_is_not_observed)
 	sim.tsc.counter.stuck_at_ps = sim.now_ps;
 	observe();
 	assert_int_equal(bench.readings[0], 0);
-	assert_false(bench.report.interference.measured);
-	assert_true(bench.report.incomplete);
+	assert_false(bench.report.figures.interference.measured);
+	assert_true(bench.report.facts.run.incomplete);
 }
 
 /*
@@ -334,8 +334,8 @@ TEST(the_observation_ends_with_the_chunk_in_which_the_tsc_stops)
 	sim.tsc.counter.stuck_at_ps = sim.now_ps + 25 * SIM_PS_PER_MS;
 	observe();
 	assert_in_range(bench.readings[0], 4000000, 4000000 + 25 * NS_PER_MS / 20);
-	assert_in_range(bench.report.interference.observed_ns, 24 * NS_PER_MS, 25 * NS_PER_MS);
-	assert_int_equal(bench.report.interference.gaps, 0);
+	assert_in_range(bench.report.figures.interference.observed_ns, 24 * NS_PER_MS, 25 * NS_PER_MS);
+	assert_int_equal(bench.report.figures.interference.gaps, 0);
 }
 
 TEST(a_step_back_in_the_search_for_gaps_is_the_tscs_fault)
@@ -344,8 +344,8 @@ TEST(a_step_back_in_the_search_for_gaps_is_the_tscs_fault)
 	sim.tsc.counter.backward_at_ps = sim.now_ps + 5 * SIM_PS_PER_MS;
 	sim.tsc.counter.backward_ticks = 5000;
 	observe();
-	assert_int_equal(bench.report.cores[0].tsc.backward, 1);
-	assert_int_equal(bench.report.cores[0].tsc.worst_ticks, 5000 - READ_NS);
-	assert_int_equal(bench.report.cores[0].tsc.reads, bench.readings[0] - WARM_UP - 1 - 10);
-	assert_int_equal(bench.report.interference.gaps, 0);
+	assert_int_equal(bench.report.facts.cores[0].tsc.backward, 1);
+	assert_int_equal(bench.report.facts.cores[0].tsc.worst_ticks, 5000 - READ_NS);
+	assert_int_equal(bench.report.facts.cores[0].tsc.reads, bench.readings[0] - WARM_UP - 1 - 10);
+	assert_int_equal(bench.report.figures.interference.gaps, 0);
 }

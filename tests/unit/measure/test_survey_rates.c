@@ -216,9 +216,9 @@ show_progress(void *context, const char *what, uint64_t done_ns, uint64_t total_
 static struct report_clock *
 find(int clock)
 {
-	for (size_t i = 0; i < bench->report.clock_count; i++)
-		if (strcmp(bench->report.clocks[i].clock.id, ids[clock]) == 0)
-			return &bench->report.clocks[i];
+	for (size_t i = 0; i < bench->report.facts.clock_count; i++)
+		if (strcmp(bench->report.facts.clocks[i].clock.id, ids[clock]) == 0)
+			return &bench->report.facts.clocks[i];
 	fail_msg("no clock %s", ids[clock]);
 	return NULL;
 }
@@ -227,7 +227,7 @@ find(int clock)
 static void
 jump_if_due(void)
 {
-	uint64_t first = bench->survey.tracks[find(RTC) - bench->report.clocks].first.end;
+	uint64_t first = bench->survey.tracks[find(RTC) - bench->report.facts.clocks].first.end;
 
 	if (!first || first == bench->jumped_in || hw_tsc_lfence() - first < bench->tsc_hz / 1000 * bench->jumps_after_ms)
 		return;
@@ -270,19 +270,19 @@ open_clocks(void)
 	memset(bench->devices, 0, sizeof(bench->devices));
 	sim_describe_platform(&bench->platform);
 	report->duration_ns = UINT64_C(100000000);
-	report->options.profile = PROFILE_QUICK;
-	report->version = report->commit = "";
+	report->facts.options.profile = PROFILE_QUICK;
+	report->facts.run.version = report->facts.run.commit = "";
 	for (size_t d = 0; drivers[d]; d++) {
 		struct clock rows[DRIVER_CLOCKS_MAX] = { 0 };
 
 		drivers[d]->open(&bench->platform, &bench->devices[d], rows);
 		for (size_t i = 0; i < drivers[d]->clock_count; i++) {
-			struct report_clock *entry = &report->clocks[report->clock_count];
+			struct report_clock *entry = &report->facts.clocks[report->facts.clock_count];
 
 			if (rows[i].unoffered)
 				continue;
 			entry->clock = rows[i];
-			entry->latency = &bench->latencies[report->clock_count++];
+			entry->latency = &bench->latencies[report->facts.clock_count++];
 		}
 	}
 	bench->smp = (struct smp){ .context = bench, .count = 1 };
@@ -340,13 +340,13 @@ begin(uint64_t access_ps, uint64_t jitter_ps)
 static void
 become_a_guest(void)
 {
-	memcpy(bench->report.hypervisor, "SIM", 4);
+	memcpy(bench->report.facts.machine.hypervisor, "SIM", 4);
 }
 
 static void
 become_a_soak(void)
 {
-	bench->report.options.profile = PROFILE_SOAK;
+	bench->report.facts.options.profile = PROFILE_SOAK;
 	bench->report.duration_ns = 1000000000;
 }
 
@@ -373,7 +373,7 @@ measure(void)
 	measure_window();
 	sim_advance_ps(SIM_PS_PER_S + draw(SIM_PS_PER_S));
 	survey_measure_rates_at_end_of_run(&bench->survey);
-	assert_false(bench->report.incomplete);
+	assert_false(bench->report.facts.run.incomplete);
 }
 
 
@@ -408,9 +408,9 @@ static long double
 pace_of_reference(void)
 {
 	for (int c = HPET; c < CLOCKS; c++)
-		if (strstr(bench->report.tsc_source, ids[c]))
+		if (strstr(bench->report.figures.tsc_source, ids[c]))
 			return pace(c);
-	fail_msg("%s", bench->report.tsc_source);
+	fail_msg("%s", bench->report.figures.tsc_source);
 	return 0;
 }
 
@@ -460,8 +460,8 @@ assert_pairs_hold_the_truth(void)
 {
 	size_t found = 0;
 
-	for (size_t i = 0; i < bench->report.rate_count; i++) {
-		const struct report_rate *rate = &bench->report.rates[i];
+	for (size_t i = 0; i < bench->report.figures.rate_count; i++) {
+		const struct report_rate *rate = &bench->report.figures.rates[i];
 
 		for (int a = 0; a < CLOCKS; a++)
 			for (int b = 0; b < CLOCKS; b++)
@@ -478,7 +478,7 @@ static size_t
 discontinuities(void)
 {
 	analysis_calculate_discontinuities(bench->record, bench->survey.record.length, &bench->report);
-	return bench->report.discontinuity_count;
+	return bench->report.figures.discontinuity_count;
 }
 
 static void
@@ -514,12 +514,13 @@ TEST_FIXTURE(set_up, tear_down);
 static void
 assert_only(const char *rule, const char *clock, int64_t truth_ppm)
 {
-	const struct finding *finding = &bench->report.findings[0];
+	const struct finding *finding = &bench->report.outcomes.findings[0];
 
 	judge();
-	for (size_t i = 1; i < bench->report.finding_count; i++)
-		print_error("%s: %s\n", bench->report.findings[i].rule, bench->report.findings[i].text);
-	assert_int_equal(bench->report.finding_count, 1);
+	for (size_t i = 1; i < bench->report.outcomes.finding_count; i++)
+		print_error("%s: %s\n", bench->report.outcomes.findings[i].rule,
+			    bench->report.outcomes.findings[i].text);
+	assert_int_equal(bench->report.outcomes.finding_count, 1);
 	assert_string_equal(finding->rule, rule);
 	if (clock)
 		assert_string_equal(finding->clock, clock);
@@ -534,8 +535,8 @@ static void
 assert_clean(void)
 {
 	judge();
-	for (size_t i = 0; i < bench->report.finding_count; i++)
-		fail_msg("%s: %s", bench->report.findings[i].rule, bench->report.findings[i].text);
+	for (size_t i = 0; i < bench->report.outcomes.finding_count; i++)
+		fail_msg("%s: %s", bench->report.outcomes.findings[i].rule, bench->report.outcomes.findings[i].text);
 }
 
 /* Gives the TSC its own crystal. The chip set's counters and the RTC are then two independent sources that agree. */
@@ -605,7 +606,7 @@ TEST(a_guests_tsc_that_stops_during_a_sweep_accuses_no_clock)
 		survey_check_jump_of_clock(&bench->survey, 400000);
 		assert_int_equal(discontinuities(), leaps);
 		if (leaps)
-			assert_int_equal(bench->report.discontinuities[0].group_count, 2);
+			assert_int_equal(bench->report.figures.discontinuities[0].group_count, 2);
 		find(PIT)->clock.sample = at_pit.sample;
 	}
 }
@@ -655,9 +656,9 @@ TEST(a_tsc_that_jumps_during_a_reading_of_the_pm_timer_is_named_and_not_the_rtc)
 		survey_read_and_compare_clocks(&bench->survey);
 	}
 	judge();
-	assert_int_equal(bench->report.finding_count, 1);
-	assert_string_equal(bench->report.findings[0].rule, "clock-jumped");
-	assert_string_equal(bench->report.findings[0].clock, "tsc");
+	assert_int_equal(bench->report.outcomes.finding_count, 1);
+	assert_string_equal(bench->report.outcomes.findings[0].rule, "clock-jumped");
+	assert_string_equal(bench->report.outcomes.findings[0].clock, "tsc");
 	find(PM)->clock.sample = at_pm.sample;
 }
 
@@ -671,7 +672,7 @@ TEST(the_interval_of_a_jump_includes_a_part_that_was_overlooked)
 	size_t seen = 0;
 
 	for (uint64_t early_ms = 100; early_ms <= 700; early_ms += 100) {
-		const struct report_discontinuity *row = &bench->report.discontinuities[0];
+		const struct report_discontinuity *row = &bench->report.figures.discontinuities[0];
 		size_t alone;
 
 		begin_as_a_guest();
@@ -710,7 +711,7 @@ TEST(after_a_jump_the_interval_of_a_guests_rtc_contains_its_rate_if_an_edge_was_
 
 		begin_as_a_guest();
 		measure_window();
-		rtc = &bench->survey.steps.clocks[find(RTC) - bench->report.clocks];
+		rtc = &bench->survey.steps.clocks[find(RTC) - bench->report.facts.clocks];
 		sim.rtc.late_max_ps = 10 * SIM_PS_PER_MS;
 		bench->leap_ps = 3 * SIM_PS_PER_S;
 		bench->leaps_at_ps = bench->changes_at_ps = sim.now_ps + (i + 1) * SIM_PS_PER_S;
@@ -783,11 +784,11 @@ TEST(an_rtc_that_is_far_off_is_named_if_the_first_half_of_the_window_confirms_it
 		survey_measure_rates_at_end_of_run(&bench->survey);
 		if (stops) {
 			judge();
-			assert_int_equal(bench->report.finding_count, 0);
+			assert_int_equal(bench->report.outcomes.finding_count, 0);
 		} else {
 			assert_true(sim.now_ps - from_ps < 3 * SIM_PS_PER_S);
 			assert_only("rate-wrong", "rtc", 20000);
-			assert_int_equal(bench->report.note_count, 0);
+			assert_int_equal(bench->report.facts.note_count, 0);
 		}
 	}
 }
@@ -842,12 +843,12 @@ TEST(the_option_tsc_hz_replaces_the_rate_in_cpuid)
 {
 	bench->off_tenths[TSC] = -200000;
 	begin_healthy();
-	bench->report.options.tsc_hz = bench->tsc_hz;
+	bench->report.facts.options.tsc_hz = bench->tsc_hz;
 	measure();
 	assert_clean();
 	bench->off_tenths[TSC] = 0;
 	begin_healthy();
-	bench->report.options.tsc_hz = bench->tsc_hz - bench->tsc_hz / 1000;
+	bench->report.facts.options.tsc_hz = bench->tsc_hz - bench->tsc_hz / 1000;
 	measure();
 	assert_only("rate-wrong", "tsc", 1001);
 }
@@ -858,7 +859,7 @@ TEST(the_option_tsc_hz_replaces_the_rate_in_cpuid)
  */
 TEST(a_hosts_rtc_that_differs_from_the_tsc_does_not_accuse_the_tsc)
 {
-	const struct finding *finding = &bench->report.findings[0];
+	const struct finding *finding = &bench->report.outcomes.findings[0];
 
 	bench->off_tenths[HPET] = bench->off_tenths[PM] = bench->off_tenths[PIT] = bench->off_tenths[RTC] = 300000;
 	begin_as_a_guest();
@@ -892,7 +893,7 @@ TEST(the_advice_on_a_disagreement_names_only_unused_options)
 		find(RTC)->clock.state = CLOCK_ABSENT;
 		measure();
 		assert_only("rate-disagree", NULL, 1000);
-		assert_string_equal(rules_get_advice(&bench->report.findings[0]), given[guest]);
+		assert_string_equal(rules_get_advice(&bench->report.outcomes.findings[0]), given[guest]);
 	}
 }
 
@@ -925,9 +926,10 @@ TEST(a_clock_whose_wraps_are_not_in_a_full_record_has_no_rate_after_the_window_a
 		survey_measure_rates_at_end_of_run(&bench->survey);
 		assert_true(find(HPET)->since_ns != 0);
 		assert_int_equal(find(PM)->since_ns != 0, !full);
-		assert_int_equal(bench->report.note_count, full);
+		assert_int_equal(bench->report.facts.note_count, full);
 		if (full)
-			assert_string_equal(bench->report.notes[0], "The rate of acpi_pm from the rate window to the end of the "
+			assert_string_equal(bench->report.facts.notes[0],
+					    "The rate of acpi_pm from the rate window to the end of the "
 					    "run is not known, because the record had no space for the readings that count its wraps.");
 	}
 }
@@ -936,8 +938,8 @@ TEST(an_emulated_tsc_that_is_moved_ahead_adds_no_finding_and_hides_none)
 {
 	for (int c = TSC; c <= PM; c++) {
 		begin_healthy();
-		strcpy(bench->report.accelerator, "tcg");
-		bench->report.cores_started = 2;
+		strcpy(bench->report.facts.machine.accelerator, "tcg");
+		bench->report.facts.machine.cores_started = 2;
 		measure_window();
 		if (c != TSC)
 			sim_counter_speed_up(counter_of(c), -1000);
@@ -948,7 +950,7 @@ TEST(an_emulated_tsc_that_is_moved_ahead_adds_no_finding_and_hides_none)
 			judge();
 		else
 			assert_only("rate-changed", ids[c], -1000);
-		assert_int_equal(bench->report.finding_count, c != TSC);
+		assert_int_equal(bench->report.outcomes.finding_count, c != TSC);
 	}
 }
 
@@ -991,7 +993,7 @@ TEST(a_jump_while_the_window_waits_for_its_last_edge_is_in_no_rate)
 	sim_advance_ps(SIM_PS_PER_S);
 	survey_measure_rates_at_end_of_run(&bench->survey);
 	for (int c = HPET; c < RTC; c++) {
-		const struct survey_track *track = &bench->survey.tracks[find(c) - bench->report.clocks];
+		const struct survey_track *track = &bench->survey.tracks[find(c) - bench->report.facts.clocks];
 
 		assert_true(track->batch_count > 4);
 		assert_false(find(c)->implied_since.known || find(c)->change_since.known);
@@ -1009,7 +1011,7 @@ TEST(a_preemption_after_a_jump_leaves_the_other_clocks_rates_known)
 
 	begin_healthy();
 	measure_window();
-	pm = &bench->survey.steps.clocks[find(PM) - bench->report.clocks].implied;
+	pm = &bench->survey.steps.clocks[find(PM) - bench->report.facts.clocks].implied;
 	sim_advance_ps(SIM_PS_PER_S);
 	sim.hpet.counter.origin_ticks += 1000000; /* the HPET jumps forward by 100 ms */
 	/* more readings than until the jump is noticed, so the preemption comes while rates are measured again */
@@ -1024,9 +1026,9 @@ TEST(a_preemption_after_a_jump_leaves_the_other_clocks_rates_known)
 	}
 	judge();
 	assert_int_equal(discontinuities(), 1);
-	assert_int_equal(bench->report.finding_count, 1);
-	assert_string_equal(bench->report.findings[0].rule, "clock-jumped");
-	assert_string_equal(bench->report.findings[0].clock, "hpet");
+	assert_int_equal(bench->report.outcomes.finding_count, 1);
+	assert_string_equal(bench->report.outcomes.findings[0].rule, "clock-jumped");
+	assert_string_equal(bench->report.outcomes.findings[0].clock, "hpet");
 }
 
 TEST(a_clock_that_stops_is_stuck_and_its_rate_from_before_is_kept)
@@ -1040,8 +1042,8 @@ TEST(a_clock_that_stops_is_stuck_and_its_rate_from_before_is_kept)
 	assert_in_range(report_run_time_ns(&bench->report, find(PM)->failed_tsc), 4000000000, 7000000000);
 	assert_holds_ppb(&find(PM)->error, 0);
 	judge();
-	assert_int_equal(bench->report.finding_count, 1);
-	assert_string_equal(bench->report.findings[0].rule, "clock-stuck");
+	assert_int_equal(bench->report.outcomes.finding_count, 1);
+	assert_string_equal(bench->report.outcomes.findings[0].rule, "clock-stuck");
 }
 
 /*
@@ -1091,7 +1093,7 @@ TEST(a_counter_that_is_lower_at_the_end_than_in_the_window_stepped_back)
 		begin_healthy();
 		sim.rtc.ahead_ps = 10 * SIM_PS_PER_S;
 		measure_window();
-		for (size_t i = 0; i < bench->report.clock_count; i++)
+		for (size_t i = 0; i < bench->report.facts.clock_count; i++)
 			bench->survey.steps.clocks[i].implied.value = 0;
 		sim_advance_ps(2 * SIM_PS_PER_S);
 		if (clock == HPET)
@@ -1109,9 +1111,10 @@ TEST(a_counter_that_is_lower_at_the_end_than_in_the_window_stepped_back)
 static const struct report_rate *
 pair(const char *a, const char *b)
 {
-	for (size_t i = 0; i < bench->report.rate_count; i++)
-		if (strcmp(bench->report.rates[i].a, a) == 0 && strcmp(bench->report.rates[i].b, b) == 0)
-			return &bench->report.rates[i];
+	for (size_t i = 0; i < bench->report.figures.rate_count; i++)
+		if (strcmp(bench->report.figures.rates[i].a, a) == 0 &&
+		    strcmp(bench->report.figures.rates[i].b, b) == 0)
+			return &bench->report.figures.rates[i];
 	fail_msg("no pair %s, %s", a, b);
 	return NULL;
 }
@@ -1138,7 +1141,8 @@ TEST(the_rounding_of_a_nominal_rate_is_part_of_each_interval)
 		measure_for(1000 * SIM_PS_PER_S);
 		tsc = &find(TSC)->measured;
 		if (bench->tsc_hz * 1000 < tsc->low || bench->tsc_hz * 1000 > tsc->high)
-			fail_msg("%u: %s: %llu to %llu", i, bench->report.tsc_source, (unsigned long long)tsc->low,
+			fail_msg("%u: %s: %llu to %llu", i, bench->report.figures.tsc_source,
+				 (unsigned long long)tsc->low,
 				 (unsigned long long)tsc->high);
 		if (!gone[0])
 			assert_true(pair("hpet", "acpi_pm")->same_source);
@@ -1177,7 +1181,7 @@ TEST(a_soak_whose_tsc_changed_reports_the_rates_of_the_window)
 	become_a_soak();
 	measure_window();
 	window = find(HPET)->implied;
-	for (size_t i = 0; i < bench->report.clock_count; i++)
+	for (size_t i = 0; i < bench->report.facts.clock_count; i++)
 		/* discards the rates of all comparisons, as on a host that is so busy that none of them gives a rate */
 		bench->survey.steps.clocks[i].implied.value = 0;
 	sim_advance_ps(90 * SIM_PS_PER_S);
@@ -1219,7 +1223,7 @@ TEST(progress_is_shown_once_a_second_and_does_not_disturb_the_rates)
 	for (unsigned without_edges = 0; without_edges < 2; without_edges++) {
 		begin_healthy();
 		/* the window of a quick run could end early, so this is a standard run */
-		bench->report.options.profile = PROFILE_STANDARD;
+		bench->report.facts.options.profile = PROFILE_STANDARD;
 		bench->report.duration_ns = 400 * SURVEY_NS_PER_MS; /* the window then takes 4 s */
 		bench->draw_ps = 40 * SIM_PS_PER_MS;
 		bench->shown = 0;
@@ -1258,7 +1262,7 @@ TEST(the_window_grows_with_the_duration)
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		bench->report.options.profile = rows[i].profile;
+		bench->report.facts.options.profile = rows[i].profile;
 		bench->report.duration_ns = rows[i].duration_ms * SURVEY_NS_PER_MS;
 		assert_int_equal(survey_rate_window_ns(&bench->report), rows[i].window_ms * SURVEY_NS_PER_MS);
 	}

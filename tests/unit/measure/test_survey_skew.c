@@ -138,9 +138,9 @@ open_bench_of(void (*start)(size_t cores), size_t cores, enum pair_schedule wide
 	start(cores);
 	bench.smp = threads_smp;
 	bench.smp.run_some = run_some;
-	bench.report.options.profile = PROFILE_QUICK;
-	bench.report.core_count = cores;
-	bench.report.tsc = (struct rate){ hz, 1 };
+	bench.report.facts.options.profile = PROFILE_QUICK;
+	bench.report.facts.core_count = cores;
+	bench.report.figures.tsc = (struct rate){ hz, 1 };
 	bench.survey = (struct survey){
 		.report = &bench.report,
 		.smp = &bench.smp,
@@ -156,7 +156,7 @@ open_bench_of(void (*start)(size_t cores), size_t cores, enum pair_schedule wide
 		.buffer.latency = &bench.scratch,
 		.tsc.resolution_ticks = 1,
 	};
-	scale_init(&bench.survey.scale, bench.report.tsc);
+	scale_init(&bench.survey.scale, bench.report.figures.tsc);
 	bench.memory = aligned_alloc(PINGPONG_LINE, bytes);
 	assert_non_null(bench.memory);
 	memset(bench.memory, 0, bytes);
@@ -165,7 +165,7 @@ open_bench_of(void (*start)(size_t cores), size_t cores, enum pair_schedule wide
 	record_put(&bench.survey.record, RECORD_SCALE, &(struct record_scale){ .hz_num = hz, .hz_den = 1, .step_ticks = 1 },
 		   NULL, 0);
 	for (size_t i = 0; i < cores; i++)
-		bench.report.cores[i].apic_id = ID_OF(i);
+		bench.report.facts.cores[i].apic_id = ID_OF(i);
 }
 
 static void
@@ -198,13 +198,13 @@ run_pass(void (*pass)(struct survey *survey))
 static struct offset
 offset_of(size_t core)
 {
-	return report_get_core_offset(&bench.report.skew.passes[0], &bench.report.cores[core]);
+	return report_get_core_offset(&bench.report.figures.skew.passes[0], &bench.report.facts.cores[core]);
 }
 
 static struct offset
 drift_of(size_t core)
 {
-	return report_get_core_drift(&bench.report, &bench.report.cores[core]);
+	return report_get_core_drift(&bench.report, &bench.report.facts.cores[core]);
 }
 
 /*
@@ -223,7 +223,7 @@ assert_offset_holds(size_t core, int64_t truth)
 static void
 all_pairs_of(void (*start)(size_t cores), size_t cores)
 {
-	const struct report_skew *skew = &bench.report.skew;
+	const struct report_skew *skew = &bench.report.figures.skew;
 
 	open_bench_of(start, cores, PAIR_SCHEDULE_ALL, GHZ);
 	run_pass(survey_measure_offsets);
@@ -242,13 +242,13 @@ all_pairs_of(void (*start)(size_t cores), size_t cores)
 	assert_in_range(skew->passes[0].offsets.begin_tsc, THREADS_WORLD_0, skew->passes[0].offsets.end_tsc - 1);
 	assert_in_range(skew->passes[0].offsets.end_tsc, skew->passes[0].offsets.begin_tsc + 1, threads_get_time_ticks());
 	for (size_t i = 0; i < cores; i++) {
-		assert_int_equal(bench.report.cores[i].pingpongs, cores - 1);
+		assert_int_equal(bench.report.facts.cores[i].pingpongs, cores - 1);
 		assert_int_equal(skew->core_of[i], i);
 		assert_false(skew->passes[0].outlier[i]);
 		assert_offset_holds(i, 0);
 	}
-	assert_false(bench.report.incomplete);
-	assert_int_equal(bench.report.note_count, 0);
+	assert_false(bench.report.facts.run.incomplete);
+	assert_int_equal(bench.report.facts.note_count, 0);
 }
 
 TEST(one_core_has_no_pair)
@@ -257,9 +257,9 @@ TEST(one_core_has_no_pair)
 	run_pass(survey_measure_offsets);
 	survey_measure_contended_latencies(&bench.survey);
 	survey_check_for_warps(&bench.survey);
-	assert_false(bench.report.skew.pass_count > 0);
-	assert_false(bench.report.skew.locked.measured);
-	assert_false(bench.report.skew.lock_free.measured);
+	assert_false(bench.report.figures.skew.pass_count > 0);
+	assert_false(bench.report.figures.skew.locked.measured);
+	assert_false(bench.report.figures.skew.lock_free.measured);
 	assert_int_equal(threads_count_batches(), 0);
 }
 
@@ -287,19 +287,19 @@ TEST(all_2016_pairs_of_64_cores_are_measured_in_63_rounds)
 static void
 assert_whole_star(size_t cores)
 {
-	const struct report_skew *skew = &bench.report.skew;
+	const struct report_skew *skew = &bench.report.figures.skew;
 
 	assert_int_equal(skew->passes[0].offsets.kind, PAIR_SCHEDULE_STAR);
 	assert_int_equal(skew->passes[0].rounds, cores - 1);
 	assert_int_equal(skew->passes[0].pingpongs, cores - 1);
 	assert_int_equal(skew->passes[0].concurrency, 1);
-	assert_int_equal(bench.report.cores[0].pingpongs, cores - 1);
+	assert_int_equal(bench.report.facts.cores[0].pingpongs, cores - 1);
 	for (size_t i = 1; i < cores; i++) {
-		assert_int_equal(bench.report.cores[i].pingpongs, 1);
+		assert_int_equal(bench.report.facts.cores[i].pingpongs, 1);
 		assert_offset_holds(i, 0);
 	}
 	assert_int_equal(skew->warps, 0);
-	assert_int_equal(bench.report.note_count, 0);
+	assert_int_equal(bench.report.facts.note_count, 0);
 }
 
 /*
@@ -312,10 +312,10 @@ TEST(a_quick_run_of_255_slow_cores_measures_a_star_schedule_and_says_so)
 	bench.batch_ticks = 20 * TICKS_PER_MS;
 	run_pass(survey_measure_offsets);
 	assert_whole_star(255);
-	assert_non_null(strstr(bench.report.skew.kind_reason, "longer than this profile allows"));
+	assert_non_null(strstr(bench.report.figures.skew.kind_reason, "longer than this profile allows"));
 	run_pass(survey_measure_offsets);
-	assert_true(bench.report.skew.pass_count > 1);
-	assert_int_equal(bench.report.skew.passes[1].offsets.kind, PAIR_SCHEDULE_STAR);
+	assert_true(bench.report.figures.skew.pass_count > 1);
+	assert_int_equal(bench.report.figures.skew.passes[1].offsets.kind, PAIR_SCHEDULE_STAR);
 }
 
 /* The 15 pairs take 5 to 15 batches of one second. A quick run does not allow so much time, but a standard run does. */
@@ -324,14 +324,14 @@ TEST(six_very_slow_cores_have_a_star_schedule_in_a_quick_run_only)
 	open_bench(6, PAIR_SCHEDULE_ALL, GHZ);
 	bench.batch_ticks = 1000 * TICKS_PER_MS;
 	run_pass(survey_measure_offsets);
-	assert_int_equal(bench.report.skew.passes[0].offsets.kind, PAIR_SCHEDULE_STAR);
+	assert_int_equal(bench.report.figures.skew.passes[0].offsets.kind, PAIR_SCHEDULE_STAR);
 	close_bench(state);
 	open_bench(6, PAIR_SCHEDULE_ALL, GHZ);
 	bench.batch_ticks = 1000 * TICKS_PER_MS;
-	bench.report.options.profile = PROFILE_STANDARD;
+	bench.report.facts.options.profile = PROFILE_STANDARD;
 	run_pass(survey_measure_offsets);
-	assert_int_equal(bench.report.skew.passes[0].offsets.kind, PAIR_SCHEDULE_ALL);
-	assert_int_equal(bench.report.skew.passes[0].pingpongs, 15);
+	assert_int_equal(bench.report.figures.skew.passes[0].offsets.kind, PAIR_SCHEDULE_ALL);
+	assert_int_equal(bench.report.figures.skew.passes[0].pingpongs, 15);
 }
 
 TEST(without_memory_for_all_pairs_1024_cores_have_a_star_schedule)
@@ -340,7 +340,7 @@ TEST(without_memory_for_all_pairs_1024_cores_have_a_star_schedule)
 	bench.batch_ticks = 3 * TICKS_PER_MS; /* the pass takes 3.07 s, so no time is left to repeat ping-pongs */
 	run_pass(survey_measure_offsets);
 	assert_whole_star(1024);
-	assert_non_null(strstr(bench.report.skew.kind_reason, "not enough memory"));
+	assert_non_null(strstr(bench.report.figures.skew.kind_reason, "not enough memory"));
 	/*
 	 * Without a rehearsal (a trial run), the survey does not know whether pairs can be measured at the same time.
 	 * Therefore each pair was measured alone.
@@ -359,8 +359,8 @@ TEST(one_delayed_batch_of_the_rehearsal_does_not_cause_a_star_schedule)
 		bench.held_up_batches = 1;
 		bench.held_up_ticks = 2000 * TICKS_PER_MS;
 		run_pass(survey_measure_offsets);
-		assert_int_equal(bench.report.skew.passes[0].offsets.kind, PAIR_SCHEDULE_ALL);
-		assert_int_equal(bench.report.skew.passes[0].pingpongs, 120);
+		assert_int_equal(bench.report.figures.skew.passes[0].offsets.kind, PAIR_SCHEDULE_ALL);
+		assert_int_equal(bench.report.figures.skew.passes[0].pingpongs, 120);
 		close_bench(state);
 	}
 	open_bench(16, PAIR_SCHEDULE_ALL, GHZ);
@@ -377,8 +377,8 @@ TEST(few_pairs_that_were_all_rehearsed_in_time_do_not_cause_a_star_schedule)
 	bench.held_up_batches = 2;
 	bench.held_up_ticks = 1200 * TICKS_PER_MS;
 	run_pass(survey_measure_offsets);
-	assert_int_equal(bench.report.skew.passes[0].offsets.kind, PAIR_SCHEDULE_ALL);
-	assert_int_equal(bench.report.skew.passes[0].pingpongs, 3);
+	assert_int_equal(bench.report.figures.skew.passes[0].offsets.kind, PAIR_SCHEDULE_ALL);
+	assert_int_equal(bench.report.figures.skew.passes[0].pingpongs, 3);
 }
 
 /* 12 batches of half a second take 6 s, which is twice the time limit of a quick run. */
@@ -387,14 +387,14 @@ TEST(a_pass_that_takes_twice_its_time_limit_keeps_its_results)
 	open_bench(16, PAIR_SCHEDULE_ALL, GHZ);
 	bench.batch_ticks = 500 * TICKS_PER_MS;
 	run_pass(survey_measure_offsets);
-	assert_int_equal(bench.report.skew.passes[0].offsets.kind, PAIR_SCHEDULE_STAR);
-	assert_int_equal(bench.report.skew.passes[0].pingpongs, 12);
-	assert_int_equal(bench.report.skew.passes[0].rounds, 12);
+	assert_int_equal(bench.report.figures.skew.passes[0].offsets.kind, PAIR_SCHEDULE_STAR);
+	assert_int_equal(bench.report.figures.skew.passes[0].pingpongs, 12);
+	assert_int_equal(bench.report.figures.skew.passes[0].rounds, 12);
 	assert_true(offset_is_known(offset_of(12)));
 	assert_false(offset_is_known(offset_of(13)));
-	assert_int_equal(bench.report.note_count, 1);
-	assert_non_null(strstr(bench.report.notes[0], "stopped after 6 s, with 12 of 15 rounds"));
-	assert_false(bench.report.incomplete);
+	assert_int_equal(bench.report.facts.note_count, 1);
+	assert_non_null(strstr(bench.report.facts.notes[0], "stopped after 6 s, with 12 of 15 rounds"));
+	assert_false(bench.report.facts.run.incomplete);
 }
 
 /* 12 rounds of half a second end exactly at the limit of 6 s. A pass with 13 rounds is cut short. */
@@ -404,27 +404,27 @@ TEST(a_pass_that_ends_with_its_last_batch_was_not_cut_short)
 		open_bench(cores, PAIR_SCHEDULE_STAR, GHZ);
 		bench.batch_ticks = 500 * TICKS_PER_MS;
 		run_pass(survey_measure_offsets);
-		assert_int_equal(bench.report.skew.passes[0].pingpongs, 12);
-		assert_int_equal(bench.report.note_count, cores - 13);
+		assert_int_equal(bench.report.figures.skew.passes[0].pingpongs, 12);
+		assert_int_equal(bench.report.facts.note_count, cores - 13);
 		if (cores == 13)
 			close_bench(state);
 	}
-	assert_non_null(strstr(bench.report.notes[0], "stopped after 6 s, with 12 of 13 rounds"));
+	assert_non_null(strstr(bench.report.facts.notes[0], "stopped after 6 s, with 12 of 13 rounds"));
 }
 
 TEST(the_deadline_keeps_the_results_of_a_pass)
 {
-	const struct report_skew *skew = &bench.report.skew;
+	const struct report_skew *skew = &bench.report.figures.skew;
 	size_t count = 0;
 
 	open_bench(8, PAIR_SCHEDULE_ALL, GHZ);
 	bench.expires_pingpongs = 3;
 	run_pass(survey_measure_offsets);
-	assert_true(bench.report.incomplete);
+	assert_true(bench.report.facts.run.incomplete);
 	assert_true(skew->pass_count > 0);
 	/* core 1 has seven of the 28 pairs, and the deadline passes after its third ping-pong */
 	assert_in_range(skew->passes[0].pingpongs, 5, 19);
-	assert_int_equal(bench.report.cores[1].pingpongs, 3);
+	assert_int_equal(bench.report.facts.cores[1].pingpongs, 3);
 	for (size_t a = 0; a < 8; a++)
 		for (size_t b = a + 1; b < 8; b++)
 			count += offset_is_known(offsets_get_offset(&skew->passes[0].offsets, a, b));
@@ -437,7 +437,7 @@ TEST(the_deadline_keeps_the_results_of_a_pass)
 
 TEST(a_core_a_billion_ticks_ahead_is_the_outlier)
 {
-	const struct report_skew *skew = &bench.report.skew;
+	const struct report_skew *skew = &bench.report.figures.skew;
 
 	open_bench(5, PAIR_SCHEDULE_ALL, GHZ);
 	threads_cores[3].offset_ticks = 1000000000;
@@ -510,10 +510,10 @@ TEST(a_rehearsal_is_recorded_outside_of_a_pass_and_its_warps_count)
 	assert_int_equal(count_outside(false, &last), 1);
 	assert_int_equal(last.trips, 200);
 	assert_int_equal(count_outside(true, &last), 0);
-	assert_int_equal(bench.report.skew.passes[0].pingpongs, 1);
-	assert_int_equal(bench.report.skew.passes[0].again, 0);
+	assert_int_equal(bench.report.figures.skew.passes[0].pingpongs, 1);
+	assert_int_equal(bench.report.figures.skew.passes[0].again, 0);
 	assert_int_equal(last.warps, 200);
-	assert_int_equal(bench.report.skew.warps, 400);
+	assert_int_equal(bench.report.figures.skew.warps, 400);
 }
 
 /* A soak may have any number of rounds, so the record has only one sum for each core. */
@@ -526,11 +526,11 @@ TEST(rounds_of_a_soak_are_recorded_as_one_sum_for_each_core)
 
 	open_bench(3, PAIR_SCHEDULE_ALL, GHZ);
 	assert_non_null(memory);
-	series_init(&bench.report.series, memory, 1, 3, 4, GHZ);
-	series_start_row(&bench.report.series, threads_get_time_ticks());
+	series_init(&bench.report.facts.series, memory, 1, 3, 4, GHZ);
+	series_start_row(&bench.report.facts.series, threads_get_time_ticks());
 	threads_cores[2].offset_ticks = -1000000000;
 	run_pass(survey_measure_offsets);
-	warps = bench.report.skew.warps;
+	warps = bench.report.figures.skew.warps;
 	run_pass(survey_measure_soak_row_offsets);
 	assert_int_equal(count_outside(true, &last), 2);
 	length = bench.survey.record.length;
@@ -542,10 +542,10 @@ TEST(rounds_of_a_soak_are_recorded_as_one_sum_for_each_core)
 	assert_int_equal(last.second, 2);
 	assert_int_equal(last.trips, 600);
 	assert_in_range(last.warps, 590, 600);
-	assert_int_equal(bench.report.skew.warps, warps + last.warps);
+	assert_int_equal(bench.report.figures.skew.warps, warps + last.warps);
 	assert_true(-1001000000 <= last.least_to_second && last.least_to_second < -1000900000);
 	assert_true(1000000000 <= last.least_to_first && last.least_to_first < 1000100000);
-	assert_true(offset_is_known(series_get_open_row(&bench.report.series)->offsets[2]));
+	assert_true(offset_is_known(series_get_open_row(&bench.report.facts.series)->offsets[2]));
 	free(memory);
 }
 
@@ -567,7 +567,7 @@ open_bench_with_spoilt_pair(uint64_t pingpongs)
 static uint64_t
 width_of_spoilt_pair(void)
 {
-	struct offset offset = offsets_get_offset(&bench.report.skew.passes[0].offsets, 1, 3);
+	struct offset offset = offsets_get_offset(&bench.report.figures.skew.passes[0].offsets, 1, 3);
 
 	assert_true(offset_is_known(offset));
 	return (uint64_t)(offset.high - offset.low);
@@ -575,7 +575,7 @@ width_of_spoilt_pair(void)
 
 TEST(a_pair_whose_first_pingpong_was_disturbed_is_narrow_after_a_second)
 {
-	const struct report_skew *skew = &bench.report.skew;
+	const struct report_skew *skew = &bench.report.figures.skew;
 
 	open_bench_with_spoilt_pair(1);
 	threads_cores[3].offset_ticks = 2000;
@@ -586,9 +586,9 @@ TEST(a_pair_whose_first_pingpong_was_disturbed_is_narrow_after_a_second)
 	assert_offset_holds(3, 2000);
 	/* one ping-pong for each pair; second ping-pongs are counted in skew->passes[0].again */
 	assert_int_equal(skew->passes[0].pingpongs, 6);
-	assert_int_equal(bench.report.cores[3].pingpongs, 3);
+	assert_int_equal(bench.report.facts.cores[3].pingpongs, 3);
 	assert_int_equal(skew->passes[0].summary.contradictions, 0);
-	assert_int_equal(bench.report.note_count, 0);
+	assert_int_equal(bench.report.facts.note_count, 0);
 }
 
 TEST(a_pair_that_is_always_disturbed_has_one_more_pingpong)
@@ -597,8 +597,8 @@ TEST(a_pair_that_is_always_disturbed_has_one_more_pingpong)
 	run_pass(survey_measure_offsets);
 	assert_true(width_of_spoilt_pair() >= LATE_TICKS);
 	assert_in_range(bench.spoilt.count, 2, 1 + 3 * 6);
-	assert_in_range(bench.report.skew.passes[0].again, 1, 3 * 6);
-	assert_int_equal(bench.report.skew.passes[0].pingpongs, 6);
+	assert_in_range(bench.report.figures.skew.passes[0].again, 1, 3 * 6);
+	assert_int_equal(bench.report.figures.skew.passes[0].pingpongs, 6);
 	assert_offset_holds(3, 0);
 }
 
@@ -609,8 +609,8 @@ TEST(a_pair_without_a_first_pingpong_has_another)
 	run_pass(survey_measure_offsets);
 	assert_true(bench.spoilt.count > 2);
 	assert_in_range(width_of_spoilt_pair(), 1, LATE_TICKS - 1);
-	assert_int_equal(bench.report.skew.passes[0].pingpongs, 6);
-	assert_int_equal(bench.report.skew.passes[0].summary.pairs, 6);
+	assert_int_equal(bench.report.figures.skew.passes[0].pingpongs, 6);
+	assert_int_equal(bench.report.figures.skew.passes[0].summary.pairs, 6);
 }
 
 /*
@@ -625,9 +625,9 @@ TEST(a_pair_without_a_result_has_another_pingpong_before_wide_pairs)
 	threads_cores[1].late_ticks = LATE_TICKS;
 	bench.batch_ticks = 460 * TICKS_PER_MS;
 	run_pass(survey_measure_offsets);
-	assert_int_equal(bench.report.skew.passes[0].offsets.kind, PAIR_SCHEDULE_ALL);
-	assert_int_equal(bench.report.skew.passes[0].pingpongs, 6);
-	assert_int_equal(bench.report.skew.passes[0].again, 0);
+	assert_int_equal(bench.report.figures.skew.passes[0].offsets.kind, PAIR_SCHEDULE_ALL);
+	assert_int_equal(bench.report.figures.skew.passes[0].pingpongs, 6);
+	assert_int_equal(bench.report.figures.skew.passes[0].again, 0);
 }
 
 /*
@@ -638,14 +638,14 @@ TEST(pairs_have_another_pingpong_only_while_the_budget_lasts_and_for_10_s_at_mos
 {
 	for (unsigned quick = 0; quick < 2; quick++) {
 		open_bench_with_spoilt_pair(UINT64_MAX);
-		bench.report.options.profile = quick ? PROFILE_QUICK : PROFILE_STANDARD;
+		bench.report.facts.options.profile = quick ? PROFILE_QUICK : PROFILE_STANDARD;
 		bench.spoilt.first = ALL;
 		bench.spoilt.missed = true;
 		bench.batch_ticks = (quick ? 600 : 2500) * TICKS_PER_MS;
 		run_pass(survey_measure_offsets);
 		assert_int_equal(bench.survey.passes.kind, PAIR_SCHEDULE_ALL);
 		assert_int_equal(bench.spoilt.count, quick ? 5 : 7);
-		assert_false(bench.report.skew.pass_count > 0);
+		assert_false(bench.report.figures.skew.pass_count > 0);
 		if (!quick)
 			close_bench(state);
 	}
@@ -661,7 +661,7 @@ pair_that_moves(int64_t moved_ticks)
 	open_bench_with_spoilt_pair(1);
 	bench.spoilt.moves_ticks = moved_ticks;
 	run_pass(survey_measure_offsets);
-	return offsets_get_offset(&bench.report.skew.passes[0].offsets, 1, 3);
+	return offsets_get_offset(&bench.report.figures.skew.passes[0].offsets, 1, 3);
 }
 
 /*
@@ -692,7 +692,7 @@ TEST(the_interval_of_a_pair_that_moved_contains_one_of_its_offsets)
  */
 TEST(a_tsc_that_moves_before_the_second_pingpong_is_reported_as_contradiction)
 {
-	const struct offsets_summary *summary = &bench.report.skew.passes[0].summary;
+	const struct offsets_summary *summary = &bench.report.figures.skew.passes[0].summary;
 
 	open_bench_with_spoilt_pair(1);
 	bench.spoilt.moves_ticks = 1000000000;
@@ -722,7 +722,7 @@ TEST(whenever_a_tsc_steps_each_interval_contains_the_old_or_the_new_offset)
 	size_t in_pingpongs = 0;
 
 	for (unsigned i = 0; i < 300; i++) {
-		const struct report_skew *skew = &bench.report.skew;
+		const struct report_skew *skew = &bench.report.figures.skew;
 		int64_t ticks = i % 2 ? 1000000 : -1000000;
 
 		step(ticks, 5000 + 16 * i);
@@ -734,7 +734,7 @@ TEST(whenever_a_tsc_steps_each_interval_contains_the_old_or_the_new_offset)
 		}
 		/* one ping-pong for each pair; second ping-pongs are counted in skew->passes[0].again */
 		assert_int_equal(skew->passes[0].pingpongs, 6);
-		assert_int_equal(bench.report.cores[3].pingpongs, 3);
+		assert_int_equal(bench.report.facts.cores[3].pingpongs, 3);
 		assert_in_range(skew->passes[0].summary.contradictions, 0, 3); /* at most core 3's three pairs can contradict */
 		if (i < 299)
 			close_bench(state);
@@ -747,7 +747,7 @@ TEST(whenever_a_tsc_steps_each_interval_contains_the_old_or_the_new_offset)
 /* In 10^12 ticks, a drift of 50 ppm is 50 million ticks, against which round trips are negligible. */
 TEST(a_core_that_runs_50_ppm_fast_drifts_and_the_others_do_not)
 {
-	const struct report_skew *skew = &bench.report.skew;
+	const struct report_skew *skew = &bench.report.figures.skew;
 
 	open_bench(4, PAIR_SCHEDULE_ALL, GHZ);
 	threads_cores[2].drift_ppb = 50000;
@@ -767,22 +767,23 @@ TEST(a_core_that_runs_50_ppm_fast_drifts_and_the_others_do_not)
 	}
 	assert_true(drift_of(2).low > 0);
 	assert_int_equal(skew->passes[0].pingpongs, 6); /* the ping-pongs of the first pass only */
-	assert_int_equal(bench.report.cores[2].pingpongs, 3);
+	assert_int_equal(bench.report.facts.cores[2].pingpongs, 3);
 }
 
 static const char *
 drift_told(void)
 {
 	judge_report(&bench.report);
-	assert_int_equal(bench.report.finding_count, 1);
-	assert_string_equal(bench.report.findings[0].rule, bench.report.cores[2].stepped ? "tsc-offset" : "tsc-drift");
-	assert_int_equal(bench.report.findings[0].core, ID_OF(2));
-	if (bench.report.cores[2].stepped) {
+	assert_int_equal(bench.report.outcomes.finding_count, 1);
+	assert_string_equal(bench.report.outcomes.findings[0].rule, bench.report.facts.cores[2].stepped ? "tsc-offset" :
+			    "tsc-drift");
+	assert_int_equal(bench.report.outcomes.findings[0].core, ID_OF(2));
+	if (bench.report.facts.cores[2].stepped) {
 		/* 50,000,000 ticks of 1 GHz */
-		assert_in_range(bench.report.findings[0].low, 49990000, 50000000);
-		assert_in_range(bench.report.findings[0].high, 50000000, 50010000);
+		assert_in_range(bench.report.outcomes.findings[0].low, 49990000, 50000000);
+		assert_in_range(bench.report.outcomes.findings[0].high, 50000000, 50010000);
 	}
-	return bench.report.findings[0].text;
+	return bench.report.outcomes.findings[0].text;
 }
 
 /* Two passes cannot distinguish a drift from a step. A third pass in the middle can. */
@@ -801,17 +802,17 @@ TEST(a_middle_pass_distinguishes_a_drift_from_a_step)
 		bench.report.duration_ns = UINT64_MAX / 1000; /* a long run, so that it has a middle pass */
 		threads_cores[2].drift_ppb = cases[i].drifts ? 50000 : 0;
 		run_pass(survey_measure_offsets);
-		bench.report.start_tsc = bench.report.skew.passes[0].offsets.begin_tsc;
+		bench.report.facts.run.start_tsc = bench.report.figures.skew.passes[0].offsets.begin_tsc;
 		threads_cores[2].offset_ticks += cases[i].early && !cases[i].drifts ? 50000000 : 0;
 		threads_advance_ticks(UINT64_C(1000000000000));
 		if (cases[i].middle)
 			run_pass(survey_run_middle_pair_pass);
-		assert_int_equal(bench.report.skew.pass_count, 1 + cases[i].middle);
+		assert_int_equal(bench.report.figures.skew.pass_count, 1 + cases[i].middle);
 		threads_cores[2].offset_ticks += !cases[i].early && !cases[i].drifts ? 50000000 : 0;
 		threads_advance_ticks(UINT64_C(1000000000000));
 		run_pass(survey_measure_offsets);
 		assert_non_null(strstr(drift_told(), cases[i].told));
-		assert_int_equal(bench.report.cores[2].stepped, !cases[i].drifts && cases[i].middle);
+		assert_int_equal(bench.report.facts.cores[2].stepped, !cases[i].drifts && cases[i].middle);
 		threads_stop();
 		free(bench.memory);
 	}
@@ -821,7 +822,7 @@ TEST(a_middle_pass_distinguishes_a_drift_from_a_step)
 /* The middle pass is done only if the first pass took at most a twentieth of the planned run. */
 TEST(a_middle_pass_is_done_only_if_a_pass_is_short)
 {
-	const struct report_skew *skew = &bench.report.skew;
+	const struct report_skew *skew = &bench.report.figures.skew;
 
 	for (unsigned fits = 0; fits < 2; fits++) {
 		open_bench(4, PAIR_SCHEDULE_ALL, GHZ);
@@ -855,13 +856,13 @@ TEST(a_boot_core_that_alone_is_1_ppm_fast_is_named_once_and_no_other_drifts)
 	threads_advance_ticks(UINT64_C(1000000000000));
 	run_pass(survey_measure_offsets);
 	judge_report(&bench.report);
-	assert_int_equal(report->finding_count, 1);
-	assert_string_equal(report->findings[0].rule, "tsc-drift");
-	assert_int_equal(report->findings[0].core, ID_OF(0));
-	assert_true(report->findings[0].low <= 1000 && report->findings[0].high >= 1000);
+	assert_int_equal(report->outcomes.finding_count, 1);
+	assert_string_equal(report->outcomes.findings[0].rule, "tsc-drift");
+	assert_int_equal(report->outcomes.findings[0].core, ID_OF(0));
+	assert_true(report->outcomes.findings[0].low <= 1000 && report->outcomes.findings[0].high >= 1000);
 	for (size_t i = 0; i < 8; i++) {
-		assert_int_equal(report->cores[i].drifts, i == 0);
-		assert_false(report->cores[i].off_majority);
+		assert_int_equal(report->facts.cores[i].drifts, i == 0);
+		assert_false(report->facts.cores[i].off_majority);
 		assert_true(i == 0 || drift_of(i).high < 0);
 	}
 }
@@ -891,7 +892,7 @@ TEST(a_third_pass_is_compared_with_the_first)
 	threads_cores[1].offset_ticks = 100000000; /* a step of 50 ppm in 2 * 10^12 ticks */
 	threads_advance_ticks(UINT64_C(1000000000000));
 	run_pass(survey_measure_offsets);
-	assert_in_range(bench.report.skew.drift_span_ns, UINT64_C(2000000000000), UINT64_C(2100000000000));
+	assert_in_range(bench.report.figures.skew.drift_span_ns, UINT64_C(2000000000000), UINT64_C(2100000000000));
 	assert_in_range(drift_of(1).low, 40000, 50000);
 	assert_in_range(drift_of(1).high, 50000, 60000);
 }
@@ -902,7 +903,7 @@ TEST(a_third_pass_is_compared_with_the_first)
  */
 TEST(a_core_that_dies_in_its_second_pingpong_loses_only_its_own_pairs)
 {
-	const struct report_skew *skew = &bench.report.skew;
+	const struct report_skew *skew = &bench.report.figures.skew;
 
 	open_bench(5, PAIR_SCHEDULE_ALL, 50 * TICKS_PER_MS);
 	bench.dies = 3;
@@ -912,11 +913,11 @@ TEST(a_core_that_dies_in_its_second_pingpong_loses_only_its_own_pairs)
 	/* core 3 dies before three of its four ping-pongs, so three of 10 pairs are missing */
 	assert_int_equal(skew->passes[0].pingpongs, 7);
 	assert_int_equal(skew->passes[0].rounds, 5);
-	assert_int_equal(bench.report.cores[3].pingpongs, 1);
+	assert_int_equal(bench.report.facts.cores[3].pingpongs, 1);
 	for (size_t i = 0; i < 5; i++) {
 		if (i != 3)
 			assert_offset_holds(i, 0);
-		assert_in_range(bench.report.cores[i].pingpongs, 1, 4);
+		assert_in_range(bench.report.facts.cores[i].pingpongs, 1, 4);
 	}
 	run_pass(survey_measure_offsets);
 	assert_true(skew->pass_count > 1);
@@ -959,10 +960,10 @@ TEST(a_core_that_dies_before_its_first_turn_makes_a_warp_check_inconclusive)
 	bench.smp.run_all = run_all_but_core_3;
 	survey_check_for_warps(&bench.survey);
 	assert_false(bench.smp.alive(bench.smp.context, 3));
-	assert_int_equal(bench.report.skew.locked.cores, 3);
+	assert_int_equal(bench.report.figures.skew.locked.cores, 3);
 	assert_int_equal(bench.survey.memory.warp->slots[3].turns, 0);
-	assert_true(bench.report.skew.locked.starved);
-	assert_false(bench.report.skew.lock_free.starved);
+	assert_true(bench.report.figures.skew.locked.starved);
+	assert_false(bench.report.figures.skew.lock_free.starved);
 }
 
 TEST(a_core_that_dies_at_once_has_no_pingpong)
@@ -970,8 +971,8 @@ TEST(a_core_that_dies_at_once_has_no_pingpong)
 	open_bench(5, PAIR_SCHEDULE_ALL, 50 * TICKS_PER_MS);
 	threads_cores[4].dies_reading = 1;
 	run_pass(survey_measure_offsets);
-	assert_int_equal(bench.report.skew.passes[0].pingpongs, 6);
-	assert_int_equal(bench.report.cores[4].pingpongs, 0);
+	assert_int_equal(bench.report.figures.skew.passes[0].pingpongs, 6);
+	assert_int_equal(bench.report.facts.cores[4].pingpongs, 0);
 	assert_false(offset_is_known(offset_of(4)));
 	assert_offset_holds(3, 0);
 }
@@ -982,9 +983,9 @@ TEST(each_living_core_reports_its_own_facts)
 	threads_cores[1].dies_reading = 1;
 	run_pass(survey_measure_offsets);
 	survey_read_core_facts(&bench.survey);
-	assert_true(bench.report.cores[0].facts_known);
-	assert_false(bench.report.cores[1].facts_known);
-	assert_int_equal(bench.report.cores[2].facts.tsc_aux, 9);
+	assert_true(bench.report.facts.cores[0].facts_known);
+	assert_false(bench.report.facts.cores[1].facts_known);
+	assert_int_equal(bench.report.facts.cores[2].facts.tsc_aux, 9);
 }
 
 TEST(without_memory_the_cores_are_not_measured)
@@ -1053,9 +1054,9 @@ contend(size_t cores, size_t turns)
 	};
 
 	open_bench_of(threads_start, cores, PAIR_SCHEDULE_ALL, GHZ);
-	bench.report.clock_count = CLOCKS;
+	bench.report.facts.clock_count = CLOCKS;
 	for (size_t i = 0; i < CLOCKS; i++)
-		bench.report.clocks[i].clock = clocks[i];
+		bench.report.facts.clocks[i].clock = clocks[i];
 	bench.smp.run_all = run_all;
 	bench.turns = turns;
 	if (turns)
@@ -1069,7 +1070,7 @@ static void
 assert_figures_of(size_t cores)
 {
 	for (size_t i = 0; i < cores; i++) {
-		const struct core_latency *contended = bench.report.cores[i].contended;
+		const struct core_latency *contended = bench.report.facts.cores[i].contended;
 
 		assert_int_equal(contended[0].count, SURVEY_CONTENDED_SAMPLES);
 		assert_int_equal(contended[0].min_ns, i == 2 ? 300 : 100);
@@ -1090,7 +1091,7 @@ TEST(a_clock_that_the_cores_read_one_after_another_was_not_contended)
 {
 	contend(3, 100);
 	for (size_t i = 0; i < 3; i++)
-		assert_int_equal(bench.report.cores[i].contended[0].count, 0);
+		assert_int_equal(bench.report.facts.cores[i].contended[0].count, 0);
 	assert_int_equal(bench.turns, 96); /* turns was 100 before, so there were four attempts */
 }
 
@@ -1103,7 +1104,7 @@ TEST(cores_that_did_not_read_at_the_same_time_are_measured_again)
 
 TEST(equal_cores_have_no_warp)
 {
-	const struct report_skew *skew = &bench.report.skew;
+	const struct report_skew *skew = &bench.report.figures.skew;
 
 	open_bench(4, PAIR_SCHEDULE_ALL, GHZ);
 	survey_check_for_warps(&bench.survey);
@@ -1119,7 +1120,7 @@ TEST(equal_cores_have_no_warp)
 
 TEST(a_core_a_billion_ticks_ahead_has_warps_with_and_without_a_lock)
 {
-	const struct report_skew *skew = &bench.report.skew;
+	const struct report_skew *skew = &bench.report.figures.skew;
 
 	open_bench(4, PAIR_SCHEDULE_ALL, GHZ);
 	threads_cores[2].offset_ticks = 1000000000;
@@ -1152,8 +1153,8 @@ open_bench_that_stops(uint64_t stops_at, bool all_stop)
 	static struct latency latency;
 
 	open_bench(4, PAIR_SCHEDULE_ALL, GHZ);
-	bench.report.clock_count = 1;
-	bench.report.clocks[0] = (struct report_clock){
+	bench.report.facts.clock_count = 1;
+	bench.report.facts.clocks[0] = (struct report_clock){
 		.clock = { .id = "tsc", .main = "tsc", .state = CLOCK_PRESENT, .sample = read_own_tsc },
 		.latency = &latency,
 	};
@@ -1184,14 +1185,14 @@ assert_only_the_tsc_is_said_to_have_stopped(void)
 {
 	const struct report *report = &bench.report;
 
-	assert_int_equal(report->finding_count, 1);
-	assert_string_equal(report->findings[0].rule, "clock-stuck");
-	assert_true(report->incomplete);
-	assert_int_equal(report->skew.warps, 0);
-	assert_int_equal(report->skew.passes[0].summary.contradictions, 0);
-	assert_false(report->skew.lock_free.measured && !report->skew.locked.measured);
+	assert_int_equal(report->outcomes.finding_count, 1);
+	assert_string_equal(report->outcomes.findings[0].rule, "clock-stuck");
+	assert_true(report->facts.run.incomplete);
+	assert_int_equal(report->figures.skew.warps, 0);
+	assert_int_equal(report->figures.skew.passes[0].summary.contradictions, 0);
+	assert_false(report->figures.skew.lock_free.measured && !report->figures.skew.locked.measured);
 	for (size_t i = 0; i < 4; i++) {
-		const struct report_core *core = &report->cores[i];
+		const struct report_core *core = &report->facts.cores[i];
 
 		assert_true(!core->latency[0].count || core->latency[0].min_ns > 0);
 		assert_true(!core->contended[0].count || core->contended[0].min_ns > 0);
@@ -1209,9 +1210,9 @@ TEST(whenever_the_boot_cores_tsc_stops_no_core_is_named)
 
 	open_bench_that_stops(0, false);
 	measure_together();
-	assert_int_equal(bench.report.finding_count, 0);
-	assert_true(bench.report.skew.pass_count > 1 && bench.report.skew.lock_free.measured);
-	assert_true(bench.report.cores[3].latency[0].count && bench.report.cores[3].contended[0].count);
+	assert_int_equal(bench.report.outcomes.finding_count, 0);
+	assert_true(bench.report.figures.skew.pass_count > 1 && bench.report.figures.skew.lock_free.measured);
+	assert_true(bench.report.facts.cores[3].latency[0].count && bench.report.facts.cores[3].contended[0].count);
 	lasted_ticks = threads_get_time_ticks() - THREADS_WORLD_0;
 	for (unsigned all = 0; all < 2; all++)
 		for (uint64_t ticks = 300; ticks < lasted_ticks; ticks += ticks / 10) {
@@ -1230,7 +1231,7 @@ TEST(a_tsc_that_stops_during_contended_reads_leaves_no_figure)
 		assert_true(bench.survey.tsc.is_stopped);
 		assert_int_equal(threads_count_batches(), 1); /* the measurement is not tried again */
 		for (size_t i = 0; i < 4; i++)
-			assert_int_equal(bench.report.cores[i].contended[0].count, 0);
+			assert_int_equal(bench.report.facts.cores[i].contended[0].count, 0);
 		if (ticks < 2000)
 			close_bench(state);
 	}
@@ -1247,8 +1248,8 @@ TEST(a_tsc_that_stops_during_the_warp_check_leaves_no_result)
 		survey_check_for_warps(&bench.survey);
 		assert_true(threads_get_time_ticks() > THREADS_WORLD_0 + 10000);
 		assert_true(bench.survey.tsc.is_stopped);
-		assert_false(bench.report.skew.locked.measured || bench.report.skew.lock_free.measured);
-		assert_int_equal(bench.report.skew.locked.iterations, 0);
+		assert_false(bench.report.figures.skew.locked.measured || bench.report.figures.skew.lock_free.measured);
+		assert_int_equal(bench.report.figures.skew.locked.iterations, 0);
 		if (!all)
 			close_bench(state);
 	}
@@ -1276,7 +1277,7 @@ TEST(the_plan_has_time_for_two_passes)
 	pair_ns = planned_ns(2);
 	assert_int_equal(pair_ns - alone_ns, 4 * TICKS_PER_MS + 1000 * TICKS_PER_MS + SURVEY_SPIN_NS);
 	assert_int_equal(planned_ns(1000) - alone_ns, 7000 * TICKS_PER_MS + 999 * SURVEY_SPIN_NS);
-	report->options.profile = PROFILE_STANDARD;
+	report->facts.options.profile = PROFILE_STANDARD;
 	alone_ns = planned_ns(1);
 	assert_int_equal(planned_ns(1000) - alone_ns, 121000 * TICKS_PER_MS + 999 * SURVEY_SPIN_NS);
 }
@@ -1293,7 +1294,8 @@ TEST(the_plan_has_time_for_a_warp_check_of_each_hypervisors_clock)
 	open_bench(1, PAIR_SCHEDULE_ALL, GHZ);
 	for (int i = 0; i < 2; i++) {
 		pair_ns[i] = planned_ns(2) - planned_ns(1);
-		report->clocks[report->clock_count++].clock = (struct clock){ .id = "kvmclock", .by_tsc = true,
+		report->facts.clocks[report->facts.clock_count++].clock = (struct clock){ .id = "kvmclock",
+											  .by_tsc = true,
 									      .state = CLOCK_PRESENT };
 	}
 	assert_int_equal(pair_ns[1] - pair_ns[0], 507 * TICKS_PER_MS);

@@ -304,7 +304,7 @@ tested(const struct timer_driver *driver,
 	survey_test_timers_on_boot_core(&bench->run.survey, timers);
 	assert_int_equal(record->dropped, 0);
 	analysis_calculate_timers(record->bytes, record->length, &bench->run.report);
-	return bench->run.report.intervals;
+	return bench->run.report.facts.intervals;
 }
 
 static const struct report_interval *
@@ -334,7 +334,7 @@ TEST(a_healthy_timer_loses_nothing_and_is_late_by_the_handlers_entry)
 
 	source.has_counter = true;
 	rows = asked(play);
-	assert_int_equal(bench->run.report.interval_count, 2);
+	assert_int_equal(bench->run.report.facts.interval_count, 2);
 	assert_string_equal(rows[0].source, "made_up");
 	assert_false(rows[0].periodic);
 	assert_true(rows[1].periodic);
@@ -410,7 +410,7 @@ TEST(interrupts_in_a_gap_do_not_count_whatever_the_option_gap)
 	source.has_counter = true;
 	source.stall_at = 50;
 	source.stall_ps = 25 * SIM_PS_PER_MS;
-	bench->run.report.options.gap_ns = 250000000;
+	bench->run.report.facts.options.gap_ns = 250000000;
 	rows = asked(play);
 	assert_int_equal(source.stall_ps, 0);
 	assert_counts(&rows[0], 100, 0, 0, 0, 1);
@@ -567,7 +567,7 @@ TEST(a_wait_for_a_timers_step_ends_at_its_limit_and_if_the_tsc_stops)
 		if (stops)
 			sim.tsc.counter.stuck_at_ps = sim.now_ps + SIM_PS_PER_MS;
 		row = tested(&awaited, play);
-		assert_int_equal(bench->run.report.incomplete, stops);
+		assert_int_equal(bench->run.report.facts.run.incomplete, stops);
 		if (stops) {
 			assert_true(sim.now_ps - begin_ps < 20 * SIM_PS_PER_MS);
 		} else {

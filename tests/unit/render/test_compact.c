@@ -55,7 +55,7 @@ rendered(const struct report *report)
 		assert_true(strspn(at + strlen(number), "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_") ==
 			    (size_t)(strchr(at, '\n') - at) - strlen(number));
 	}
-	print_message("%zu cores: %zu bytes\n", report->core_count, out.length + lines + AROUND);
+	print_message("%zu cores: %zu bytes\n", report->facts.core_count, out.length + lines + AROUND);
 	return out.length + lines + AROUND;
 }
 
@@ -92,10 +92,10 @@ TEST(a_report_that_would_still_be_longer_leaves_out_the_series)
 			.from_tsc = i * draw_below(1u << 30), .to_tsc = draw_below(1u << 30), .gaps = draw_below(1000), .offsets = offsets,
 			.clocks = calloc(CLOCKS, sizeof(struct series_clock)),
 		};
-	report->series = (struct series){ .max = 1440, .count = 3, .rows = rows };
+	report->facts.series = (struct series){ .max = 1440, .count = 3, .rows = rows };
 	assert_true(rendered(report) <= 48 << 10);
 	assert_non_null(strstr(json.bytes, "\"series\":[{"));
-	report->series.count = 1440;
+	report->facts.series.count = 1440;
 	assert_true(rendered(report) <= 48 << 10);
 	assert_non_null(strstr(json.bytes, "\"series\":null"));
 	for (size_t i = 0; i < 1440; i++)

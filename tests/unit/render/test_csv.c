@@ -54,7 +54,7 @@ TEST(every_row_has_nine_columns_and_a_line_end)
 	struct text csv;
 	size_t commas = 0, rows = 0;
 
-	report->options.label[0] = report->options_given[0] = report->identity.vendor[0] = '\0';
+	report->facts.options.label[0] = report->options_given[0] = report->facts.machine.identity.vendor[0] = '\0';
 	judge_report(report);
 	csv = rendered(report);
 	for (size_t i = 0; i < csv.length; i++) {
@@ -73,10 +73,10 @@ TEST(fields_with_commas_quotes_or_line_ends_are_quoted)
 {
 	struct report *report = literal_make_clean_report();
 
-	report->finding_count = 3;
-	report->findings[0] = (struct finding){ .rule = "a", .core = REPORT_NO_CORE, .unit = "m,s" };
-	report->findings[1] = (struct finding){ .rule = "b", .core = REPORT_NO_CORE, .unit = "\"s\"" };
-	report->findings[2] = (struct finding){ .rule = "c", .core = REPORT_NO_CORE, .unit = "s\r\n" };
+	report->outcomes.finding_count = 3;
+	report->outcomes.findings[0] = (struct finding){ .rule = "a", .core = REPORT_NO_CORE, .unit = "m,s" };
+	report->outcomes.findings[1] = (struct finding){ .rule = "b", .core = REPORT_NO_CORE, .unit = "\"s\"" };
+	report->outcomes.findings[2] = (struct finding){ .rule = "c", .core = REPORT_NO_CORE, .unit = "s\r\n" };
 	rendered(report);
 	assert_non_null(strstr(buffer, ",finding_a,,,,\"m,s\",SN-0042\n"));
 	assert_non_null(strstr(buffer, ",finding_b,,,,\"\"\"s\"\"\",SN-0042\n"));
@@ -87,11 +87,11 @@ TEST(two_findings_of_one_rule_clock_and_core_have_different_names)
 {
 	struct report *report = literal_make_clean_report();
 
-	report->finding_count = 5;
+	report->outcomes.finding_count = 5;
 	for (size_t i = 0; i < 5; i++)
-		report->findings[i] = (struct finding){ .rule = "a", .core = REPORT_NO_CORE };
-	report->findings[1].clock = "tsc";
-	report->findings[3].core = 2;
+		report->outcomes.findings[i] = (struct finding){ .rule = "a", .core = REPORT_NO_CORE };
+	report->outcomes.findings[1].clock = "tsc";
+	report->outcomes.findings[3].core = 2;
 	rendered(report);
 	assert_non_null(strstr(buffer, ",,,finding_a,,,,,SN-0042\n2026-01-01T00:00:05,tsc,,finding_a,,,,,SN-0042\n"
 				       "2026-01-01T00:00:05,,,finding_a_2,,,,,SN-0042\n2026-01-01T00:00:05,,2,finding_a,,,,,SN-0042\n"

@@ -14,19 +14,19 @@ static const char *
 render(const struct literal_duration *a, const struct literal_duration *b)
 {
 	struct report *report = literal_make_clean_report();
-	size_t clock_count = report->clock_count;
+	size_t clock_count = report->facts.clock_count;
 	struct text text;
 
-	report->clock_count = b ? 2 : 1;
-	for (size_t i = 0; i < report->clock_count; i++) {
-		free(report->clocks[i].latency);
-		report->clocks[i].latency = literal_make_latency(i ? b : a);
-		report->clocks[i].clock.main = report->clocks[i].clock.id = i ? "hpet" : "tsc";
+	report->facts.clock_count = b ? 2 : 1;
+	for (size_t i = 0; i < report->facts.clock_count; i++) {
+		free(report->facts.clocks[i].latency);
+		report->facts.clocks[i].latency = literal_make_latency(i ? b : a);
+		report->facts.clocks[i].clock.main = report->facts.clocks[i].clock.id = i ? "hpet" : "tsc";
 	}
 	text_init(&text, buffer, sizeof(buffer));
 	table_put_all_histograms(&text, report);
 	assert_false(text.truncated);
-	report->clock_count = clock_count;
+	report->facts.clock_count = clock_count;
 	*strstr(buffer, "\n\nA full bar is") = '\0';
 	return strstr(buffer, "reads\n\n") + sizeof("reads\n\n") - 1;
 }
@@ -195,9 +195,9 @@ TEST(random_histograms_are_at_most_79_columns_wide)
 	for (size_t turn = 0; turn < 100; turn++) {
 		struct text text;
 
-		for (size_t i = 0; i < report->clock_count; i++)
-			if (report->clocks[i].latency)
-				draw(report->clocks[i].latency, &seed);
+		for (size_t i = 0; i < report->facts.clock_count; i++)
+			if (report->facts.clocks[i].latency)
+				draw(report->facts.clocks[i].latency, &seed);
 		text_init(&text, buffer, sizeof(buffer));
 		table_put_all_histograms(&text, report);
 		assert_false(text.truncated);

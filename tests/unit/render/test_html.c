@@ -142,7 +142,7 @@ check_brief(struct report *report)
 	text_init(&whole, json_bytes, sizeof(json_bytes));
 	json_render(&whole, report);
 	assert_non_null(strstr(json_bytes, "\"exact\": ["));
-	make_brief(json_bytes, report->skew.shown ? 2 : 1);
+	make_brief(json_bytes, report->figures.skew.shown ? 2 : 1);
 	assert_string_equal(html_bytes, json_bytes);
 	assert_null(strstr(html_bytes, "\"exact\":["));
 	assert_non_null(strstr(html_bytes, "\"exact\":null"));
@@ -152,7 +152,7 @@ TEST(a_pages_report_leaves_out_exact_durations_other_matrices_and_white_space)
 {
 	struct report *shows_last = literal_make_clean_report();
 
-	shows_last->skew.shown = 1;
+	shows_last->figures.skew.shown = 1;
 	check_brief(shows_last);
 	check_brief(literal_make_clean_report());
 	check_brief(literal_make_faulty_report());

@@ -63,16 +63,16 @@ TEST(series_is_a_list_of_rows_by_clock_and_core)
 	};
 	struct text text;
 
-	report->start_tsc = 0;
-	report->clock_count = 1;
-	report->core_count = 2;
-	report->series = (struct series){ .max = 2, .count = 2, .rows = rows };
+	report->facts.run.start_tsc = 0;
+	report->facts.clock_count = 1;
+	report->facts.core_count = 2;
+	report->facts.series = (struct series){ .max = 2, .count = 2, .rows = rows };
 	text_init(&text, buffer, sizeof(buffer));
 	json_render_brief(&text, report);
 	assert_non_null(strstr(buffer, "\"series\""));
 	*strstr(buffer, "\"discontinuities\"") = '\0';
 	assert_string_equal(strstr(buffer, "\"series\":["), expected);
-	report->clock_count = LITERAL_CLOCKS;
+	report->facts.clock_count = LITERAL_CLOCKS;
 }
 
 static struct json
@@ -266,10 +266,10 @@ TEST(an_entry_of_the_matrix_is_the_columns_core_minus_the_rows_core)
 		"take longer"));
 	assert_non_null(strstr(buffer, "\"worst_offset_ns\": 998,\n    \"worst_pair\": [0, 6],\n"
 				       "    \"error_ns\": 23,\n    \"within_ns\": null,\n"));
-	report->cores[1].started = false;
+	report->facts.cores[1].started = false;
 	literal_fill_pass(report, PAIR_SCHEDULE_ALL, truth_ticks);
-	report->skew.passes[1].offsets.pairs = later;
-	literal_insert_middle_pass(report, report->skew.passes[0].offsets);
+	report->figures.skew.passes[1].offsets.pairs = later;
+	literal_insert_middle_pass(report, report->figures.skew.passes[0].offsets);
 	render(report);
 	assert_non_null(strstr(buffer, "    \"later\": [\n"
 				       "      {\n"
@@ -277,11 +277,11 @@ TEST(an_entry_of_the_matrix_is_the_columns_core_minus_the_rows_core)
 				       "        \"end_ms\": 3100.999,\n"
 				       "        \"matrix\": [\n"
 				       "          [[0, 0], null, [-22, 24], [977, 1027]],\n"));
-	report->skew.passes[1] = report->skew.passes[2];
-	report->skew.pass_count = 2;
+	report->figures.skew.passes[1] = report->figures.skew.passes[2];
+	report->figures.skew.pass_count = 2;
 	render(report);
 	assert_non_null(strstr(buffer, "\"shown\": \"first\","));
-	report->skew.shown = 1;
+	report->figures.skew.shown = 1;
 	render(report);
 	assert_non_null(strstr(buffer, "\"shown\": \"last\","));
 	assert_non_null(strstr(buffer, "      [null, null, null, null],\n"));

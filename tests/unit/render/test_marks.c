@@ -51,7 +51,7 @@ core_500_ticks_ahead(void)
 static void
 set_limit(struct report *report, const char *rule, uint64_t limit)
 {
-	struct options_limit *option = &report->options.limits[report->options.limit_count++];
+	struct options_limit *option = &report->facts.options.limits[report->facts.options.limit_count++];
 
 	LITERAL_COPY(option->rule, rule);
 	option->value = limit;
@@ -78,7 +78,7 @@ marked_in_table(const struct report *report)
 		const char *end = strchr(row, '\n'), *mark = memchr(row, '!', (size_t)(end - row));
 		bool is_red = false;
 
-		assert_int_equal(strtoul(row, NULL, 10), report->cores[i].apic_id);
+		assert_int_equal(strtoul(row, NULL, 10), report->facts.cores[i].apic_id);
 		for (const char *at = row; at < end; at++)
 			is_red |= inks[at - buffer] == INK_FAIL;
 		assert_int_equal(is_red, mark != NULL);
@@ -156,11 +156,11 @@ named_by(const struct report *report, const char *rule)
 {
 	uint64_t named = 0;
 
-	for (size_t i = 0; i < report->finding_count; i++) {
-		const struct finding *finding = &report->findings[i];
+	for (size_t i = 0; i < report->outcomes.finding_count; i++) {
+		const struct finding *finding = &report->outcomes.findings[i];
 
 		for (size_t core = 0; strcmp(finding->rule, rule) == 0 && core < CORES; core++) {
-			uint64_t bit = (uint64_t)(finding->core == report->cores[core].apic_id) << core;
+			uint64_t bit = (uint64_t)(finding->core == report->facts.cores[core].apic_id) << core;
 
 			assert_int_equal(named & bit, 0); /* once */
 			named |= bit;
@@ -188,7 +188,7 @@ TEST(a_boot_core_that_drifts_by_1_ppm_is_named_once_and_no_other_core_is_marked)
 	struct report *report = judged(boot_core_off_by_1_ppm());
 
 	assert_int_equal(named_by(report, "tsc-drift"), 1);
-	assert_int_equal(report->finding_count, 1);
+	assert_int_equal(report->outcomes.finding_count, 1);
 	assert_int_equal(marked_in_table(report), 1);
 	assert_int_equal(marked_in_map(report), 0);
 	assert_int_equal(red_rows_on_screen(report), 1);
@@ -204,7 +204,7 @@ TEST(a_drift_within_its_limit_is_marked_nowhere)
 
 	set_limit(report, "tsc-drift", 2 * PPM);
 	judged(report);
-	assert_int_equal(report->finding_count, 0);
+	assert_int_equal(report->outcomes.finding_count, 0);
 	assert_int_equal(marked_in_table(report), 0);
 	assert_int_equal(red_rows_on_screen(report), 0);
 	assert_int_equal(marked_in_json(report, "drifts"), 0);
@@ -216,7 +216,7 @@ TEST(a_core_that_is_off_is_named_once_and_no_other_core_is_marked)
 	struct report *report = judged(core_500_ticks_ahead());
 
 	assert_int_equal(named_by(report, "tsc-offset"), 1 << 3);
-	assert_int_equal(report->finding_count, 1);
+	assert_int_equal(report->outcomes.finding_count, 1);
 	assert_int_equal(marked_in_table(report), 1 << 3);
 	assert_int_equal(marked_in_json(report, "off_majority"), 1 << 3);
 	assert_int_equal(marked_in_json(report, "drifts"), 0);
@@ -231,7 +231,7 @@ TEST(an_offset_within_its_limit_is_marked_nowhere)
 
 	set_limit(report, "tsc-offset", 1000);
 	judged(report);
-	assert_int_equal(report->finding_count, 0);
+	assert_int_equal(report->outcomes.finding_count, 0);
 	assert_int_equal(marked_in_table(report), 0);
 	assert_int_equal(marked_in_json(report, "off_majority"), 0);
 	assert_says(report, "but not equal");

@@ -447,10 +447,10 @@ TEST(the_longest_page_fits_into_its_buffer)
 	struct screen screen = screen_of(report, 160, 53);
 
 	for (uint64_t ns = 0; ns < LATENCY_EXACT_NS; ns++)
-		literal_record_ns(report->clocks[0].latency, ns, UINT64_C(1000000000000) + ns);
+		literal_record_ns(report->facts.clocks[0].latency, ns, UINT64_C(1000000000000) + ns);
 	for (uint64_t ns = LATENCY_EXACT_NS; ns < UINT64_MAX / 2; ns += ns / 100)
-		literal_record_ns(report->clocks[0].latency, ns, 1);
-	report->options.cutoff_millionths = 100000000;
+		literal_record_ns(report->facts.clocks[0].latency, ns, 1);
+	report->facts.options.cutoff_millionths = 100000000;
 	press(&screen, '3');
 	assert_false(screen.right.text.truncated);
 	assert_true(screen.right.lines > 10000);
@@ -462,10 +462,10 @@ TEST(the_longest_page_fits_into_its_buffer)
 TEST(a_report_without_clocks_has_a_sentence)
 {
 	struct report *report = literal_make_empty_report();
-	size_t clocks = report->clock_count;
+	size_t clocks = report->facts.clock_count;
 	struct screen screen;
 
-	report->clock_count = 0;
+	report->facts.clock_count = 0;
 	judge_report(report);
 	screen = screen_of(report, 80, 25);
 	press(&screen, '3');
@@ -477,15 +477,15 @@ TEST(a_report_without_clocks_has_a_sentence)
 	assert_int_equal(screen.page, SCREEN_CORES);
 	press(&screen, SCREEN_KEY_LEFT);
 	assert_int_equal(screen.page, SCREEN_CLOCK);
-	report->clock_count = clocks;
+	report->facts.clock_count = clocks;
 }
 
 static void
 clock_page(struct screen *screen, const char *id)
 {
 	press(screen, '3');
-	for (size_t i = 0; strcmp(screen->report->clocks[screen->clock].clock.id, id) != 0; i++) {
-		assert_true(i < screen->report->clock_count);
+	for (size_t i = 0; strcmp(screen->report->facts.clocks[screen->clock].clock.id, id) != 0; i++) {
+		assert_true(i < screen->report->facts.clock_count);
 		press(screen, ']');
 	}
 }
@@ -500,10 +500,11 @@ TEST(a_pair_is_on_both_clocks_pages_with_the_rate_of_its_direction)
 	struct screen screen = screen_of(report, 80, 25);
 	size_t row;
 
-	report->rate_count = 3;
-	report->rates[0] = (struct report_rate){ "tsc", "pit", { true, -500000000, -500001000, -499998000 }, false };
-	report->rates[1] = (struct report_rate){ "pit", "hpet", { true, 2000, -1500, 5500 }, true };
-	report->rates[2] = (struct report_rate){ "tsc", "rtc", { false, 0, 0, 0 }, false };
+	report->figures.rate_count = 3;
+	report->figures.rates[0] = (struct report_rate){ "tsc", "pit", { true, -500000000, -500001000, -499998000 },
+							 false };
+	report->figures.rates[1] = (struct report_rate){ "pit", "hpet", { true, 2000, -1500, 5500 }, true };
+	report->figures.rates[2] = (struct report_rate){ "tsc", "rtc", { false, 0, 0, 0 }, false };
 	clock_page(&screen, "tsc");
 	row = find_row(&screen, "rate");
 	assert_string_equal(row_of(&screen, row), "rate     against pit: -500001 .. -499998 ppm");
@@ -571,13 +572,13 @@ TEST(bytes_outside_ascii_never_reach_a_row)
 		hostile[i] = (char)(i + 1);
 	hostile[255] = '\0';
 	memcpy(saved, hostile, sizeof(saved));
-	memcpy(report->cpu, hostile, sizeof(report->cpu) - 1);
-	memcpy(report->firmware, hostile + 120, sizeof(report->firmware) - 1);
-	memcpy(report->hypervisor, hostile + 128, sizeof(report->hypervisor) - 1);
-	memcpy(report->notes[0], hostile, REPORT_SENTENCE - 1);
-	memcpy(report->findings[0].text, hostile, REPORT_SENTENCE - 1);
-	memcpy(report->clocks[0].clock.reason, hostile + 127, CLOCK_REASON_SIZE - 1);
-	memcpy(report->advice.rows[0].reason, hostile, REPORT_SENTENCE - 1);
+	memcpy(report->facts.machine.cpu, hostile, sizeof(report->facts.machine.cpu) - 1);
+	memcpy(report->facts.machine.firmware, hostile + 120, sizeof(report->facts.machine.firmware) - 1);
+	memcpy(report->facts.machine.hypervisor, hostile + 128, sizeof(report->facts.machine.hypervisor) - 1);
+	memcpy(report->facts.notes[0], hostile, REPORT_SENTENCE - 1);
+	memcpy(report->outcomes.findings[0].text, hostile, REPORT_SENTENCE - 1);
+	memcpy(report->facts.clocks[0].clock.reason, hostile + 127, CLOCK_REASON_SIZE - 1);
+	memcpy(report->advice.ranking.rows[0].reason, hostile, REPORT_SENTENCE - 1);
 	screen = screen_of(report, 160, 53);
 	screen.saved = saved;
 	for (size_t i = 0; i < 17; i++, press(&screen, SCREEN_KEY_RIGHT))
@@ -629,7 +630,7 @@ TEST(each_coloured_verdict_is_also_a_word)
 	struct screen screen = screen_of(report, 80, 25);
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		report->verdict = cases[i].verdict;
+		report->outcomes.verdict = cases[i].verdict;
 		screen_open(&screen);
 		assert_int_equal(ink_at(&screen, 0, cases[i].word), cases[i].bar);
 		assert_int_equal(ink_at(&screen, find_row(&screen, "verdict"), verdict_word_in_capitals(cases[i].verdict)),
@@ -642,15 +643,15 @@ TEST(the_title_rounds_stolen_time_as_the_text_does)
 	struct report *report = literal_make_clean_report();
 
 	/* 25.6496 %, which rounded to 25.650 % and then to one decimal would be 25.7 % */
-	report->interference.observed_ns = 4000000000;
-	report->interference.total_ns = 0;
+	report->figures.interference.observed_ns = 4000000000;
+	report->figures.interference.total_ns = 0;
 	literal_add_stolen_time(report, 1, 12034, 1025984000);
 	judge_report(report);
 	recommend_clocks(report);
 	struct screen screen = screen_of(report, 80, 25);
 
 	assert_non_null(strstr(row_of(&screen, 0), " 25.6 % stolen "));
-	assert_non_null(strstr(report->quality.text, "25.6 % of the observed time was stolen"));
+	assert_non_null(strstr(report->outcomes.quality.text, "25.6 % of the observed time was stolen"));
 }
 
 TEST(every_page_has_stolen_time_next_to_the_verdict)

@@ -21,12 +21,13 @@ static int
 begin(void **state)
 {
 	struct report *report = here.report = literal_make_clean_report();
-	size_t size = series_size_bytes(report->clock_count, report->core_count, ROWS);
+	size_t size = series_size_bytes(report->facts.clock_count, report->facts.core_count, ROWS);
 
 	(void)state;
 	here.memory = calloc(1, size);
-	report->start_tsc = 1000;
-	series_init(&report->series, here.memory, report->clock_count, report->core_count, ROWS, INTERVAL);
+	report->facts.run.start_tsc = 1000;
+	series_init(&report->facts.series, here.memory, report->facts.clock_count, report->facts.core_count, ROWS,
+		    INTERVAL);
 	text_init(&here.text, here.bytes, sizeof(here.bytes));
 	return 0;
 }
@@ -44,7 +45,7 @@ TEST_FIXTURE(begin, end);
 static struct series_clock *
 clock_of(struct series_row *row, const char *id)
 {
-	return &row->clocks[report_find_clock(here.report, id) - here.report->clocks];
+	return &row->clocks[report_find_clock(here.report, id) - here.report->facts.clocks];
 }
 
 /*
@@ -54,17 +55,17 @@ clock_of(struct series_row *row, const char *id)
 static struct series_row *
 add_minute(uint64_t tsc_p99_ns, int64_t offset_ticks, int64_t ppb, int64_t error_ppb)
 {
-	struct series *series = &here.report->series;
+	struct series *series = &here.report->facts.series;
 	struct series_row *row = &series->rows[series->count];
 
-	row->from_tsc = here.report->start_tsc + series->count * INTERVAL * TICKS_NS;
+	row->from_tsc = here.report->facts.run.start_tsc + series->count * INTERVAL * TICKS_NS;
 	row->to_tsc = row->from_tsc + INTERVAL * TICKS_NS;
 	*clock_of(row, "tsc") = (struct series_clock){ .count = 1000, .p99_ns = tsc_p99_ns };
 	*clock_of(row, "hpet") = (struct series_clock){ .count = 10, .p99_ns = 600, .rate = { true, 0, 0, 0 } };
 	*clock_of(row, "acpi_pm") = (struct series_clock){
 		.count = 10, .p99_ns = 1200, .rate = { error_ppb != 0, ppb, ppb - error_ppb, ppb + error_ppb }
 	};
-	for (size_t i = 0; i < here.report->core_count; i++)
+	for (size_t i = 0; i < here.report->facts.core_count; i++)
 		row->offsets[i] = i == 1 ? (struct offset){ offset_ticks - 4, offset_ticks + 4 } : OFFSET_UNKNOWN;
 	series->count++;
 	return row;
@@ -129,14 +130,14 @@ TEST(a_bound_of_a_row_is_explained_only_if_it_exceeds_the_bound_of_the_run)
 	add_minute(85, 0, 0, 0);
 	add_minute(85, -40, 0, 0); /* at most 44 ticks, or 22 ns */
 	add_minute(85, 0, 0, 0);
-	here.report->skew.within_known = true;
-	here.report->skew.within_ns = 21;
+	here.report->figures.skew.within_known = true;
+	here.report->figures.skew.within_ns = 21;
 	assert_non_null(strstr(table(), words));
-	here.report->skew.within_ns = 22;
+	here.report->figures.skew.within_ns = 22;
 	assert_non_null(strstr(table_again(), "\"cores\": largest"));
 	assert_null(strstr(here.bytes, "shorter measurements"));
-	here.report->skew.within_ns = 21;
-	here.report->skew.within_known = false;
+	here.report->figures.skew.within_ns = 21;
+	here.report->figures.skew.within_known = false;
 	assert_non_null(strstr(table_again(), "\"cores\": largest"));
 	assert_null(strstr(here.bytes, "shorter measurements"));
 }
@@ -144,7 +145,8 @@ TEST(a_bound_of_a_row_is_explained_only_if_it_exceeds_the_bound_of_the_run)
 /* The offset is at most 44 ticks. At the lowest possible rate of 1.9 GHz these take 23.2 ns. */
 TEST(the_largest_offset_is_rounded_up_at_the_lowest_rate_of_the_tsc)
 {
-	here.report->tsc_within = (struct rate_interval){ true, 2000000000000000, 1900000000000000, 2100000000000000 };
+	here.report->figures.tsc_within = (struct rate_interval){ true, 2000000000000000, 1900000000000000,
+								  2100000000000000 };
 	add_minute(85, -40, 0, 0);
 	assert_non_null(strstr(table(), "    60 s       -   24 ns "));
 }

@@ -87,14 +87,14 @@ TEST(the_longest_strings_fit_into_79_columns)
 	struct report *report = literal_make_faulty_report();
 	struct text text;
 
-	memset(report->cpu, 'c', sizeof(report->cpu) - 1);
-	memset(report->firmware, 'f', sizeof(report->firmware) - 1);
-	memset(report->notes[0], 'n', REPORT_SENTENCE - 1);
-	memset(report->clocks[0].clock.reason, 'r', CLOCK_REASON_SIZE - 1);
-	report->clocks[0].clock.state = CLOCK_BROKEN;
-	report->cores[0].apic_id = UINT32_MAX;
-	report->cores[2].apic_id = UINT32_MAX - 1;
-	literal_record_ns(report->clocks[1].latency, UINT64_MAX, 1);
+	memset(report->facts.machine.cpu, 'c', sizeof(report->facts.machine.cpu) - 1);
+	memset(report->facts.machine.firmware, 'f', sizeof(report->facts.machine.firmware) - 1);
+	memset(report->facts.notes[0], 'n', REPORT_SENTENCE - 1);
+	memset(report->facts.clocks[0].clock.reason, 'r', CLOCK_REASON_SIZE - 1);
+	report->facts.clocks[0].clock.state = CLOCK_BROKEN;
+	report->facts.cores[0].apic_id = UINT32_MAX;
+	report->facts.cores[2].apic_id = UINT32_MAX - 1;
+	literal_record_ns(report->facts.clocks[1].latency, UINT64_MAX, 1);
 	judge_report(report);
 	text = render(table_render, report);
 	assert_lines_fit(&text);
@@ -119,22 +119,26 @@ TEST(a_paragraph_with_the_longest_figures_is_complete)
 	struct report *report = literal_make_faulty_report();
 	struct text text;
 
-	report->elapsed_ms = report->interference.smi_count = report->interference.gaps = UINT64_MAX;
-	report->interference.total_ns = report->interference.worst_ns = report->interference.observed_ns = UINT64_MAX;
-	report->interference.worst_core = report->skew.worst_warp_a = report->skew.worst_warp_b = UINT32_MAX;
-	report->skew.passes[0].pingpongs = report->skew.passes[0].rounds = UINT64_MAX;
-	report->skew.passes[0].concurrency = report->skew.passes[0].again = UINT64_MAX;
-	report->skew.warps = report->skew.worst_warp_ticks = report->skew.worst_warp_ns = UINT64_MAX;
-	report->skew.best_trip_ns = report->skew.drift_span_ns = UINT64_MAX;
-	report->skew.lock_free = report->skew.locked = (struct report_contended){
+	report->facts.run.elapsed_ms = report->figures.interference.smi_count = report->figures.interference.gaps =
+		UINT64_MAX;
+	report->figures.interference.total_ns = report->figures.interference.worst_ns =
+		report->figures.interference.observed_ns = UINT64_MAX;
+	report->figures.interference.worst_core = report->figures.skew.worst_warp_a =
+		report->figures.skew.worst_warp_b = UINT32_MAX;
+	report->figures.skew.passes[0].pingpongs = report->figures.skew.passes[0].rounds = UINT64_MAX;
+	report->figures.skew.passes[0].concurrency = report->figures.skew.passes[0].again = UINT64_MAX;
+	report->figures.skew.warps = report->figures.skew.worst_warp_ticks = report->figures.skew.worst_warp_ns =
+		UINT64_MAX;
+	report->figures.skew.best_trip_ns = report->figures.skew.drift_span_ns = UINT64_MAX;
+	report->figures.skew.lock_free = report->figures.skew.locked = (struct report_contended){
 		.measured = true, .starved = true, .cores = UINT32_MAX, .iterations = UINT64_MAX, .warps = UINT64_MAX,
 		.worst_ticks = UINT64_MAX, .worst_ns = UINT64_MAX, .worst_a = UINT32_MAX, .worst_b = UINT32_MAX - 1 };
-	for (size_t i = 0; i < report->interval_count; i++) {
-		report->intervals[i].held_ns = report->intervals[i].held_delivered = UINT64_MAX;
-		report->intervals[i].policy = REPORT_POLICY_CATCH_UP;
+	for (size_t i = 0; i < report->facts.interval_count; i++) {
+		report->facts.intervals[i].held_ns = report->facts.intervals[i].held_delivered = UINT64_MAX;
+		report->facts.intervals[i].policy = REPORT_POLICY_CATCH_UP;
 	}
-	for (size_t i = 0; i < report->core_count; i++)
-		report->cores[i].apic_id = UINT32_MAX - (uint32_t)i;
+	for (size_t i = 0; i < report->facts.core_count; i++)
+		report->facts.cores[i].apic_id = UINT32_MAX - (uint32_t)i;
 	judge_report(report);
 	recommend_clocks(report);
 	text = render(table_render, report);
@@ -152,9 +156,9 @@ TEST(a_warp_of_a_core_with_itself_has_its_own_sentence)
 		struct report *report = literal_make_clean_report();
 		struct text text;
 
-		report->skew.locked.warps = 5;
-		report->skew.locked.worst_a = 2;
-		report->skew.locked.worst_b = other;
+		report->figures.skew.locked.warps = 5;
+		report->figures.skew.locked.worst_a = 2;
+		report->figures.skew.locked.worst_b = other;
 		text = render(table_render, report);
 		assert_int_equal(strstr(text.bytes, "read less than") != NULL, other == 2);
 	}
@@ -178,7 +182,7 @@ TEST(a_paragraph_that_does_not_fit_ends_with_dots)
 TEST(a_row_of_a_timer_test_without_figures_has_its_period)
 {
 	struct report *report = literal_make_clean_report();
-	struct report_interval *rows = report->intervals;
+	struct report_interval *rows = report->facts.intervals;
 	struct text text;
 
 	rows[0] = (struct report_interval){ .source = "pit0", .state = CLOCK_STUCK, .asked = 3, .asked_ns = 10000000,
@@ -186,8 +190,8 @@ TEST(a_row_of_a_timer_test_without_figures_has_its_period)
 	rows[1] = (struct report_interval){ .source = "hpet2", .state = CLOCK_PRESENT, .asked = 80, .asked_ns = 1000000,
 		.periodic = true, .scattered = true, .reason = "The ticks come anywhere." };
 	rows[2] = (struct report_interval){ .source = "rtc", .state = CLOCK_STUCK, .reason = "The RTC is halted." };
-	report->interval_count = 3;
-	rows[0].core = rows[1].core = rows[2].core = report->cores[0].apic_id;
+	report->facts.interval_count = 3;
+	rows[0].core = rows[1].core = rows[2].core = report->facts.cores[0].apic_id;
 	text = render(table_put_intervals, report);
 	assert_non_null(strstr(text.bytes, "\npit0           10.0ms No interrupt came, and the timer's own status shows that\n"
 					   "  none was due.\n"));
@@ -237,11 +241,11 @@ TEST(a_warp_check_without_simultaneous_cores_is_inconclusive_unless_it_found_a_w
 {
 	struct report *report = literal_make_clean_report();
 
-	report->skew.locked.starved = true;
+	report->figures.skew.locked.starved = true;
 	assert_non_null(strstr(render(table_put_skew_section, report).bytes, "with a lock (4 cores, 80000 iterations):\n"
 								 "  inconclusive: no warp"));
 	assert_non_null(strstr(buffer, "without a lock (4 cores, 80000 iterations): no\n  warp."));
-	report->skew.locked.warps = 1;
+	report->figures.skew.locked.warps = 1;
 	assert_null(strstr(render(table_put_skew_section, report).bytes, "inconclusive"));
 	assert_non_null(strstr(buffer, "): 1\n  warp, the worst"));
 }
@@ -341,8 +345,8 @@ TEST(in_groups_up_to_8_cores_that_differ_drift_or_are_dead_have_their_own_rows)
 	struct report *report = literal_make_report_of_cores(255, PAIR_SCHEDULE_ALL, NULL);
 
 	for (size_t i = 10; i < 22; i++) {
-		report->cores[i].started = false;
-		LITERAL_COPY(report->cores[i].reason, "it did not check in");
+		report->facts.cores[i].started = false;
+		LITERAL_COPY(report->facts.cores[i].reason, "it did not check in");
 	}
 	literal_fill_pass(report, PAIR_SCHEDULE_ALL, truth_ticks);
 	for (size_t i = 100; i < 109; i++)
@@ -428,8 +432,8 @@ TEST(the_map_shows_a_contradictory_pair_and_a_pair_without_a_result)
 {
 	struct report *report = literal_make_report_of_cores(6, PAIR_SCHEDULE_ALL, NULL);
 
-	literal_set_offset(&report->skew.passes[0].offsets, 2, 4, (struct offset){ 960, 1040 });
-	literal_set_offset(&report->skew.passes[0].offsets, 1, 5, OFFSET_UNKNOWN);
+	literal_set_offset(&report->figures.skew.passes[0].offsets, 2, 4, (struct offset){ 960, 1040 });
+	literal_set_offset(&report->figures.skew.passes[0].offsets, 1, 5, OFFSET_UNKNOWN);
 	literal_calculate_cores(report);
 	render(table_put_skew_section, report);
 	assert_non_null(strstr(buffer, "column's,\n\">\" row's core ahead, \"?\" not known, \"!\" contradicts the others\n"));
@@ -440,7 +444,7 @@ TEST(the_map_shows_a_contradictory_pair_and_a_pair_without_a_result)
 			    "14 of 15 pairs of 6 cores in ");
 	assert_says(report, " The offset of cores 4 and 8 contradicts other pairs or an earlier measurement by 433 ns, ");
 	/* a lower bound of 867 ticks, or 433.5 ns, is rounded down */
-	literal_set_offset(&report->skew.passes[0].offsets, 2, 4, (struct offset){ 961, 1040 });
+	literal_set_offset(&report->figures.skew.passes[0].offsets, 2, 4, (struct offset){ 961, 1040 });
 	literal_calculate_cores(report);
 	assert_says(report, " contradicts other pairs or an earlier measurement by 433 ns, ");
 }
@@ -466,10 +470,10 @@ TEST(the_sentence_about_synchrony_says_what_the_pairs_prove)
 			    "(its offsets are below), 52 ns in the last. The larger counts. Measuring all pairs "
 			    "would take longer than this profile "
 			    "allows.\n");
-	report->skew.passes[0].again = 2;
+	report->figures.skew.passes[0].again = 2;
 	assert_says(report, " ping-pongs of the boot core with 3 others in 3 rounds, 1 pair at a time, "
 			    "2 ping-pongs repeated; ");
-	literal_set_offset(&report->skew.passes[0].offsets, 0, 3, OFFSET_UNKNOWN);
+	literal_set_offset(&report->figures.skew.passes[0].offsets, 0, 3, OFFSET_UNKNOWN);
 	literal_calculate_cores(report);
 	assert_says(report, "\nSynchronisation not determined at 3.1 s, as not every core's offset is known: "
 			    "ping-pongs of 2 of 3 pairs of 4 cores in ");
@@ -482,8 +486,9 @@ TEST(the_sentence_about_synchrony_says_what_the_pairs_prove)
 	report = literal_make_report_of_cores(4, PAIR_SCHEDULE_ALL, NULL);
 	for (size_t a = 0; a < 4; a++)
 		for (size_t b = a + 1; b < 4; b++)
-			literal_set_offset(&report->skew.passes[0].offsets, a, b, (struct offset){ -90000, 90000 });
-	literal_set_offset(&report->skew.passes[0].offsets, 2, 3, (struct offset){ 10000, 10100 });
+			literal_set_offset(&report->figures.skew.passes[0].offsets, a, b,
+					   (struct offset){ -90000, 90000 });
+	literal_set_offset(&report->figures.skew.passes[0].offsets, 2, 3, (struct offset){ 10000, 10100 });
 	literal_calculate_cores(report);
 	assert_says(report,
 		    "\nNot synchronised at 3.1 s, and no majority of the 4 cores shows which are right: ping-pongs of "
@@ -502,7 +507,7 @@ TEST(the_sentence_about_synchrony_says_what_the_pairs_prove)
 		"\nNot synchronised at 21.1 s, 1 of 4 cores differs from the majority: ping-pongs of all pairs of 4 "
 		    "cores in ");
 	/* the ping-pongs of the last pass were between 20.1 s and 21.1 s */
-	report->skew.passes[1].offsets.begin_tsc = report->skew.passes[1].offsets.end_tsc - 2000000000;
+	report->figures.skew.passes[1].offsets.begin_tsc = report->figures.skew.passes[1].offsets.end_tsc - 2000000000;
 	assert_says(report, "\nNot synchronised between 20.1 s and 21.1 s, 1 of 4 cores differs from the majority: ");
 	assert_says(report, " Cores 4 and 6 differed by 9978 to 10024 ns. No two cores' TSCs differed by more than "
 			"10024 ns.\n");
@@ -543,35 +548,35 @@ TEST(the_cores_are_called_synchronised_only_with_a_small_bound_up_to_the_end)
 {
 	struct report *report = literal_make_report_of_cores(4, PAIR_SCHEDULE_ALL, NULL);
 
-	report->skew.passes[1].summary.bound_ticks = 1000000;
+	report->figures.skew.passes[1].summary.bound_ticks = 1000000;
 	assert_says(report, "\nSynchronisation not determined: only within 500 us at 3.1 s and 21.1 s: ping-pongs of ");
 	/* both bounds are printed, in the same units as the larger bound before them */
 	assert_says(report, "; best round trip: 41 ns. Each pass has its own bound: 29 ns in the first (its offsets are "
 			    "below), 500 us in the last. The larger counts. In the first pass, cores ");
 	assert_null(strstr(buffer, "No two cores"));
-	report->skew.passes[1].summary.bound_ticks = 1000002; /* a bound is rounded up: 500,001 ns are 501 us */
+	report->figures.skew.passes[1].summary.bound_ticks = 1000002; /* a bound is rounded up: 500,001 ns are 501 us */
 	assert_says(report, "\nSynchronisation not determined: only within 501 us at 3.1 s and 21.1 s: ping-pongs of ");
-	report->skew.passes[1].summary.bound_ticks = 2000;
+	report->figures.skew.passes[1].summary.bound_ticks = 2000;
 	assert_says(report, "\nSynchronised within 1000 ns at 3.1 s and 21.1 s: ");
-	report->skew.passes[1].summary.bound_ticks = 2001;
+	report->figures.skew.passes[1].summary.bound_ticks = 2001;
 	assert_says(report, "\nSynchronisation not determined: only within 1001 ns at ");
-	report->skew.best_trip_ns = 251;
+	report->figures.skew.best_trip_ns = 251;
 	assert_says(report, "\nSynchronised within 1001 ns at ");
 	/*
 	 * such a long round trip shows only that a core was not scheduled, so the limit for synchronised cores stays at
 	 * 10,000 ns
 	 */
-	report->skew.best_trip_ns = UINT64_MAX;
-	report->skew.passes[1].summary.bound_ticks = 20000;
+	report->figures.skew.best_trip_ns = UINT64_MAX;
+	report->figures.skew.passes[1].summary.bound_ticks = 20000;
 	assert_says(report, "\nSynchronised within 10000 ns at ");
-	report->skew.passes[1].summary.bound_ticks = 20001;
+	report->figures.skew.passes[1].summary.bound_ticks = 20001;
 	assert_says(report, "\nSynchronisation not determined: only within 10001 ns at ");
-	report->skew.passes[1].summary.bound_ticks = 2001;
-	LITERAL_COPY(report->options.limits[0].rule, "tsc-sync");
-	report->options.limits[0].value = 900;
-	report->options.limit_count = 1;
+	report->figures.skew.passes[1].summary.bound_ticks = 2001;
+	LITERAL_COPY(report->facts.options.limits[0].rule, "tsc-sync");
+	report->facts.options.limits[0].value = 900;
+	report->facts.options.limit_count = 1;
 	assert_says(report, "\nSynchronisation not determined: only within 1001 ns at ");
-	report->options.limits[0].value = 2000;
+	report->facts.options.limits[0].value = 2000;
 	literal_set_drift(report, 2, (struct offset){ 10, 20 });
 	assert_says(report, "\nNot synchronised throughout the run: ");
 	assert_null(strstr(buffer, "Each pass"));
@@ -591,18 +596,18 @@ TEST(no_bound_is_printed_after_a_warp_or_a_step_back)
 	int64_t truth_ticks[4] = { [3] = 20000 };
 	struct report *report = literal_make_report_of_cores(4, PAIR_SCHEDULE_ALL, NULL);
 
-	report->skew.warps = 1;
+	report->figures.skew.warps = 1;
 	assert_says(report, "\nNot synchronised: 1 warp: ");
 	assert_says(report, " In the first pass, cores ");
 	assert_null(strstr(buffer, "o two cores"));
-	report->skew.warps = 0;
-	report->cores[1].steps_back = true;
+	report->figures.skew.warps = 0;
+	report->facts.cores[1].steps_back = true;
 	assert_says(report, "\nSynchronisation not determined, as 1 of 4 TSCs step back: ");
 	assert_null(strstr(buffer, "o two cores"));
-	report->cores[1].steps_back = false;
+	report->facts.cores[1].steps_back = false;
 	literal_fill_pass(report, PAIR_SCHEDULE_ALL, truth_ticks);
 	assert_says(report, " Cores 4 and 6 differed by 9978 to 10024 ns. No two cores' TSCs differed by more than ");
-	report->skew.locked.warps = 1;
+	report->figures.skew.locked.warps = 1;
 	assert_says(report, " Cores 4 and 6 differed by 9978 to 10024 ns.\n");
 	assert_null(strstr(buffer, "o two cores"));
 }
@@ -611,10 +616,10 @@ TEST(an_offset_of_10_ms_or_more_has_units_at_both_ends)
 {
 	struct report *report = literal_make_report_of_cores(2, PAIR_SCHEDULE_ALL, NULL);
 
-	literal_set_offset(&report->skew.passes[0].offsets, 0, 1, (struct offset){ -31, 19999998 });
+	literal_set_offset(&report->figures.skew.passes[0].offsets, 0, 1, (struct offset){ -31, 19999998 });
 	literal_calculate_cores(report);
 	assert_says(report, "\n       2  0.1.0         -16 .. +9999999  -0.003");
-	literal_set_offset(&report->skew.passes[0].offsets, 0, 1, (struct offset){ -31, 19999999 });
+	literal_set_offset(&report->figures.skew.passes[0].offsets, 0, 1, (struct offset){ -31, 19999999 });
 	literal_calculate_cores(report);
 	assert_says(report, "\n       2  0.1.0      -16 ns ..  +10.0ms  -0.003");
 }
@@ -623,11 +628,11 @@ TEST(a_rounded_interval_contains_the_exact_one)
 {
 	struct report *report = literal_make_report_of_cores(2, PAIR_SCHEDULE_ALL, NULL);
 
-	literal_set_offset(&report->skew.passes[0].offsets, 0, 1, (struct offset){ 24697312, 24697904 });
+	literal_set_offset(&report->figures.skew.passes[0].offsets, 0, 1, (struct offset){ 24697312, 24697904 });
 	literal_set_drift(report, 1, (struct offset){ 123456, 123456 });
 	literal_calculate_cores(report);
 	assert_says(report, "\n       2  0.1.0     +12.3ms ..  +12.4ms +123.45 .. +123.46");
-	literal_set_offset(&report->skew.passes[0].offsets, 0, 1, (struct offset){ -24697904, -24697312 });
+	literal_set_offset(&report->figures.skew.passes[0].offsets, 0, 1, (struct offset){ -24697904, -24697312 });
 	literal_set_drift(report, 1, (struct offset){ -123456, -123456 });
 	literal_calculate_cores(report);
 	assert_says(report, "\n       2  0.1.0     -12.4ms ..  -12.3ms -123.46 .. -123.45");
@@ -661,19 +666,19 @@ TEST(the_sentence_about_tsc_adjust_distinguishes_none_equal_and_different)
 {
 	struct report *report = literal_make_report_of_cores(4, PAIR_SCHEDULE_ALL, NULL);
 
-	report->cores[2].facts.tsc_adjust = INT64_MIN;
+	report->facts.cores[2].facts.tsc_adjust = INT64_MIN;
 	assert_says(report, "\nTSC_ADJUST: not equal on 4 cores, from -9223372036854775808 ticks on core 4 to 0 on core 0.\n");
 	assert_says(report, "-0.003 ..  +0.003 -9223372036854775808\n");
 	for (size_t i = 0; i < 4; i++)
-		report->cores[i].facts.tsc_adjust = -17;
+		report->facts.cores[i].facts.tsc_adjust = -17;
 	assert_says(report, "\nTSC_ADJUST: -17 on all 4 cores.\n");
-	report->cores[3].facts_known = false;
+	report->facts.cores[3].facts_known = false;
 	assert_says(report, "\nTSC_ADJUST: -17 on 3 cores.\n");
 	for (size_t i = 0; i < 4; i++)
-		report->cores[i].facts.has_tsc_adjust = false;
+		report->facts.cores[i].facts.has_tsc_adjust = false;
 	assert_says(report, "\nTSC_ADJUST: not supported, by CPUID.\n");
 	for (size_t i = 0; i < 4; i++)
-		report->cores[i].facts_known = false;
+		report->facts.cores[i].facts_known = false;
 	assert_says(report, "\nTSC_ADJUST: not read.\n");
 }
 
@@ -687,16 +692,16 @@ TEST(the_longest_ids_and_figures_of_60_and_255_cores_fit_into_79_columns)
 		struct text text;
 
 		for (size_t i = 0; i < counts[n]; i++) {
-			struct core_facts *facts = &report->cores[i].facts;
+			struct core_facts *facts = &report->facts.cores[i].facts;
 
-			report->cores[i].apic_id = UINT32_MAX - (uint32_t)i;
+			report->facts.cores[i].apic_id = UINT32_MAX - (uint32_t)i;
 			facts->package = facts->core = facts->thread = UINT32_MAX;
 			facts->tsc_adjust = INT64_MIN + (int64_t)i;
 			literal_set_drift(report, i, (struct offset){ INT64_MIN + 1, INT64_MAX - 1 });
-			report->cores[i].contended[0].p50_ns = UINT64_MAX / 1000;
+			report->facts.cores[i].contended[0].p50_ns = UINT64_MAX / 1000;
 		}
-		report->skew.passes[0].summary.contradictions = SIZE_MAX;
-		report->skew.passes[0].summary.contradiction_ticks = INT64_MAX / 16;
+		report->figures.skew.passes[0].summary.contradictions = SIZE_MAX;
+		report->figures.skew.passes[0].summary.contradiction_ticks = INT64_MAX / 16;
 		judge_report(report);
 		text = render(table_render, report);
 		assert_lines_fit(&text);
@@ -720,7 +725,7 @@ TEST(the_longest_tsc_adjust_ends_below_the_end_of_its_heading)
 	struct report *report = literal_make_clean_report();
 	struct text text;
 
-	report->cores[1].facts.tsc_adjust = INT64_MIN;
+	report->facts.cores[1].facts.tsc_adjust = INT64_MIN;
 	text = render(table_put_skew_section, report);
 	assert_int_equal(find_end_column(text.bytes, " -9223372036854775808\n"),
 			 find_end_column(text.bytes, " TSC_ADJUST, ticks\n"));
@@ -730,13 +735,13 @@ TEST(the_longest_tsc_adjust_ends_below_the_end_of_its_heading)
 TEST(clocks_that_no_two_cores_read_at_the_same_time_are_named)
 {
 	struct report *report = literal_make_clean_report();
-	size_t hpet = (size_t)(literal_find_clock(report, "hpet") - report->clocks);
-	size_t pit = (size_t)(literal_find_clock(report, "pit") - report->clocks);
+	size_t hpet = (size_t)(literal_find_clock(report, "hpet") - report->facts.clocks);
+	size_t pit = (size_t)(literal_find_clock(report, "pit") - report->facts.clocks);
 
 	assert_null(strstr(render(table_put_cores, report).bytes, "Not measured on"));
-	for (size_t i = 0; i < report->core_count; i++)
-		report->cores[i].contended[hpet].count = report->cores[i].contended[pit].count = 0;
-	report->clocks[pit].clock.one_core_only = true;
+	for (size_t i = 0; i < report->facts.core_count; i++)
+		report->facts.cores[i].contended[hpet].count = report->facts.cores[i].contended[pit].count = 0;
+	report->facts.clocks[pit].clock.one_core_only = true;
 	assert_non_null(strstr(render(table_put_cores, report).bytes,
 			       "\nNot measured on all cores at once: hpet; no two cores read the same clock at\n"
 			       "  the same time, or too little time was left.\n"));
@@ -749,16 +754,16 @@ TEST(clocks_that_no_two_cores_read_at_the_same_time_are_named)
 TEST(ratios_of_contended_reads_have_a_warning_if_time_was_stolen)
 {
 	struct report *report = literal_make_clean_report();
-	size_t hpet = (size_t)(literal_find_clock(report, "hpet") - report->clocks);
+	size_t hpet = (size_t)(literal_find_clock(report, "hpet") - report->facts.clocks);
 	struct text text;
 
 	text = render(table_put_cores, report);
 	assert_null(strstr(text.bytes, "not reliable"));
 	assert_null(strstr(text.bytes, "\"-\": no other core"));
 	literal_fill_gap_search(report);
-	literal_add_stolen_time(report, 1, 100, report->interference.observed_ns / 2);
+	literal_add_stolen_time(report, 1, 100, report->figures.interference.observed_ns / 2);
 	judge_report(report);
-	report->cores[1].contended[hpet].count = 0;
+	report->facts.cores[1].contended[hpet].count = 0;
 	text = render(table_put_cores, report);
 	assert_lines_fit(&text);
 	assert_non_null(strstr(text.bytes, "\n\"-\": no other core read the clock at that time, or this core did not "
@@ -805,7 +810,7 @@ TEST(the_text_has_the_duration_of_each_phase)
 
 	assert_non_null(strstr(render(table_put_phases, report).bytes,
 			       "\nDurations of the run's phases\n\nPrepare 125 ms, rates 2001 ms.\n"));
-	report->tsc.den = 0;
+	report->figures.tsc.den = 0;
 	assert_string_equal(render(table_put_phases, report).bytes, "");
 }
 
@@ -861,7 +866,7 @@ TEST(an_emulator_has_no_time_of_a_query)
 
 	judge_report(report);
 	assert_non_null(strstr(make_database_section(report), "The model: extra time = "));
-	text_format(report->accelerator, sizeof(report->accelerator), "tcg");
+	text_format(report->facts.machine.accelerator, sizeof(report->facts.machine.accelerator), "tcg");
 	bytes = make_database_section(report);
 	assert_null(strstr(bytes, " ms"));
 	assert_null(strstr(bytes, "at least  "));
@@ -885,8 +890,8 @@ TEST(a_run_that_a_key_shortened_says_so_with_the_time)
 	struct report *report = literal_make_clean_report();
 	struct text text;
 
-	report->ended_early = true;
-	report->ended_early_ms = 12345;
+	report->facts.run.ended_early = true;
+	report->facts.run.ended_early_ms = 12345;
 	text_init(&text, bytes, sizeof(bytes));
 	table_put_machine(&text, report);
 	table_put_verdict(&text, report);

@@ -41,9 +41,9 @@ TEST(cores_without_gaps_are_reported)
 
 	assert_has(table_put_interference, report,
 		   "\nInterference\n\nNo gap longer than 10.0 us in 4.00 s of observation on 4 cores.\n");
-	report->core_count = 1;
+	report->facts.core_count = 1;
 	literal_fill_gap_search(report);
-	report->interference.smi_known = true;
+	report->figures.interference.smi_known = true;
 	assert_has(table_put_interference, report,
 		   "in 1.00 s of observation on 1 core. The boot core\n  counted no SMI in the whole run.\n");
 }
@@ -59,21 +59,22 @@ TEST(gaps_are_described_with_the_longest_and_without_a_cause)
 		   "  from a busy host or SMIs (system management interrupts). They make no clock\n"
 		   "  fail, but may leave a test undecided.\n");
 	literal_add_stolen_time(report, 3, 13, 60000000);
-	report->interference.smi_known = true;
-	report->interference.smi_count = 1;
+	report->figures.interference.smi_known = true;
+	report->figures.interference.smi_count = 1;
 	assert_has(table_put_interference, report,
 		   "2 gaps longer than 10.0 us in 4.00 s of observation on 4 cores: 80.0 ms stolen\n"
 		   "  in all, 2.000 % of the time, at worst 60.0 ms on core 6. Such gaps can come\n"
 		   "  from a busy host or SMIs (system management interrupts). They make no clock\n"
 		   "  fail, but may leave a test undecided. The boot core counted 1 SMI in the\n"
 		   "  whole run.\n");
-	report->interference.smi_known = false;
-	report->interference.stolen = (struct report_stolen){ 4000000000, 84000000, 83000000, 79000000, 900000000 };
+	report->figures.interference.smi_known = false;
+	report->figures.interference.stolen = (struct report_stolen){ 4000000000, 84000000, 83000000, 79000000,
+								      900000000 };
 	assert_has(table_put_interference, report, "The hypervisor's counter of stolen time\n  reports 2.100 %.\n");
-	report->interference.stolen.observed_ns = 0;
+	report->figures.interference.stolen.observed_ns = 0;
 	judge_report(report);
-	assert_int_equal(report->finding_count, 0);
-	assert_int_equal(report->verdict, VERDICT_PASS);
+	assert_int_equal(report->outcomes.finding_count, 0);
+	assert_int_equal(report->outcomes.verdict, VERDICT_PASS);
 }
 
 TEST(on_bare_metal_the_text_does_not_mention_a_busy_host)
@@ -81,7 +82,7 @@ TEST(on_bare_metal_the_text_does_not_mention_a_busy_host)
 	struct report *report = literal_make_clean_report();
 
 	literal_add_stolen_time(report, 0, 12, 150000);
-	report->hypervisor[0] = '\0';
+	report->facts.machine.hypervisor[0] = '\0';
 	assert_has(table_put_interference, report,
 		   "on core 0. Such gaps can come from\n  SMIs (system management interrupts). They");
 }
@@ -91,8 +92,8 @@ TEST(cores_that_were_not_observed_are_reported)
 	struct report *report = literal_make_empty_report();
 
 	assert_string_equal(render(table_put_interference, report), "\nInterference\n\nNo core was observed for gaps.\n");
-	report->interference.smi_known = true;
-	report->interference.smi_count = 3;
+	report->figures.interference.smi_known = true;
+	report->figures.interference.smi_count = 3;
 	assert_string_equal(render(table_put_interference, report),
 			    "\nInterference\n\nNo core was observed for gaps. The boot core counted 3 SMIs in the whole "
 			    "run.\n");
@@ -110,7 +111,7 @@ TEST(reads_hit_by_a_gap_are_counted_with_the_threshold_of_the_options)
 	literal_record_ns(latency, 11117, 20);
 	literal_record_ns(latency, 11500, 30);
 	assert_has(table_put_interference, report, "acpi_pm          10050        31 11.5us 123 us 11.1us 11.1us\n");
-	report->options.gap_ns = 200000;
+	report->facts.options.gap_ns = 200000;
 	assert_has(table_put_interference, report, "\"hits\": reads that took over 200 us longer than the median.");
 	assert_has(table_put_interference, report, "acpi_pm          10050         0 11.5us 123 us 11.5us 123 us\n");
 }
@@ -119,7 +120,7 @@ TEST(checks_have_four_outcomes)
 {
 	struct report *report = literal_make_clean_report();
 
-	report->behaviours.count = 0;
+	report->outcomes.behaviours.count = 0;
 	assert_string_equal(render(table_put_behaviours, report), "");
 	literal_add_behaviour(report, "pit-latch", "pit", "A latched count is held.");
 	literal_add_behaviour(report, "pit-status", "pit", "NULL COUNT is 0.")->failed = true;
@@ -141,7 +142,7 @@ TEST(timers_are_a_table_and_reasons_are_grouped)
 	static const char *const timers[] = { "lapic", "hpet0" };
 	struct report *report = literal_make_clean_report();
 
-	report->behaviours.count = 0;
+	report->outcomes.behaviours.count = 0;
 	for (size_t i = 0; i < 2; i++) {
 		struct behaviour *late = literal_add_behaviour(report, "irq-late", timers[i], "Late.");
 		struct behaviour *off = literal_add_behaviour(report, "rate-off", i ? "hpet" : "tsc", "Off.");
@@ -174,13 +175,13 @@ TEST(a_check_passes_if_its_limit_was_raised)
 {
 	struct report *report = literal_make_clean_report();
 
-	report->behaviours.count = 0;
+	report->outcomes.behaviours.count = 0;
 	literal_set_figure(literal_add_behaviour(report, "rtc-update", "rtc", "UIP was seen."), 3001, 4000);
-	report->options.limit_count = 1;
-	LITERAL_COPY(report->options.limits[0].rule, "rtc-update");
-	report->options.limits[0].value = 4000;
+	report->facts.options.limit_count = 1;
+	LITERAL_COPY(report->facts.options.limits[0].rule, "rtc-update");
+	report->facts.options.limits[0].value = 4000;
 	assert_has(table_put_behaviours, report, "\n1 of 1 tests passed.\n");
-	report->options.limits[0].value = 3000;
+	report->facts.options.limits[0].value = 3000;
 	assert_has(table_put_behaviours, report, "failed         rtc-update     UIP was seen.\n");
 }
 
@@ -189,13 +190,13 @@ TEST(the_recommendation_numbers_the_clocks_and_names_clocks_to_avoid)
 	struct report *report = literal_make_clean_report();
 
 	assert_string_equal(render(table_put_advice, report), "");
-	report->advice.count = 3;
+	report->advice.ranking.count = 3;
 	for (size_t i = 0; i < 3; i++)
-		LITERAL_COPY(report->advice.rows[i].reason, "for a reason.");
-	report->advice.rows[0].clock = "tsc";
-	report->advice.rows[1].clock = "hpet";
-	report->advice.rows[2].clock = "pit";
-	report->advice.rows[2].avoid = true;
+		LITERAL_COPY(report->advice.ranking.rows[i].reason, "for a reason.");
+	report->advice.ranking.rows[0].clock = "tsc";
+	report->advice.ranking.rows[1].clock = "hpet";
+	report->advice.ranking.rows[2].clock = "pit";
+	report->advice.ranking.rows[2].avoid = true;
 	assert_string_equal(render(table_put_advice, report),
 			    "\nClocks by preference: by Linux's rating class, then by cost\n"
 			    "The ratings are in Linux's code. Each hundred is a class, such as 200 to 299.\n\n"
@@ -208,24 +209,24 @@ TEST(a_run_with_the_option_clocks_says_why_it_does_not_predict_linuxs_clock)
 	static const char why[] = "Which clock a system takes is predicted only without the option clocks=";
 	struct report *report = literal_make_clean_report();
 
-	report->advice.count = 1;
-	report->advice.rows[0].clock = "tsc";
+	report->advice.ranking.count = 1;
+	report->advice.ranking.rows[0].clock = "tsc";
 	assert_null(strstr(render(table_put_advice, report), why));
-	report->options.clocks.count = 2;
+	report->facts.options.clocks.count = 2;
 	assert_has(table_put_advice, report, why);
-	report->taken_count = 1;
-	report->taken[0].system = "Windows";
-	report->taken[0].clock = "tsc";
+	report->advice.taken_count = 1;
+	report->advice.taken[0].system = "Windows";
+	report->advice.taken[0].clock = "tsc";
 	assert_null(strstr(render(table_put_advice, report), why));
 }
 
 TEST(the_longest_sentences_fit_into_79_columns)
 {
 	struct report *report = literal_make_clean_report();
-	struct report_interference *all = &report->interference;
+	struct report_interference *all = &report->figures.interference;
 
-	report->behaviours.count = 0;
-	report->advice.count = REPORT_CLOCKS_MAX;
+	report->outcomes.behaviours.count = 0;
+	report->advice.ranking.count = REPORT_CLOCKS_MAX;
 	for (size_t i = 0; i < BEHAVIOURS_MAX; i++)
 	{
 		struct behaviour *row = literal_add_behaviour(report, "rtc-periodic", "rtc", "");
@@ -234,8 +235,8 @@ TEST(the_longest_sentences_fit_into_79_columns)
 		memset(row->text, i & 1 ? 'x' : ' ', BEHAVIOUR_TEXT_SIZE - 1);
 	}
 	for (size_t i = 0; i < REPORT_CLOCKS_MAX; i++) {
-		memset(report->advice.rows[i].reason, 'x', REPORT_SENTENCE - 1);
-		report->advice.rows[i].clock = "tsc_rdtscp";
+		memset(report->advice.ranking.rows[i].reason, 'x', REPORT_SENTENCE - 1);
+		report->advice.ranking.rows[i].clock = "tsc_rdtscp";
 	}
 	*all = (struct report_interference){ .measured = true, .threshold_ns = UINT64_MAX, .observed_ns = UINT64_MAX,
 					     .gaps = UINT64_MAX, .worst_ns = UINT64_MAX, .total_ns = UINT64_MAX,

@@ -190,9 +190,10 @@ put_literal(void)
 	struct report *from = literal_make_clean_report();
 
 	literal_add_intervals(from);
-	literal_record_ns(from->clocks[0].latency, 5000, 127);
-	literal_record_ns(from->clocks[0].latency, 5001, 128); /* the smallest count that takes two bytes in the record */
-	literal_record_ns(from->clocks[0].latency, 90000, 300);
+	literal_record_ns(from->facts.clocks[0].latency, 5000, 127);
+	literal_record_ns(from->facts.clocks[0].latency, 5001,
+			  128); /* the smallest count that takes two bytes in the record */
+	literal_record_ns(from->facts.clocks[0].latency, 90000, 300);
 	rules_add_finding(from, "clock-stuck", "rtc", REPORT_NO_CORE, "It does not move.");
 	put_facts(from);
 	return from;
@@ -203,36 +204,38 @@ TEST(facts_are_restored_as_they_were_written)
 	const struct report *from = put_literal();
 
 	assert_null(replay(bytes, record.length));
-	assert_string_equal(report.version, "1.2.3");
-	assert_string_equal(report.commit, "abc");
-	assert_int_equal(report.start_tsc, 7);
-	assert_int_equal(report.duration_ns, options_duration_ns(&report.options));
+	assert_string_equal(report.facts.run.version, "1.2.3");
+	assert_string_equal(report.facts.run.commit, "abc");
+	assert_int_equal(report.facts.run.start_tsc, 7);
+	assert_int_equal(report.duration_ns, options_duration_ns(&report.facts.options));
 	assert_int_equal(found.entries, record.entries);
-	assert_string_equal(report.identity.board, from->identity.board);
-	assert_int_equal(report.identity.microcode, from->identity.microcode);
-	assert_int_equal(report.paravirtual.count, 2);
-	assert_string_equal(report.paravirtual.interfaces[1].name, "KVM");
-	assert_int_equal(report.clock_count, from->clock_count);
-	for (size_t i = 0; i < report.clock_count; i++) {
-		assert_string_equal(report.clocks[i].clock.title, from->clocks[i].clock.title);
-		assert_int_equal(report.clocks[i].clock.claimed.num, from->clocks[i].clock.claimed.num);
+	assert_string_equal(report.facts.machine.identity.board, from->facts.machine.identity.board);
+	assert_int_equal(report.facts.machine.identity.microcode, from->facts.machine.identity.microcode);
+	assert_int_equal(report.facts.machine.paravirtual.count, 2);
+	assert_string_equal(report.facts.machine.paravirtual.interfaces[1].name, "KVM");
+	assert_int_equal(report.facts.clock_count, from->facts.clock_count);
+	for (size_t i = 0; i < report.facts.clock_count; i++) {
+		assert_string_equal(report.facts.clocks[i].clock.title, from->facts.clocks[i].clock.title);
+		assert_int_equal(report.facts.clocks[i].clock.claimed.num, from->facts.clocks[i].clock.claimed.num);
 		/* the record has the typical latency of each core instead of the blocks of reads */
-		assert_memory_equal(report.clocks[i].latency, from->clocks[i].latency, offsetof(struct latency, blocks));
+		assert_memory_equal(report.facts.clocks[i].latency, from->facts.clocks[i].latency,
+				    offsetof(struct latency, blocks));
 	}
-	assert_int_equal(report.core_count, 4);
+	assert_int_equal(report.facts.core_count, 4);
 	for (size_t i = 0; i < 4; i++) {
-		assert_int_equal(report.cores[i].apic_id, from->cores[i].apic_id);
-		assert_memory_equal(report.cores[i].latency, from->cores[i].latency, sizeof(from->cores[i].latency));
+		assert_int_equal(report.facts.cores[i].apic_id, from->facts.cores[i].apic_id);
+		assert_memory_equal(report.facts.cores[i].latency, from->facts.cores[i].latency,
+				    sizeof(from->facts.cores[i].latency));
 	}
-	assert_int_equal(report.interval_count, 3);
-	assert_string_equal(report.intervals[2].reason, from->intervals[2].reason);
-	assert_int_equal(report.intervals[1].pin, 23);
-	assert_int_equal(report.behaviours.count, from->behaviours.count);
-	assert_int_equal(report.behaviours.rows[2].low, 243);
-	assert_string_equal(report.behaviours.rows[2].text, from->behaviours.rows[2].text);
-	assert_int_equal(report.finding_count, 1);
-	assert_string_equal(report.findings[0].text, "It does not move.");
-	assert_int_equal(report.verdict, VERDICT_FAIL);
+	assert_int_equal(report.facts.interval_count, 3);
+	assert_string_equal(report.facts.intervals[2].reason, from->facts.intervals[2].reason);
+	assert_int_equal(report.facts.intervals[1].pin, 23);
+	assert_int_equal(report.outcomes.behaviours.count, from->outcomes.behaviours.count);
+	assert_int_equal(report.outcomes.behaviours.rows[2].low, 243);
+	assert_string_equal(report.outcomes.behaviours.rows[2].text, from->outcomes.behaviours.rows[2].text);
+	assert_int_equal(report.outcomes.finding_count, 1);
+	assert_string_equal(report.outcomes.findings[0].text, "It does not move.");
+	assert_int_equal(report.outcomes.verdict, VERDICT_FAIL);
 }
 
 TEST(restored_facts_can_be_written_and_restored_again)
@@ -292,9 +295,9 @@ TEST(a_report_without_fields_is_accepted)
 {
 	put_empty(FACTS_REPORT, 0);
 	assert_null(replay_all());
-	assert_int_equal(report.clock_count, 0);
-	assert_string_equal(report.fence, "");
-	assert_null(report.interference.counter);
+	assert_int_equal(report.facts.clock_count, 0);
+	assert_string_equal(report.facts.machine.fence, "");
+	assert_null(report.figures.interference.counter);
 }
 
 TEST(texts_of_missing_structs_are_empty)
@@ -302,8 +305,8 @@ TEST(texts_of_missing_structs_are_empty)
 	put_report(CLOCK_COUNT, 1);
 	put_named_clock(0);
 	assert_null(replay_all());
-	assert_string_equal(report.clocks[0].clock.title, "");
-	assert_null(report.clocks[0].clock.caveat);
+	assert_string_equal(report.facts.clocks[0].clock.title, "");
+	assert_null(report.facts.clocks[0].clock.caveat);
 }
 
 TEST(clock_without_an_id_is_rejected)
@@ -332,7 +335,7 @@ TEST(a_record_needs_exactly_one_entry_run)
 TEST(limits_of_all_rules_and_the_longest_texts_of_options_fit_into_their_entry)
 {
 	struct report *from = literal_make_clean_report();
-	struct options *options = &from->options;
+	struct options *options = &from->facts.options;
 	const char *ids[RULES_MAX + 1];
 
 	rules_list_ids_with_limit(ids);
@@ -348,8 +351,8 @@ TEST(limits_of_all_rules_and_the_longest_texts_of_options_fit_into_their_entry)
 		memset(options->clocks.ids[i], 'c', sizeof(options->clocks.ids[i]) - 1);
 	put_facts(from);
 	assert_null(replay(bytes, record.length));
-	assert_int_equal(report.options.limit_count, options->limit_count);
-	assert_memory_equal(report.options.limits, options->limits, sizeof(options->limits));
+	assert_int_equal(report.facts.options.limit_count, options->limit_count);
+	assert_memory_equal(report.facts.options.limits, options->limits, sizeof(options->limits));
 }
 
 TEST(fields_and_lists_of_a_later_version_are_skipped)
@@ -366,8 +369,8 @@ TEST(fields_and_lists_of_a_later_version_are_skipped)
 	put_entry(FACTS_REPORT, 0);
 	put_empty(FACTS_LISTS, 3);
 	assert_null(replay_all());
-	assert_int_equal(report.options.cores.method, CORES_OFF);
-	assert_string_equal(report.cpu_vendor, "GenuineIntel");
+	assert_int_equal(report.facts.options.cores.method, CORES_OFF);
+	assert_string_equal(report.facts.machine.cpu_vendor, "GenuineIntel");
 }
 
 TEST(missing_element_gives_an_error)
@@ -429,13 +432,13 @@ put_option(uint8_t number, uint8_t value)
 TEST(enum_out_of_range_gives_an_error)
 {
 	put_option(OPTIONS_CORES, CORES_OFF + 1);
-	assert_string_equal(replay_all(), "The record's fact options.cores.method is 3, which is not from 0 to 2.");
+	assert_string_equal(replay_all(), "The record's fact facts.options.cores.method is 3, which is not from 0 to 2.");
 }
 
 TEST(bool_above_1_gives_an_error)
 {
 	put_report(INVARIANT, 2);
-	assert_string_equal(replay_all(), "The record's fact tsc_is_invariant is 2, which is not from 0 to 1.");
+	assert_string_equal(replay_all(), "The record's fact facts.machine.tsc_is_invariant is 2, which is not from 0 to 1.");
 }
 
 TEST(number_that_is_wider_than_its_field_gives_an_error)
@@ -446,8 +449,9 @@ TEST(number_that_is_wider_than_its_field_gives_an_error)
 	put_bytes(INVARIANT, "\1\0", 2);
 	end_element(at);
 	put_entry(FACTS_REPORT, 0);
-	assert_string_equal(replay_all(), "The record's fact tsc_is_invariant has 2 bytes, but it can have only 1.");
-	assert_int_equal(report.ended_early_ms, 0x04030201);
+	assert_string_equal(replay_all(),
+			    "The record's fact facts.machine.tsc_is_invariant has 2 bytes, but it can have only 1.");
+	assert_int_equal(report.facts.run.ended_early_ms, 0x04030201);
 }
 
 TEST(text_that_is_too_long_gives_an_error)
@@ -457,7 +461,8 @@ TEST(text_that_is_too_long_gives_an_error)
 	put_words(CPU_VENDOR, "GenuineIntel!");
 	end_element(at);
 	put_entry(FACTS_REPORT, 0);
-	assert_string_equal(replay_all(), "The record's fact cpu_vendor has 13 characters, but it can have only 12.");
+	assert_string_equal(replay_all(),
+			    "The record's fact facts.machine.cpu_vendor has 13 characters, but it can have only 12.");
 }
 
 TEST(bytes_that_are_not_printable_are_replaced)
@@ -468,12 +473,12 @@ TEST(bytes_that_are_not_printable_are_replaced)
 	end_element(at);
 	put_entry(FACTS_REPORT, 0);
 	assert_null(replay_all());
-	assert_string_equal(report.cpu_vendor, "a?[2J??~ b");
+	assert_string_equal(report.facts.machine.cpu_vendor, "a?[2J??~ b");
 }
 
 TEST(more_elements_than_an_array_has_give_an_error)
 {
-	const size_t most = sizeof(report.options.clocks.ids) / sizeof(report.options.clocks.ids[0]);
+	const size_t most = sizeof(report.facts.options.clocks.ids) / sizeof(report.facts.options.clocks.ids[0]);
 
 	for (size_t more = 0; more < 2; more++) {
 		begin(NULL);
@@ -487,11 +492,11 @@ TEST(more_elements_than_an_array_has_give_an_error)
 		const char *error = replay_all();
 
 		if (more)
-			assert_string_equal(error, "The record's fact options.clocks.ids has more than 16 elements.");
+			assert_string_equal(error, "The record's fact facts.options.clocks.ids has more than 16 elements.");
 		else
 			assert_null(error);
 	}
-	assert_int_equal(report.options.clocks.count, most);
+	assert_int_equal(report.facts.options.clocks.count, most);
 }
 
 TEST(counts_above_their_maximum_give_an_error)
@@ -547,11 +552,11 @@ TEST(series_needs_all_clocks_and_cores_of_the_report)
 {
 	assert_null(replay_series(2, 2));
 	assert_null(replay_series(REPORT_CLOCKS_MAX, 3));
-	assert_int_equal(report.series.count, 1);
+	assert_int_equal(report.facts.series.count, 1);
 	assert_string_equal(replay_series(1, 2), BAD_FACTS);
 	assert_string_equal(replay_series(2, 1), BAD_FACTS);
 	assert_string_equal(replay_series(REPORT_CLOCKS_MAX + 1, 2),
-			    "The record's fact series.clocks is 17, which is not from 0 to 16.");
+			    "The record's fact facts.series.clocks is 17, which is not from 0 to 16.");
 }
 
 TEST(lengths_beyond_their_container_give_an_error)
@@ -605,7 +610,7 @@ TEST(clock_needs_a_possible_width_and_rate)
 {
 	put_clock(64, 3, 1);
 	assert_null(replay_all());
-	assert_int_equal(report.clocks[0].clock.claimed.num, 3);
+	assert_int_equal(report.facts.clocks[0].clock.claimed.num, 3);
 	begin(NULL);
 	put_clock(65, 3, 1);
 	assert_string_equal(replay_all(), "The record's fact clocks[0].clock.width_bits is 65, which is not from 0 to 64.");
@@ -770,10 +775,10 @@ TEST(each_fact_above_its_maximum_gives_an_error_that_names_it)
 TEST(the_cells_of_a_latency_are_restored)
 {
 	assert_null(replay_latency(0, 300, "\5\xaa\2\1\2", 5)); /* 298 reads of 5 ns and 2 reads of 6 ns */
-	assert_int_equal(report.clocks[0].latency->exact[5], 298);
-	assert_int_equal(report.clocks[0].latency->exact[6], 2);
-	assert_int_equal(report.clocks[0].latency->histogram.total, 300);
-	assert_int_equal(report.clocks[0].latency->max_ns, 7);
+	assert_int_equal(report.facts.clocks[0].latency->exact[5], 298);
+	assert_int_equal(report.facts.clocks[0].latency->exact[6], 2);
+	assert_int_equal(report.facts.clocks[0].latency->histogram.total, 300);
+	assert_int_equal(report.facts.clocks[0].latency->max_ns, 7);
 }
 
 TEST(wrong_cells_of_a_latency_give_an_error)
@@ -815,12 +820,13 @@ TEST(rules_of_another_version_are_omitted)
 		put_entry(list, 0);
 	}
 	assert_null(replay_all());
-	assert_int_equal(report.behaviours.count, 1);
-	assert_string_equal(report.behaviours.rows[0].rule, "rtc-update");
-	assert_int_equal(report.finding_count, 1);
-	assert_string_equal(report.findings[0].rule, "rtc-update");
-	assert_int_equal(report.note_count, 1);
-	assert_string_equal(report.notes[0], "2 results of rules that this version of baretick does not have are left out. "
+	assert_int_equal(report.outcomes.behaviours.count, 1);
+	assert_string_equal(report.outcomes.behaviours.rows[0].rule, "rtc-update");
+	assert_int_equal(report.outcomes.finding_count, 1);
+	assert_string_equal(report.outcomes.findings[0].rule, "rtc-update");
+	assert_int_equal(report.facts.note_count, 1);
+	assert_string_equal(report.facts.notes[0],
+			    "2 results of rules that this version of baretick does not have are left out. "
 					     "The last one is of the rule no-such-rule.");
 }
 
@@ -831,17 +837,18 @@ TEST(rules_of_another_version_are_omitted)
 TEST(the_null_row_has_the_cost_of_the_tsc_reads_alone)
 {
 	struct report *from = literal_make_clean_report();
-	size_t null = (size_t)(literal_find_clock(from, "null") - from->clocks);
-	size_t hpet = (size_t)(literal_find_clock(from, "hpet") - from->clocks);
-	const struct report_clock *row = &report.clocks[null];
+	size_t null = (size_t)(literal_find_clock(from, "null") - from->facts.clocks);
+	size_t hpet = (size_t)(literal_find_clock(from, "hpet") - from->facts.clocks);
+	const struct report_clock *row = &report.facts.clocks[null];
 
-	memset(from->clocks[null].latency, 0, sizeof(*from->clocks[null].latency));
-	literal_record_ns(from->clocks[null].latency, 24, 700);
-	literal_record_ns(from->clocks[null].latency, 25, 290);
-	literal_record_ns(from->clocks[null].latency, 31, 10);
-	for (size_t i = 0; i < from->core_count; i++) {
-		from->cores[i].latency[null] = (struct core_latency){ 1000, 24, 24, 25, 24360, 24300, 24400 };
-		from->cores[i].latency[hpet] = (struct core_latency){ 1000, 500, 524, 525, 524360, 524000, 525000 };
+	memset(from->facts.clocks[null].latency, 0, sizeof(*from->facts.clocks[null].latency));
+	literal_record_ns(from->facts.clocks[null].latency, 24, 700);
+	literal_record_ns(from->facts.clocks[null].latency, 25, 290);
+	literal_record_ns(from->facts.clocks[null].latency, 31, 10);
+	for (size_t i = 0; i < from->facts.core_count; i++) {
+		from->facts.cores[i].latency[null] = (struct core_latency){ 1000, 24, 24, 25, 24360, 24300, 24400 };
+		from->facts.cores[i].latency[hpet] = (struct core_latency){ 1000, 500, 524, 525, 524360, 524000,
+									    525000 };
 	}
 	put_facts(from);
 	assert_null(replay(bytes, record.length));
@@ -853,11 +860,11 @@ TEST(the_null_row_has_the_cost_of_the_tsc_reads_alone)
 	assert_int_equal(row->latency->max_ns, 31);
 	assert_int_equal(row->latency->total_ticks, 2 * (700 * 24 + 290 * 25 + 10 * 31));
 	assert_false(row->measured.known || row->absolute.known || row->implied.known || row->cost.read_ps.known);
-	for (size_t i = 0; i < report.rate_count; i++)
-		assert_true(report.rates[i].a != row->clock.id && report.rates[i].b != row->clock.id);
-	assert_true(report.clocks[hpet].cost.read_ps.known);
-	assert_int_equal(report.clocks[hpet].cost.read_ps.value, 500000);
-	assert_int_equal(report.clocks[hpet].cost.null_ps, 24360);
+	for (size_t i = 0; i < report.figures.rate_count; i++)
+		assert_true(report.figures.rates[i].a != row->clock.id && report.figures.rates[i].b != row->clock.id);
+	assert_true(report.facts.clocks[hpet].cost.read_ps.known);
+	assert_int_equal(report.facts.clocks[hpet].cost.read_ps.value, 500000);
+	assert_int_equal(report.facts.clocks[hpet].cost.null_ps, 24360);
 }
 
 /* All fields of the cores have all bits set, except for the 0 at the end of their texts. */
@@ -865,7 +872,7 @@ TEST(the_space_for_facts_is_enough_for_any_facts_of_cores)
 {
 	enum { CORES = 16 };
 	static struct report_core cores[CORES];
-	struct report from = { .core_count = 0 };
+	struct report from = { .facts.core_count = 0 };
 	size_t begin = record.length, empty;
 
 	memset(cores, 0xff, sizeof(cores));
@@ -874,8 +881,8 @@ TEST(the_space_for_facts_is_enough_for_any_facts_of_cores)
 	facts_write(&record, &from);
 	empty = record.length - begin;
 	begin = record.length;
-	from.core_count = CORES;
-	from.cores = cores;
+	from.facts.core_count = CORES;
+	from.facts.cores = cores;
 	facts_write(&record, &from);
 	assert_int_equal(record.dropped, 0);
 	assert_true(record.length - begin - empty <= facts_max_bytes(CORES, 0) - facts_max_bytes(0, 0));

@@ -9,8 +9,9 @@ static struct report report;
 static void
 clock_is(size_t i, const char *id, int64_t change_ppb)
 {
-	report.clocks[i].clock.id = report.clocks[i].clock.main = id;
-	report.clocks[i].change_halves = (struct interval_ppb){ true, change_ppb, change_ppb - PPM, change_ppb + PPM };
+	report.facts.clocks[i].clock.id = report.facts.clocks[i].clock.main = id;
+	report.facts.clocks[i].change_halves = (struct interval_ppb){ true, change_ppb, change_ppb - PPM,
+								      change_ppb + PPM };
 }
 
 /*
@@ -25,7 +26,7 @@ are_separate(int64_t hpet_change_ppb, int64_t pit_change_ppb, uint64_t faster_pp
 		{ true, hz, hz - 1000, hz + 1000 }, { true, hz + apart, hz + apart - 1000, hz + apart + 1000 },
 	};
 
-	report = (struct report){ .clock_count = 2 };
+	report = (struct report){ .facts.clock_count = 2 };
 	clock_is(0, "hpet", hpet_change_ppb);
 	clock_is(1, "pit", pit_change_ppb);
 	return find_clock_sources_for_rates(&report, rates).separate[0] == 2;
@@ -68,14 +69,14 @@ find_sources_of_guest(uint64_t hpet_ppb, uint64_t within_ppb, uint64_t rtc_ppb)
 	const uint64_t off[G_CLOCKS] = { 0, 0, hpet_ppb, rtc_ppb }, within[G_CLOCKS] = { 0, 1, within_ppb, 500 * PPM };
 	struct rate_interval rates[REPORT_CLOCKS_MAX] = { { .known = false } };
 
-	report = (struct report){ .clock_count = G_CLOCKS, .hypervisor = "KVMKVMKVM" };
+	report = (struct report){ .facts.clock_count = G_CLOCKS, .facts.machine.hypervisor = "KVMKVMKVM" };
 	for (size_t i = 0; i < G_CLOCKS; i++) {
 		uint64_t rate = hz + off[i] * ppb;
 
 		clock_is(i, ids[i], 0);
 		rates[i] = (struct rate_interval){ true, rate, rate - within[i] * ppb, rate + within[i] * ppb };
 	}
-	report.clocks[G_KVMCLOCK].clock.by_tsc = report.clocks[G_RTC].clock.edges_only = true;
+	report.facts.clocks[G_KVMCLOCK].clock.by_tsc = report.facts.clocks[G_RTC].clock.edges_only = true;
 	return find_clock_sources_for_rates(&report, rates);
 }
 

@@ -10,7 +10,7 @@ static struct report report;
 static struct report_clock *
 add(const char *id, const char *main)
 {
-	struct report_clock *entry = &report.clocks[report.clock_count++];
+	struct report_clock *entry = &report.facts.clocks[report.facts.clock_count++];
 
 	*entry = (struct report_clock){ .clock = { .id = id, .main = main, .claimed = { 10000000, 1 } } };
 	return entry;
@@ -20,7 +20,7 @@ static int
 begin(void **state)
 {
 	(void)state;
-	report.clock_count = 0;
+	report.facts.clock_count = 0;
 	return 0;
 }
 
@@ -52,13 +52,14 @@ TEST(an_offset_in_nanoseconds_includes_the_error_of_the_tscs_rate)
 {
 	const struct offset offset = { 10000000000, 10000000000 };
 
-	report.skew.pass_count = 1;
-	report.tsc = (struct rate){ 2000000000000000, 1000000 };
+	report.figures.skew.pass_count = 1;
+	report.figures.tsc = (struct rate){ 2000000000000000, 1000000 };
 	assert_in_range(report_offset_to_ns(&report, offset).low, 4999999990, 5000000000);
-	report.tsc_within = (struct rate_interval){ true, 2000000000000000, 1999999800000000, 2000000200000000 };
+	report.figures.tsc_within = (struct rate_interval){ true, 2000000000000000, 1999999800000000,
+							    2000000200000000 };
 	assert_in_range(report_offset_to_ns(&report, offset).low, 4999999490, 4999999500);
 	assert_in_range(report_offset_to_ns(&report, offset).high, 5000000500, 5000000510);
-	report.tsc_within.known = false;
+	report.figures.tsc_within.known = false;
 }
 
 TEST(another_read_method_of_a_counter_has_the_counters_measured_rate)
@@ -83,9 +84,9 @@ TEST(the_error_budget_of_an_offset_is_its_whole_error, NULL, NULL)
 	struct offset_budget budget;
 	struct offset ns;
 
-	own.skew.pass_count = 1;
-	own.tsc = (struct rate){ UINT64_C(3000000000), 1 };
-	own.tsc_within = (struct rate_interval){ true, UINT64_C(3000000000000000), UINT64_C(2999700000000000),
+	own.figures.skew.pass_count = 1;
+	own.figures.tsc = (struct rate){ UINT64_C(3000000000), 1 };
+	own.figures.tsc_within = (struct rate_interval){ true, UINT64_C(3000000000000000), UINT64_C(2999700000000000),
 						    UINT64_C(3000300000000000) };
 	ns = report_offset_to_ns(&own, offset);
 	budget = report_offset_error_budget(&own, offset);
@@ -94,6 +95,6 @@ TEST(the_error_budget_of_an_offset_is_its_whole_error, NULL, NULL)
 	assert_in_range(budget.conversion_ps, 0, 1000);
 	assert_in_range(budget.trip_ps + budget.tsc_rate_ps + budget.conversion_ps, (uint64_t)(ns.high - ns.low) * 500,
 			(uint64_t)(ns.high - ns.low) * 500 + 200);
-	own.skew.pass_count = 0;
+	own.figures.skew.pass_count = 0;
 	assert_int_equal(report_offset_error_budget(&own, offset).trip_ps, 0);
 }

@@ -41,14 +41,14 @@ make_report(size_t count)
 	struct report *report = calloc(1, sizeof(*report));
 
 	assert_non_null(report);
-	report->version = report->commit = report->fence = "x";
-	memset(report->started_at, '0', sizeof(report->started_at) - 1);
-	report->clock_count = REPORT_CLOCKS_MAX;
+	report->facts.run.version = report->facts.run.commit = report->facts.machine.fence = "x";
+	memset(report->facts.run.started_at, '0', sizeof(report->facts.run.started_at) - 1);
+	report->facts.clock_count = REPORT_CLOCKS_MAX;
 	for (size_t i = 0; i < REPORT_CLOCKS_MAX; i++) {
-		report->clocks[i].clock = (struct clock){
+		report->facts.clocks[i].clock = (struct clock){
 			.id = "tsc_rdtscp", .title = "", .main = "tsc", .found_by = "", .state = CLOCK_PRESENT,
 		};
-		report->clocks[i].latency = &none;
+		report->facts.clocks[i].latency = &none;
 	}
 	for (size_t i = 0; i < count; i++) {
 		fill_core(&cores[i]);
@@ -58,9 +58,9 @@ make_report(size_t count)
 	}
 	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
 		pairs[i] = WORST;
-	report->interval_count = REPORT_INTERVALS_MAX;
+	report->facts.interval_count = REPORT_INTERVALS_MAX;
 	for (size_t i = 0; i < REPORT_INTERVALS_MAX; i++)
-		report->intervals[i] = (struct report_interval){
+		report->facts.intervals[i] = (struct report_interval){
 			.source = "lapic_deadline", .periodic = true, .core = UINT32_MAX, .route_kind = "ioapic", .state = CLOCK_PRESENT,
 			.asked_ns = UINT64_MAX, .asked = UINT64_MAX, .expected = UINT64_MAX, .delivered = UINT64_MAX,
 			.empty = UINT64_MAX, .doubled = UINT64_MAX, .early = UINT64_MAX, .excused = UINT64_MAX,
@@ -68,18 +68,19 @@ make_report(size_t count)
 			.held_ns = UINT64_MAX, .held_delivered = UINT64_MAX,
 		};
 	/* each of these characters takes two bytes in quotes */
-	memset(report->identity.serial, '"', sizeof(report->identity.serial) - 1);
-	report->cores = cores;
-	report->core_count = report->cores_listed = report->cores_started = (uint32_t)count;
-	report->skew.pass_count = REPORT_PASSES;
-	report->skew.kind_reason = "";
-	report->skew.core_of = core_of;
-	report->skew.passes[0].offsets = (struct offsets){
+	memset(report->facts.machine.identity.serial, '"', sizeof(report->facts.machine.identity.serial) - 1);
+	report->facts.cores = cores;
+	report->facts.core_count = report->facts.machine.cores_listed = report->facts.machine.cores_started =
+		(uint32_t)count;
+	report->figures.skew.pass_count = REPORT_PASSES;
+	report->figures.skew.kind_reason = "";
+	report->figures.skew.core_of = core_of;
+	report->figures.skew.passes[0].offsets = (struct offsets){
 		.kind = PAIR_SCHEDULE_ALL, .cores = count, .pairs = pairs, .moved_ticks = moved_ticks, .end_tsc = 1,
 	};
-	report->skew.passes[0].core_offsets = core_offsets;
-	report->skew.passes[1] = report->skew.passes[2] = report->skew.passes[0];
-	report->skew.drifts = report->skew.passes[0].offsets;
+	report->figures.skew.passes[0].core_offsets = core_offsets;
+	report->figures.skew.passes[1] = report->figures.skew.passes[2] = report->figures.skew.passes[0];
+	report->figures.skew.drifts = report->figures.skew.passes[0].offsets;
 	return report;
 }
 
@@ -128,7 +129,7 @@ TEST(json_of_a_series_with_the_longest_figures_fits)
 		offsets[i] = WORST;
 	for (size_t i = 0; i < ROWS; i++)
 		rows[i] = (struct series_row){ UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, clocks, offsets };
-	report->series = (struct series){ .max = ROWS, .count = ROWS, .rows = rows };
+	report->facts.series = (struct series){ .max = ROWS, .count = ROWS, .rows = rows };
 	text_init(&text, bytes, size);
 	json_render(&text, report);
 	assert_false(text.truncated);

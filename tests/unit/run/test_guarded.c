@@ -76,8 +76,8 @@ assert_others_are_measured(struct bench *bench)
 {
 	struct report *report = &bench->run.report;
 
-	for (size_t i = 0; i < report->clock_count; i++) {
-		const struct report_clock *entry = &report->clocks[i];
+	for (size_t i = 0; i < report->facts.clock_count; i++) {
+		const struct report_clock *entry = &report->facts.clocks[i];
 
 		if (strcmp(entry->clock.id, "acpi_pm") == 0)
 			continue;
@@ -101,9 +101,9 @@ TEST(a_clock_whose_read_causes_an_exception_is_broken_and_the_others_are_measure
 		assert_string_equal(entry->clock.reason,
 				    "Access to it faulted: #PF (vector 14, error 2h) at baretick+1a30h, address fed000f0h.");
 		assert_others_are_measured(bench);
-		assert_false(bench->run.report.incomplete);
+		assert_false(bench->run.report.facts.run.incomplete);
 		bench_close(bench);
-		assert_int_equal(bench->run.report.verdict, VERDICT_FAIL);
+		assert_int_equal(bench->run.report.outcomes.verdict, VERDICT_FAIL);
 		bench_free(bench);
 	}
 }
@@ -125,13 +125,13 @@ TEST(an_exception_outside_of_clock_reads_ends_the_run_as_incomplete)
 	bench->run.survey.hooks.core_facts = ask_and_fault;
 	run_measure(&bench->run);
 	assert_non_null(no_facts);
-	assert_true(report->incomplete);
-	assert_string_equal(report->notes[report->note_count - 1],
+	assert_true(report->facts.run.incomplete);
+	assert_string_equal(report->facts.notes[report->facts.note_count - 1],
 			    "The boot core took an exception in the phase facts, which ended there: #PF (vector 14, error 2h) at "
 			    "baretick+1a30h, address fed000f0h. The results until then are reported.");
 	assert_int_not_equal(bench_find_clock(bench, "acpi_pm")->latency->count, 0);
 	bench_close(bench);
-	assert_int_equal(report->verdict, VERDICT_INCOMPLETE);
+	assert_int_equal(report->outcomes.verdict, VERDICT_INCOMPLETE);
 	bench_free(bench);
 }
 
@@ -153,8 +153,8 @@ TEST(a_device_whose_check_causes_an_exception_is_broken_and_the_next_is_checked)
 	bench->machine.checks = checks;
 	run_measure(&bench->run);
 	assert_int_equal(bench_find_clock(bench, "acpi_pm")->clock.state, CLOCK_BROKEN);
-	assert_int_not_equal(bench->run.report.behaviours.count, 0);
-	assert_false(bench->run.report.incomplete);
+	assert_int_not_equal(bench->run.report.outcomes.behaviours.count, 0);
+	assert_false(bench->run.report.facts.run.incomplete);
 	bench_free(bench);
 }
 
@@ -175,7 +175,7 @@ TEST(a_driver_that_causes_an_exception_when_opened_has_rows_that_say_so)
 	struct run *run = test_calloc(1, sizeof(*run));
 
 	driver.open = open_and_fault;
-	options_set_defaults(&run->report.options);
+	options_set_defaults(&run->report.facts.options);
 	bench->machine.drivers = drivers_with_it;
 	bench->machine.hooks.guarded = guard;
 	run->smp = bench->run.smp;
@@ -218,13 +218,13 @@ TEST(a_run_that_an_exception_ended_restores_all_devices)
 	faulty.close = close_and_fault;
 	bench->machine.drivers = drivers_here;
 	bench->machine.hooks.guarded = guard;
-	options_set_defaults(&run->report.options);
+	options_set_defaults(&run->report.facts.options);
 	run->smp = bench->run.smp;
 	run_set_up(run, &bench->machine, bench->memory, 1, bench->widest);
 	assert_false(sim_paravirtual_are_settings_restored());
 	run_restore_boot_core(run);
 	assert_true(sim_paravirtual_are_settings_restored());
-	assert_string_equal(run->report.notes[run->report.note_count - 1],
+	assert_string_equal(run->report.facts.notes[run->report.facts.note_count - 1],
 			    "Not restored: the state of acpi_pm, because closing this clock caused an exception.");
 	run_restore_boot_core(run);
 	assert_true(sim_paravirtual_are_settings_restored());
@@ -290,7 +290,7 @@ assert_broken(const struct driver *driver, const char *id, uint32_t msr)
 	sim.write_msr = write_or_fault;
 	if (!msr)
 		sim.hypercall = fault_at_hypercall;
-	options_set_defaults(&run->report.options);
+	options_set_defaults(&run->report.facts.options);
 	run->smp = bench->run.smp;
 	run_set_up(run, &bench->machine, bench->memory, 1, bench->widest);
 	entry = report_find_clock(&run->report, id);
@@ -413,16 +413,16 @@ assert_only_faulty_timer_is_broken(void (*change)(void))
 	run_measure(&bench->run);
 	bench_close(bench);
 	report = &bench->run.report;
-	assert_false(report->incomplete);
-	assert_int_equal(report->finding_count, 1);
-	finding = &report->findings[0];
+	assert_false(report->facts.run.incomplete);
+	assert_int_equal(report->outcomes.finding_count, 1);
+	finding = &report->outcomes.findings[0];
 	assert_string_equal(finding->rule, "clock-broken");
 	assert_string_equal(finding->clock, "lapic_deadline");
 	assert_non_null(strstr(finding->text, changed_open ? "lapic_deadline: An access to it faulted: #PF (vector 14, " :
 			       "lapic_deadline: CPUID offers TSC deadlines, but an access faulted: #PF (vector 14, "));
-	for (size_t i = 0; i < report->interval_count; i++)
-		if (strcmp(report->intervals[i].source, "lapic") == 0)
-			delivered += report->intervals[i].delivered;
+	for (size_t i = 0; i < report->facts.interval_count; i++)
+		if (strcmp(report->facts.intervals[i].source, "lapic") == 0)
+			delivered += report->facts.intervals[i].delivered;
 	assert_true(delivered > 0);
 	bench_free(bench);
 }

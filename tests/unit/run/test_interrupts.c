@@ -50,9 +50,9 @@ played(const char *hypervisor)
 	bench_open(bench, 1);
 	if (asked_drivers) {
 		bench->machine.timers = asked_drivers;
-		bench->run.report.options.irq = IRQ_ALL;
+		bench->run.report.facts.options.irq = IRQ_ALL;
 	}
-	strcpy(bench->run.report.accelerator, strcmp(hypervisor, TCG) == 0 ? "tcg" : "");
+	strcpy(bench->run.report.facts.machine.accelerator, strcmp(hypervisor, TCG) == 0 ? "tcg" : "");
 	run_measure(&bench->run);
 	bench_close(bench);
 	assert_true(sim.interrupts.longest_ps < 100 * SIM_PS_PER_MS);
@@ -77,8 +77,8 @@ firmware_ticks(uint64_t (*tsc)(void), uint64_t bound)
 static bool
 has_note(const struct report *report, const char *words)
 {
-	for (size_t i = 0; i < report->note_count; i++)
-		if (strstr(report->notes[i], words))
+	for (size_t i = 0; i < report->facts.note_count; i++)
+		if (strstr(report->facts.notes[i], words))
 			return true;
 	return false;
 }
@@ -112,9 +112,10 @@ TEST(a_dead_firmware_timer_is_noted_only_if_it_called_back_before_the_run)
 static const struct report_interval *
 row_of(const struct report *report, const char *source, bool periodic)
 {
-	for (size_t i = 0; i < report->interval_count; i++)
-		if (strcmp(report->intervals[i].source, source) == 0 && report->intervals[i].periodic == periodic)
-			return &report->intervals[i];
+	for (size_t i = 0; i < report->facts.interval_count; i++)
+		if (strcmp(report->facts.intervals[i].source, source) == 0 &&
+		    report->facts.intervals[i].periodic == periodic)
+			return &report->facts.intervals[i];
 	fail_msg("no row of %s", source);
 	return NULL;
 }
@@ -122,9 +123,10 @@ row_of(const struct report *report, const char *source, bool periodic)
 static const struct behaviour *
 promise(const struct report *report, const char *rule, const char *source)
 {
-	for (size_t i = 0; i < report->behaviours.count; i++)
-		if (strcmp(report->behaviours.rows[i].rule, rule) == 0 && strcmp(report->behaviours.rows[i].clock, source) == 0)
-			return &report->behaviours.rows[i];
+	for (size_t i = 0; i < report->outcomes.behaviours.count; i++)
+		if (strcmp(report->outcomes.behaviours.rows[i].rule, rule) == 0 &&
+		    strcmp(report->outcomes.behaviours.rows[i].clock, source) == 0)
+			return &report->outcomes.behaviours.rows[i];
 	fail_msg("nothing is said of %s by %s", source, rule);
 	return NULL;
 }
@@ -132,29 +134,29 @@ promise(const struct report *report, const char *rule, const char *source)
 static enum outcome
 outcome(const struct report *report, const char *rule, const char *source)
 {
-	return rules_get_outcome(promise(report, rule, source), &report->options);
+	return rules_get_outcome(promise(report, rule, source), &report->facts.options);
 }
 
 static void
 assert_no_findings(const struct report *report)
 {
-	for (size_t i = 0; i < report->finding_count; i++)
-		print_error("%s: %s\n", report->findings[i].rule, report->findings[i].text);
-	assert_int_equal(report->finding_count, 0);
-	assert_int_equal(report->verdict, VERDICT_PASS);
+	for (size_t i = 0; i < report->outcomes.finding_count; i++)
+		print_error("%s: %s\n", report->outcomes.findings[i].rule, report->outcomes.findings[i].text);
+	assert_int_equal(report->outcomes.finding_count, 0);
+	assert_int_equal(report->outcomes.verdict, VERDICT_PASS);
 }
 
 /* Returns the report's only finding, which must be about RULE and the source SOURCE. */
 static const struct finding *
 named(const struct report *report, const char *rule, const char *source)
 {
-	for (size_t i = 0; i < report->finding_count; i++)
-		if (report->finding_count > 1)
-			print_error("%s: %s\n", report->findings[i].rule, report->findings[i].text);
-	assert_int_equal(report->finding_count, 1);
-	assert_string_equal(report->findings[0].rule, rule);
-	assert_string_equal(report->findings[0].clock, source);
-	return &report->findings[0];
+	for (size_t i = 0; i < report->outcomes.finding_count; i++)
+		if (report->outcomes.finding_count > 1)
+			print_error("%s: %s\n", report->outcomes.findings[i].rule, report->outcomes.findings[i].text);
+	assert_int_equal(report->outcomes.finding_count, 1);
+	assert_string_equal(report->outcomes.findings[0].rule, rule);
+	assert_string_equal(report->outcomes.findings[0].clock, source);
+	return &report->outcomes.findings[0];
 }
 
 TEST(a_healthy_machine_has_no_finding)
@@ -170,8 +172,8 @@ TEST(a_healthy_machine_has_no_finding)
 		assert_int_equal(outcome(report, rules_of_all[i], "lapic"), OUTCOME_PASSED);
 		assert_int_equal(outcome(report, rules_of_all[i], "hpet0"), OUTCOME_PASSED);
 	}
-	for (size_t i = 0; i < report->interval_count; i++) {
-		const struct report_interval *row = &report->intervals[i];
+	for (size_t i = 0; i < report->facts.interval_count; i++) {
+		const struct report_interval *row = &report->facts.intervals[i];
 
 		if (strcmp(row->source, "lapic") != 0 && strcmp(row->source, "hpet0") != 0)
 			continue;
@@ -221,7 +223,7 @@ TEST(lost_ticks_in_a_guest_are_a_warning)
 {
 	sim.interrupts.hpet.drop_every = 10;
 	assert_int_equal(named(played(KVM), "irq-lost", "hpet0")->severity, VERDICT_WARN);
-	assert_int_equal(bench->run.report.verdict, VERDICT_WARN);
+	assert_int_equal(bench->run.report.outcomes.verdict, VERDICT_WARN);
 }
 
 /* Does a whole run in an emulator that tests one source of each device. */
@@ -306,8 +308,8 @@ count_left_out(const struct report *report)
 {
 	uint64_t count = 0;
 
-	for (size_t i = 0; i < report->interval_count; i++)
-		count += report->intervals[i].periodic ? report->intervals[i].empty : 0;
+	for (size_t i = 0; i < report->facts.interval_count; i++)
+		count += report->facts.intervals[i].periodic ? report->facts.intervals[i].empty : 0;
 	return count;
 }
 
@@ -329,8 +331,8 @@ TEST(an_emulator_whose_timers_wait_for_a_busy_host_has_no_finding)
 		sim.interrupts.busy_ps = busy_us[i] * SIM_PS_PER_US;
 		sim.interrupts.seed += i;
 		report = played_in_an_emulator();
-		for (size_t j = 0; j < report->finding_count; j++)
-			assert_string_equal(report->findings[j].text, "");
+		for (size_t j = 0; j < report->outcomes.finding_count; j++)
+			assert_string_equal(report->outcomes.findings[j].text, "");
 		left_out += count_left_out(report);
 	}
 	assert_true(left_out > 5);
@@ -348,8 +350,8 @@ TEST(an_interrupt_that_comes_with_the_next_one_shot_is_not_early)
 	sim.interrupts.hpet.late_one_in = 30;
 	sim.interrupts.hpet.survives_disarm = true;
 	report = played(KVM);
-	for (size_t i = 0; i < report->finding_count; i++)
-		assert_string_not_equal(report->findings[i].rule, "irq-early");
+	for (size_t i = 0; i < report->outcomes.finding_count; i++)
+		assert_string_not_equal(report->outcomes.findings[i].rule, "irq-early");
 	assert_int_equal(outcome(report, "irq-early", "hpet0"), OUTCOME_PASSED);
 }
 
@@ -361,7 +363,7 @@ TEST(a_guest_that_is_preempted_has_no_finding)
 	sim.preempt_every = 40000;
 	sim.preempt_ps = 3 * SIM_PS_PER_MS;
 	report = played(KVM);
-	for (size_t i = 0; i < report->finding_count; i++)
-		assert_memory_not_equal(report->findings[i].rule, "irq", 3);
+	for (size_t i = 0; i < report->outcomes.finding_count; i++)
+		assert_memory_not_equal(report->outcomes.findings[i].rule, "irq", 3);
 	assert_true(row_of(report, "lapic", true)->excused > 0);
 }

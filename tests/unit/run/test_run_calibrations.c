@@ -48,9 +48,9 @@ play(void)
 static const struct report_calibration *
 row_of(const struct report *report, const char *id)
 {
-	for (size_t i = 0; i < report->calibration_count; i++)
-		if (strcmp(report->calibrations[i].loop->id, id) == 0)
-			return &report->calibrations[i];
+	for (size_t i = 0; i < report->facts.calibration_count; i++)
+		if (strcmp(report->facts.calibrations[i].loop->id, id) == 0)
+			return &report->facts.calibrations[i];
 	fail_msg("no loop %s", id);
 	return NULL;
 }
@@ -73,7 +73,7 @@ TEST(a_quick_run_has_up_to_three_runs_of_each_loop_in_300_ms)
 	assert_true(sim.now_ps - begin_ps <= 300 * SIM_PS_PER_MS);
 	report = analyse();
 	for (size_t i = 0; calibrations[i]; i++) {
-		const struct report_calibration *row = &report->calibrations[i];
+		const struct report_calibration *row = &report->facts.calibrations[i];
 
 		assert_ptr_equal(row->loop, calibrations[i]);
 		assert_string_equal(row->reason, "");
@@ -86,7 +86,8 @@ TEST(a_quick_run_has_up_to_three_runs_of_each_loop_in_300_ms)
 	assert_true(row_of(report, "linux_pit")->worst.low > -489000);
 	assert_true(row_of(report, "linux_lapic")->worst.value < 10000);
 	assert_true(row_of(report, "linux_lapic")->worst.value > -10000);
-	assert_memory_equal(report->calibrated, "Linux's calibration loop for the TSC, run here, is wrong by up to "
+	assert_memory_equal(report->advice.calibrated,
+			    "Linux's calibration loop for the TSC, run here, is wrong by up to "
 						"", 66);
 }
 
@@ -112,10 +113,10 @@ TEST(linuxs_slower_loop_without_a_pit_is_run_only_if_151_ms_are_left)
 	survey_measure_rates(&bench->run.survey);
 	bench->run.survey.deadline_tsc = hw_tsc() + 150000000;
 	run_calibration_loops(&bench->run);
-	assert_string_equal(bench->run.report.calibrations[0].reason, "There was no time for this loop.");
+	assert_string_equal(bench->run.report.facts.calibrations[0].reason, "There was no time for this loop.");
 	bench->run.survey.deadline_tsc = hw_tsc() + 152000000;
 	run_calibration_loops(&bench->run);
-	assert_string_equal(bench->run.report.calibrations[0].reason, "");
+	assert_string_equal(bench->run.report.facts.calibrations[0].reason, "");
 	assert_true((int64_t)(bench->run.survey.deadline_tsc - hw_tsc()) > 0);
 }
 
@@ -284,13 +285,13 @@ TEST(a_soak_records_the_readings_of_fifty_runs_of_a_loop)
 	size_t found = 0;
 
 	bench_open(bench, 1);
-	bench->run.report.options.profile = PROFILE_SOAK;
+	bench->run.report.facts.options.profile = PROFILE_SOAK;
 	bench->machine.calibrations = fastest;
 	survey_warm_up_and_estimate_tsc_rate(&bench->run.survey);
 	survey_measure_rates(&bench->run.survey);
 	run_calibration_loops(&bench->run);
 	report = analyse();
-	assert_true(report->calibrations[0].runs > 50);
+	assert_true(report->facts.calibrations[0].runs > 50);
 	assert_int_equal(report->record.dropped, 0);
 	reader = record_open(report->record.bytes, report->record.length);
 	while (record_read_next(&reader, &entry))
@@ -357,8 +358,8 @@ TEST(the_option_duration_shortens_the_loops_of_longer_profiles)
 	struct report *report = &bench->run.report;
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		report->options.profile = rows[i].profile;
-		report->options.duration_ns = rows[i].duration_ms * UINT64_C(1000000);
+		report->facts.options.profile = rows[i].profile;
+		report->facts.options.duration_ns = rows[i].duration_ms * UINT64_C(1000000);
 		assert_int_equal(survey_planned_calibrations_ns(report), rows[i].budget_ms * UINT64_C(1000000));
 	}
 }

@@ -35,7 +35,7 @@ play(void)
 {
 	run_measure(&bench->run);
 	bench_close(bench);
-	assert_false(bench->run.report.incomplete);
+	assert_false(bench->run.report.facts.run.incomplete);
 	return &bench->run.report;
 }
 
@@ -85,14 +85,14 @@ TEST(the_record_is_complete_and_the_report_has_its_sha256)
 	assert_true(record_read_next(&reader, &entry));
 	assert_int_equal(entry.kind, RECORD_RUN);
 	record_read_fixed_part(&entry, &run);
-	assert_int_equal(run.start_tsc, report->start_tsc);
+	assert_int_equal(run.start_tsc, report->facts.run.start_tsc);
 	while (record_read_next(&reader, &entry)) {
 		watches += entry.kind == RECORD_WATCH;
 		if (entry.kind != RECORD_CORE)
 			continue;
 		record_read_fixed_part(&entry, &core);
 		assert_int_equal(core.core, cores);
-		assert_int_equal(core.apic_id, report->cores[cores].apic_id);
+		assert_int_equal(core.apic_id, report->facts.cores[cores].apic_id);
 		cores++;
 	}
 	assert_int_equal(reader.state, RECORD_WHOLE);
@@ -109,14 +109,14 @@ TEST(each_phase_of_the_run_has_its_time)
 	const struct report *report = play();
 	uint64_t end = 0;
 
-	assert_true(report->phase_count > 0 && report->phase_count <= REPORT_PHASES_MAX);
-	for (size_t i = 0; i < report->phase_count; i++) {
-		assert_string_equal(report->phases[i].id, run_phases[i].id);
-		assert_true(report->phases[i].begin_ticks >= end);
-		end = report->phases[i].begin_ticks + report->phases[i].ticks;
+	assert_true(report->facts.run.phase_count > 0 && report->facts.run.phase_count <= REPORT_PHASES_MAX);
+	for (size_t i = 0; i < report->facts.run.phase_count; i++) {
+		assert_string_equal(report->facts.run.phases[i].id, run_phases[i].id);
+		assert_true(report->facts.run.phases[i].begin_ticks >= end);
+		end = report->facts.run.phases[i].begin_ticks + report->facts.run.phases[i].ticks;
 	}
-	assert_null(run_phases[report->phase_count].id);
-	assert_in_range(report_ticks_to_ms(report, end), 1, report->elapsed_ms + 2); /* rounded up and down */
+	assert_null(run_phases[report->facts.run.phase_count].id);
+	assert_in_range(report_ticks_to_ms(report, end), 1, report->facts.run.elapsed_ms + 2); /* rounded up and down */
 }
 
 TEST(a_full_record_is_reported_and_later_figures_are_not_measured)
@@ -128,10 +128,11 @@ TEST(a_full_record_is_reported_and_later_figures_are_not_measured)
 	bench->run.survey.memory.facts_size = 0;
 	report = play();
 	assert_true(report->record.dropped > 0);
-	assert_false(report->interference.measured);
-	assert_int_equal(report->cores[0].observed_ns, 0);
-	for (size_t i = 0; i < report->note_count; i++)
-		is_said |= strstr(report->notes[i], "The record of the run had no space for ") == report->notes[i];
+	assert_false(report->figures.interference.measured);
+	assert_int_equal(report->facts.cores[0].observed_ns, 0);
+	for (size_t i = 0; i < report->facts.note_count; i++)
+		is_said |= strstr(report->facts.notes[i],
+				  "The record of the run had no space for ") == report->facts.notes[i];
 	assert_true(is_said);
 }
 

@@ -46,11 +46,11 @@ look_at(void *context, const struct run *run, const struct run_phase *phase)
 
 	(void)context;
 	run_make_report_so_far(run, phase, report);
-	assert_true(report->incomplete);
-	assert_int_equal(report->verdict, VERDICT_INCOMPLETE);
-	assert_int_equal(report->finding_count, 0);
+	assert_true(report->facts.run.incomplete);
+	assert_int_equal(report->outcomes.verdict, VERDICT_INCOMPLETE);
+	assert_int_equal(report->outcomes.finding_count, 0);
 	snprintf(note, sizeof(note), "Saved in the phase %s, before the end of the run.", phase->id);
-	assert_string_equal(report->notes[report->note_count - 1], note);
+	assert_string_equal(report->facts.notes[report->facts.note_count - 1], note);
 	text_init(&looked.json, looked.json.bytes, looked.json.size);
 	json_render(&looked.json, report);
 	assert_false(looked.json.truncated);
@@ -73,7 +73,7 @@ json_of_run(void (*begins)(void *context, const struct run *run, const struct ru
 	bench->machine.phase_starts = begins;
 	run_measure(&bench->run);
 	bench_close(bench);
-	assert_false(bench->run.report.incomplete);
+	assert_false(bench->run.report.facts.run.incomplete);
 	json_render(&text, &bench->run.report);
 	bench_free(bench);
 	return text;

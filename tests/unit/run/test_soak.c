@@ -35,10 +35,10 @@ save(const struct run *run, const struct run_phase *phase)
 	struct report *report = test_malloc(sizeof(*report));
 
 	run_make_report_so_far(run, phase, report);
-	assert_true(report->incomplete);
-	assert_int_equal(report->series.count, run->report.series.count);
-	assert_ptr_equal(report->series.rows, run->report.series.rows);
-	soak.saved_rows = report->series.count;
+	assert_true(report->facts.run.incomplete);
+	assert_int_equal(report->facts.series.count, run->report.facts.series.count);
+	assert_ptr_equal(report->facts.series.rows, run->report.facts.series.rows);
+	soak.saved_rows = report->facts.series.count;
 	test_free(report);
 }
 
@@ -53,7 +53,7 @@ static void
 progress(void *context, const char *what, uint64_t done_ns, uint64_t total_ns)
 {
 	static const struct run_phase phase = { .id = "series" };
-	const struct series *series = &soak.bench->run.report.series;
+	const struct series *series = &soak.bench->run.report.facts.series;
 
 	(void)context;
 	assert_true(done_ns <= total_ns);
@@ -79,11 +79,11 @@ progress(void *context, const char *what, uint64_t done_ns, uint64_t total_ns)
 static void
 count_shown_rates(void *context, const struct report *report)
 {
-	const struct series_row *row = &report->series.rows[report->series.count - 1];
+	const struct series_row *row = &report->facts.series.rows[report->facts.series.count - 1];
 
 	(void)context;
 	soak.rows_shown++;
-	for (size_t i = 0; i < report->clock_count; i++)
+	for (size_t i = 0; i < report->facts.clock_count; i++)
 		soak.rates_shown += row->clocks[i].rate.known;
 }
 
@@ -91,7 +91,7 @@ static bool
 user_ends_run(void *context)
 {
 	(void)context;
-	return soak.end_after_rows && soak.bench->run.report.series.count >= soak.end_after_rows;
+	return soak.end_after_rows && soak.bench->run.report.facts.series.count >= soak.end_after_rows;
 }
 
 static const struct report *
@@ -110,14 +110,14 @@ play(size_t cores, uint64_t duration_ns, uint64_t interval_ns)
 	bench->interval_ns = interval_ns;
 	bench->clocks = soak.bend_in_row ? clocks_with_pit : clocks;
 	bench_open(bench, cores);
-	options = &bench->run.report.options;
+	options = &bench->run.report.facts.options;
 	/* all reads of the TSC last a multiple of 400 ns here, which looks like the TSC's step */
 	options->limits[options->limit_count++] = (struct options_limit){ "tsc-step", 1000000 };
 	sim.tsc.offset_ticks[1] = 5000;
 	if (cores > 1)
 		bench_use_threads(bench);
 	if (soak.rows_max)
-		bench->run.report.series.max = soak.rows_max;
+		bench->run.report.facts.series.max = soak.rows_max;
 	bench->machine.hooks.progress = bench->run.survey.hooks.progress = progress;
 	bench->machine.hooks.asked = bench->run.survey.hooks.asked = user_ends_run;
 	bench->machine.hooks.row = bench->run.survey.hooks.row = count_shown_rates;
@@ -175,13 +175,13 @@ assert_rows_follow_each_other(const struct series *series)
 static void
 assert_row_holds_the_truth(const struct report *report, const struct series_row *row)
 {
-	for (size_t i = 0; i < report->clock_count; i++) {
+	for (size_t i = 0; i < report->facts.clock_count; i++) {
 		const struct series_clock *clock = &row->clocks[i];
 
 		assert_true(clock->count != 0);
-		assert_int_equal(clock->p50_ns, report->clocks[i].latency->min_ns);
-		assert_int_equal(clock->max_ns, report->clocks[i].latency->max_ns);
-		assert_int_equal(clock->rate.known, report_clock_is_main_of_device(&report->clocks[i]));
+		assert_int_equal(clock->p50_ns, report->facts.clocks[i].latency->min_ns);
+		assert_int_equal(clock->max_ns, report->facts.clocks[i].latency->max_ns);
+		assert_int_equal(clock->rate.known, report_clock_is_main_of_device(&report->facts.clocks[i]));
 		if (clock->rate.known)
 			assert_true(clock->rate.low <= 0 && clock->rate.high >= 0 && width(clock) < 80000);
 	}
@@ -192,31 +192,31 @@ assert_row_holds_the_truth(const struct report *report, const struct series_row 
 TEST(each_row_of_a_soak_has_all_figures)
 {
 	const struct report *report = play(1, S, S);
-	const struct series *series = &report->series;
+	const struct series *series = &report->facts.series;
 	uint64_t reads[REPORT_CLOCKS_MAX] = { 0 }, observed_ns = 0;
 	size_t main_clocks = 0;
 
-	assert_false(report->incomplete);
-	assert_int_equal(report->finding_count, 0);
+	assert_false(report->facts.run.incomplete);
+	assert_int_equal(report->outcomes.finding_count, 0);
 	assert_in_range(series->count, 5, 8);
 	assert_null(series_get_open_row(series));
 	assert_rows_follow_each_other(series);
 	for (size_t r = 0; r < series->count; r++) {
 		assert_row_holds_the_truth(report, &series->rows[r]);
 		observed_ns += series->rows[r].observed_ns;
-		for (size_t i = 0; i < report->clock_count; i++)
+		for (size_t i = 0; i < report->facts.clock_count; i++)
 			reads[i] += series->rows[r].clocks[i].count;
 	}
-	for (size_t i = 0; i < report->clock_count; i++)
-		assert_int_equal(reads[i], report->clocks[i].latency->count);
+	for (size_t i = 0; i < report->facts.clock_count; i++)
+		assert_int_equal(reads[i], report->facts.clocks[i].latency->count);
 	/* The observed time of a row is a sum of chunks of 10 ms, and each of them is rounded to a nanosecond. */
-	assert_in_range(observed_ns, report->interference.observed_ns - observed_ns / (10 * MS) / 2,
-			report->interference.observed_ns + observed_ns / (10 * MS) / 2);
+	assert_in_range(observed_ns, report->figures.interference.observed_ns - observed_ns / (10 * MS) / 2,
+			report->figures.interference.observed_ns + observed_ns / (10 * MS) / 2);
 	assert_true(soak.saved_within);
 	assert_int_equal(soak.saved_rows, series->count);
 	assert_int_equal(soak.rows_shown, series->count);
-	for (size_t i = 0; i < report->clock_count; i++)
-		main_clocks += report_clock_is_main_of_device(&report->clocks[i]);
+	for (size_t i = 0; i < report->facts.clock_count; i++)
+		main_clocks += report_clock_is_main_of_device(&report->facts.clocks[i]);
 	assert_int_equal(soak.rates_shown, main_clocks * series->count);
 }
 
@@ -224,10 +224,10 @@ TEST(each_row_has_the_offset_of_each_core)
 {
 	const struct report *report = play(2, 300 * MS, S);
 
-	assert_in_range(report->series.count, 2, 8);
-	for (size_t r = 0; r < report->series.count; r++) {
-		const struct offset *offsets = report->series.rows[r].offsets;
-		struct offset offset = series_add_resolution(&report->series, offsets[1]);
+	assert_in_range(report->facts.series.count, 2, 8);
+	for (size_t r = 0; r < report->facts.series.count; r++) {
+		const struct offset *offsets = report->facts.series.rows[r].offsets;
+		struct offset offset = series_add_resolution(&report->facts.series, offsets[1]);
 
 		assert_false(offset_is_known(offsets[0]));
 		assert_true(offset.low <= 5000 && offset.high >= 5000 && offset_width(offset) < 2000);
@@ -244,10 +244,10 @@ TEST(a_soak_without_space_for_all_rows_has_longer_rows)
 	const struct series *series;
 	int64_t second_ppb;
 
-	second_ppb = width(&play(1, S, S)->series.rows[1].clocks[0]);
+	second_ppb = width(&play(1, S, S)->facts.series.rows[1].clocks[0]);
 	end(state);
 	soak.rows_max = 4;
-	series = &play(1, S, S)->series;
+	series = &play(1, S, S)->facts.series;
 	assert_int_equal(series->interval_ns, 2 * S);
 	assert_in_range(series->count, 3, 4);
 	assert_rows_follow_each_other(series);
@@ -263,12 +263,12 @@ TEST(a_soak_that_is_ended_early_keeps_its_rows)
 
 	soak.end_after_rows = 2;
 	report = play(1, S, S);
-	assert_true(report->ended_early);
-	assert_false(report->incomplete);
-	assert_int_equal(report->finding_count, 0);
-	assert_int_equal(report->series.count, 3);
-	assert_rows_follow_each_other(&report->series);
-	assert_true(length_ns(&report->series.rows[2]) < S);
+	assert_true(report->facts.run.ended_early);
+	assert_false(report->facts.run.incomplete);
+	assert_int_equal(report->outcomes.finding_count, 0);
+	assert_int_equal(report->facts.series.count, 3);
+	assert_rows_follow_each_other(&report->facts.series);
+	assert_true(length_ns(&report->facts.series.rows[2]) < S);
 	assert_int_equal(soak.saved_rows, 3);
 }
 
@@ -279,12 +279,12 @@ TEST(no_rate_of_a_row_includes_a_discontinuity)
 
 	soak.leap_in_row = 2;
 	report = play(1, S, S);
-	assert_int_equal(report->discontinuity_count, 1);
-	assert_rows_follow_each_other(&report->series);
-	for (size_t r = 0; r < report->series.count; r++)
-		for (size_t i = 0; i < report->clock_count; i++)
-			if (report_clock_is_main_of_device(&report->clocks[i]))
-				assert_int_equal(report->series.rows[r].clocks[i].rate.known, r != 2);
+	assert_int_equal(report->figures.discontinuity_count, 1);
+	assert_rows_follow_each_other(&report->facts.series);
+	for (size_t r = 0; r < report->facts.series.count; r++)
+		for (size_t i = 0; i < report->facts.clock_count; i++)
+			if (report_clock_is_main_of_device(&report->facts.clocks[i]))
+				assert_int_equal(report->facts.series.rows[r].clocks[i].rate.known, r != 2);
 }
 
 /*
@@ -299,11 +299,11 @@ TEST(the_record_of_a_soak_shows_how_often_each_counter_wrapped)
 	soak.bend_in_row = 1;
 	report = play(1, 8 * S, S);
 	pit = report_find_clock(report, "pit");
-	assert_int_equal(report->discontinuity_count, 0);
-	assert_in_range(report->series.count, 20, 100);
+	assert_int_equal(report->figures.discontinuity_count, 0);
+	assert_in_range(report->facts.series.count, 20, 100);
 	assert_true(pit->change_since.known && pit->change_since.low > 5700000 && pit->change_since.high < 6000000);
-	for (size_t r = 2; r < report->series.count; r++) {
-		const struct interval_ppb *rate = &report->series.rows[r].clocks[pit - report->clocks].rate;
+	for (size_t r = 2; r < report->facts.series.count; r++) {
+		const struct interval_ppb *rate = &report->facts.series.rows[r].clocks[pit - report->facts.clocks].rate;
 
 		assert_true(rate->known && rate->low <= 6000000 && rate->high >= 6000000);
 	}
@@ -311,5 +311,5 @@ TEST(the_record_of_a_soak_shows_how_often_each_counter_wrapped)
 
 TEST(a_run_that_is_no_soak_has_no_series)
 {
-	assert_int_equal(play(1, 20 * MS, 0)->series.max, 0);
+	assert_int_equal(play(1, 20 * MS, 0)->facts.series.max, 0);
 }

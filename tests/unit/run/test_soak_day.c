@@ -76,7 +76,7 @@ soak_for_a_day(size_t cores, int64_t drift_ppb, uint64_t seed)
 	bench->interval_ns = S;
 	bench->clocks = clocks;
 	bench_open(bench, cores);
-	options = &bench->run.report.options;
+	options = &bench->run.report.facts.options;
 	options->limits[options->limit_count++] = (struct options_limit){ "clock-slow", 1000000 };
 	options->limits[options->limit_count++] = (struct options_limit){ "tsc-step", 1000000 };
 	if (cores > 1)
@@ -88,9 +88,9 @@ soak_for_a_day(size_t cores, int64_t drift_ppb, uint64_t seed)
 	day.round = 0;
 	run_measure(&bench->run);
 	bench_close(bench);
-	assert_false(bench->run.report.incomplete);
+	assert_false(bench->run.report.facts.run.incomplete);
 	assert_in_range(sim.now_ps - day.begin_ps, 23 * HOUR_PS, 26 * HOUR_PS);
-	assert_true(bench->run.report.series.count > 100);
+	assert_true(bench->run.report.facts.series.count > 100);
 	return &bench->run.report;
 }
 
@@ -108,12 +108,12 @@ TEST_FIXTURE(NULL, end);
 static void
 assert_no_findings(const struct report *report)
 {
-	for (size_t i = 0; i < report->finding_count; i++)
-		print_message("%s\n", report->findings[i].text);
-	for (size_t i = 0; i < report->note_count; i++)
-		print_message("%s\n", report->notes[i]);
-	assert_int_equal(report->finding_count, 0);
-	assert_int_equal(report->note_count, 0);
+	for (size_t i = 0; i < report->outcomes.finding_count; i++)
+		print_message("%s\n", report->outcomes.findings[i].text);
+	for (size_t i = 0; i < report->facts.note_count; i++)
+		print_message("%s\n", report->facts.notes[i]);
+	assert_int_equal(report->outcomes.finding_count, 0);
+	assert_int_equal(report->facts.note_count, 0);
 }
 
 TEST(a_healthy_machine_has_no_finding)
@@ -131,8 +131,8 @@ TEST(a_clock_whose_rate_changes_by_300_ppb_is_found_with_the_time)
 
 	day.walk_ppb = 300;
 	report = soak_for_a_day(1, 0, 1);
-	assert_int_equal(report->finding_count, 1);
-	finding = &report->findings[0];
+	assert_int_equal(report->outcomes.finding_count, 1);
+	finding = &report->outcomes.findings[0];
 	assert_string_equal(finding->rule, "rate-trend");
 	assert_string_equal(finding->clock, "hpet");
 	assert_in_range(finding->low, 101, 300);
@@ -145,10 +145,10 @@ TEST(a_clock_whose_rate_changes_by_300_ppb_is_found_with_the_time)
 TEST(a_core_that_drifts_by_2_ppb_is_found_and_each_row_shows_it)
 {
 	const struct report *report = soak_for_a_day(2, 2, 1);
-	const struct finding *finding = &report->findings[0];
-	const struct series *series = &report->series;
+	const struct finding *finding = &report->outcomes.findings[0];
+	const struct series *series = &report->facts.series;
 
-	assert_int_equal(report->finding_count, 1);
+	assert_int_equal(report->outcomes.finding_count, 1);
 	assert_string_equal(finding->rule, "tsc-drift");
 	assert_in_range(finding->low, 1, 2);
 	assert_in_range(finding->high, 2, 3);
@@ -163,10 +163,11 @@ TEST(an_hour_with_stolen_time_is_found_with_the_time)
 
 	day.interference = true;
 	report = soak_for_a_day(1, 0, 1);
-	assert_int_equal(report->finding_count, 0);
-	for (size_t r = 0; r < report->series.count; r++) {
-		const struct series_row *row = &report->series.rows[r];
-		uint64_t from_s = (row->from_tsc - report->start_tsc) / S, to_s = (row->to_tsc - report->start_tsc) / S;
+	assert_int_equal(report->outcomes.finding_count, 0);
+	for (size_t r = 0; r < report->facts.series.count; r++) {
+		const struct series_row *row = &report->facts.series.rows[r];
+		uint64_t from_s = (row->from_tsc - report->facts.run.start_tsc) / S,
+				  to_s = (row->to_tsc - report->facts.run.start_tsc) / S;
 
 		if (to_s > 10 * 3600 && from_s < 11 * 3600)
 			in += row->gaps;
@@ -175,6 +176,6 @@ TEST(an_hour_with_stolen_time_is_found_with_the_time)
 	}
 	assert_true(in > 32);
 	assert_int_equal(out, 0);
-	assert_int_equal(report->note_count, 1);
-	assert_non_null(strstr(report->notes[0], "Time was stolen mostly between 3"));
+	assert_int_equal(report->facts.note_count, 1);
+	assert_non_null(strstr(report->facts.notes[0], "Time was stolen mostly between 3"));
 }

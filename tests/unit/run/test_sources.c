@@ -171,8 +171,8 @@ played(const struct source *source)
 	bench->duration_ns = DURATION_NS;
 	bench->clocks = clocks;
 	bench_open(bench, 1);
-	bench->run.report.options.irq = IRQ_ALL;
-	bench->run.report.options.pic = true;
+	bench->run.report.facts.options.irq = IRQ_ALL;
+	bench->run.report.facts.options.pic = true;
 	bench->platform.acpi.madt.has_pics = !without_pics;
 	survey_warm_up_and_estimate_tsc_rate(&bench->run.survey);
 	survey_measure_rates(&bench->run.survey);
@@ -180,24 +180,24 @@ played(const struct source *source)
 	bench_close(bench);
 	assert_true(sim.interrupts.longest_ps < 100 * SIM_PS_PER_MS);
 	assert_int_equal(sim.interrupts.slot.strays, 0);
-	for (size_t i = 0; i < bench->run.report.note_count; i++)
-		assert_null(strstr(bench->run.report.notes[i], "Not restored"));
+	for (size_t i = 0; i < bench->run.report.facts.note_count; i++)
+		assert_null(strstr(bench->run.report.facts.notes[i], "Not restored"));
 	return &bench->run.report;
 }
 
 static void
 print_findings(const struct report *report)
 {
-	for (size_t i = 0; i < report->finding_count; i++)
-		print_error("%s: %s\n", report->findings[i].rule, report->findings[i].text);
+	for (size_t i = 0; i < report->outcomes.finding_count; i++)
+		print_error("%s: %s\n", report->outcomes.findings[i].rule, report->outcomes.findings[i].text);
 }
 
 static void
 assert_no_findings(const struct report *report)
 {
-	if (report->finding_count)
+	if (report->outcomes.finding_count)
 		print_findings(report);
-	assert_int_equal(report->finding_count, 0);
+	assert_int_equal(report->outcomes.finding_count, 0);
 }
 
 TEST(each_healthy_source_is_tested_and_has_no_finding)
@@ -209,9 +209,9 @@ TEST(each_healthy_source_is_tested_and_has_no_finding)
 		begin_for(&sources[i]);
 		report = played(&sources[i]);
 		assert_no_findings(report);
-		assert_true(report->interval_count > 0);
-		for (size_t row = 0; row < report->interval_count; row++) {
-			const struct report_interval *interval = &report->intervals[row];
+		assert_true(report->facts.interval_count > 0);
+		for (size_t row = 0; row < report->facts.interval_count; row++) {
+			const struct report_interval *interval = &report->facts.intervals[row];
 
 			assert_string_equal(interval->reason, "");
 			assert_int_equal(interval->state, CLOCK_PRESENT);
@@ -223,10 +223,11 @@ TEST(each_healthy_source_is_tested_and_has_no_finding)
 			assert_int_equal(interval->lateness.count == 0,
 					 sources[i].at == SIM_RTC_UPDATE || sources[i].at == SIM_RTC_ALARM);
 		}
-		assert_true(report->behaviours.count > 0);
-		for (size_t row = 0; row < report->behaviours.count; row++)
-			if (strcmp(report->behaviours.rows[row].clock, sources[i].driver->id) == 0)
-				assert_int_equal(rules_get_outcome(&report->behaviours.rows[row], &report->options), OUTCOME_PASSED);
+		assert_true(report->outcomes.behaviours.count > 0);
+		for (size_t row = 0; row < report->outcomes.behaviours.count; row++)
+			if (strcmp(report->outcomes.behaviours.rows[row].clock, sources[i].driver->id) == 0)
+				assert_int_equal(rules_get_outcome(&report->outcomes.behaviours.rows[row],
+								   &report->facts.options), OUTCOME_PASSED);
 	}
 }
 
@@ -235,11 +236,12 @@ is_described(const struct report *report, const char *words)
 {
 	bool any = false;
 
-	for (size_t i = 0; i < report->interval_count; i++)
-		any |= strstr(report->intervals[i].reason, words) != NULL;
-	for (size_t i = 0; i < report->behaviours.count; i++)
-		any |= strstr(report->behaviours.rows[i].text, words) &&
-		       rules_get_outcome(&report->behaviours.rows[i], &report->options) != OUTCOME_PASSED;
+	for (size_t i = 0; i < report->facts.interval_count; i++)
+		any |= strstr(report->facts.intervals[i].reason, words) != NULL;
+	for (size_t i = 0; i < report->outcomes.behaviours.count; i++)
+		any |= strstr(report->outcomes.behaviours.rows[i].text, words) &&
+		       rules_get_outcome(&report->outcomes.behaviours.rows[i],
+					 &report->facts.options) != OUTCOME_PASSED;
 	return any;
 }
 
@@ -257,11 +259,11 @@ severity_of(const struct rule *rule, const struct source *source)
 static bool
 is_named(const struct report *report, const struct source *source, size_t fault)
 {
-	const struct finding *finding = &report->findings[0];
+	const struct finding *finding = &report->outcomes.findings[0];
 
-	return report->finding_count == 1 && strcmp(finding->rule, faults[fault].rule) == 0 &&
+	return report->outcomes.finding_count == 1 && strcmp(finding->rule, faults[fault].rule) == 0 &&
 	       strcmp(finding->clock, source->driver->id) == 0 &&
-	       report->verdict == severity_of(rules_find(finding->rule), source) &&
+	       report->outcomes.verdict == severity_of(rules_find(finding->rule), source) &&
 	       (!faults[fault].words || strstr(finding->text, faults[fault].words)) &&
 	       (!faults[fault].low || (finding->low <= faults[fault].high && finding->high >= faults[fault].low));
 }
@@ -276,17 +278,18 @@ is_told(const struct source *source, size_t fault)
 	sim.interrupts.timers[source->at] = faults[fault].fault;
 	report = played(source);
 	if (strcmp(faults[fault].rule, NOBODY) == 0)
-		told = !report->finding_count && is_described(report, faults[fault].words);
+		told = !report->outcomes.finding_count && is_described(report, faults[fault].words);
 	else
 		told = is_named(report, source, fault);
 	if (told)
 		return true;
 	print_error("%s %s:\n", source->driver->id, faults[fault].name);
 	print_findings(report);
-	for (size_t i = 0; i < report->behaviours.count; i++)
-		print_error("  (%s: %s)\n", report->behaviours.rows[i].rule, report->behaviours.rows[i].text);
-	for (size_t i = 0; i < report->interval_count; i++)
-		print_error("  (%s)\n", report->intervals[i].reason);
+	for (size_t i = 0; i < report->outcomes.behaviours.count; i++)
+		print_error("  (%s: %s)\n", report->outcomes.behaviours.rows[i].rule,
+			    report->outcomes.behaviours.rows[i].text);
+	for (size_t i = 0; i < report->facts.interval_count; i++)
+		print_error("  (%s)\n", report->facts.intervals[i].reason);
 	return false;
 }
 
@@ -324,9 +327,9 @@ TEST(a_status_that_cant_be_cleared_passes_nothing)
 		begin();
 		sim.interrupts.timers[sources[i].at].sticks = true;
 		report = played(&sources[i]);
-		assert_int_equal(report->intervals[0].state, CLOCK_BROKEN);
-		for (size_t row = 0; row < report->behaviours.count; row++)
-			assert_string_not_equal(report->behaviours.rows[row].clock, sources[i].driver->id);
+		assert_int_equal(report->facts.intervals[0].state, CLOCK_BROKEN);
+		for (size_t row = 0; row < report->outcomes.behaviours.count; row++)
+			assert_string_not_equal(report->outcomes.behaviours.rows[row].clock, sources[i].driver->id);
 	}
 }
 
@@ -345,7 +348,8 @@ TEST(the_policy_for_masked_ticks_is_found_for_each_periodic_source)
 			sim.interrupts.timers[sources[i].at].policy = (enum sim_policy)policy;
 			report = played(&sources[i]);
 			assert_no_findings(report);
-			assert_int_equal(report->intervals[report->interval_count - 1].policy, words[policy]);
+			assert_int_equal(report->facts.intervals[report->facts.interval_count - 1].policy,
+					 words[policy]);
 		}
 }
 
@@ -366,7 +370,7 @@ TEST(an_rtc_that_is_slow_to_program_is_tested_at_half_its_rate)
 		sim.cost_ps[SIM_IN] = sim.cost_ps[SIM_OUT] = 65 * SIM_PS_PER_US;
 		report = played(&sources[7]);
 		assert_no_findings(report);
-		periods = &report->intervals[report->interval_count - 1];
+		periods = &report->facts.intervals[report->facts.interval_count - 1];
 		assert_int_equal(periods->asked_ns, 1953125);
 		assert_string_equal(periods->reason, "");
 		assert_int_equal(periods->asked % 40, 0);
@@ -439,7 +443,7 @@ TEST(the_pit_is_due_at_the_time_in_its_data_sheet)
 	const struct report_interval *shots;
 
 	begin();
-	shots = &played(&sources[6])->intervals[0];
+	shots = &played(&sources[6])->facts.intervals[0];
 	assert_string_equal(shots->source, "pit0");
 	assert_int_equal(shots->early, 0);
 	assert_in_range(shots->lateness.min_ns + (int64_t)shots->lateness.error_ns, 0, 3000);
@@ -491,9 +495,9 @@ TEST(pics_that_are_in_use_or_cannot_interrupt_this_core_are_not_changed)
 		memcpy(masks, sim.pic_mask, sizeof(masks));
 		report = played(&sources[12]);
 		assert_no_findings(report);
-		assert_int_equal(report->interval_count, 1);
-		assert_int_equal(report->intervals[0].state, machines[i].state);
-		assert_non_null(strstr(report->intervals[0].reason, machines[i].words));
+		assert_int_equal(report->facts.interval_count, 1);
+		assert_int_equal(report->facts.intervals[0].state, machines[i].state);
+		assert_non_null(strstr(report->facts.intervals[0].reason, machines[i].words));
 		assert_memory_equal(sim.pic_mask, masks, sizeof(masks));
 		assert_false(sim.interrupts.pics[0].initialized);
 	}
@@ -507,7 +511,7 @@ TEST(after_a_run_the_pics_have_all_inputs_masked_and_none_in_service)
 
 		begin();
 		report = played(&sources[i]);
-		assert_string_equal(report->intervals[0].route_kind, "pic");
+		assert_string_equal(report->facts.intervals[0].route_kind, "pic");
 		assert_true(sim.interrupts.pics[0].initialized);
 		for (size_t n = 0; n < 2; n++) {
 			assert_int_equal(sim.pic_mask[n], 0xff);

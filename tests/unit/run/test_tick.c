@@ -68,7 +68,7 @@ played(size_t cores, bool can_be_quiet, enum options_cores way)
 	struct bench *bench = bench_new();
 
 	bench_open(bench, cores);
-	bench->run.report.options.cores.method = way;
+	bench->run.report.facts.options.cores.method = way;
 	bench->machine.phase_starts = work;
 	bench->machine.set_tick_stopped = can_be_quiet ? quiet_tick : NULL;
 	run_measure(&bench->run);
@@ -81,7 +81,7 @@ played(size_t cores, bool can_be_quiet, enum options_cores way)
 static const struct behaviour *
 rate_of_hpet(const struct bench *bench)
 {
-	const struct behaviours *behaviours = &bench->run.report.behaviours;
+	const struct behaviours *behaviours = &bench->run.report.outcomes.behaviours;
 
 	for (size_t i = 0; i < behaviours->count; i++)
 		if (strcmp(behaviours->rows[i].clock, "hpet") == 0 && strncmp(behaviours->rows[i].rule, "rate-", 5) == 0)
@@ -95,11 +95,11 @@ assert_no_clock_is_accused(const struct bench *bench)
 {
 	const struct report *report = &bench->run.report;
 
-	for (size_t i = 0; i < report->finding_count; i++)
-		print_message("%s\n", report->findings[i].text);
-	assert_int_equal(report->finding_count, 0);
-	assert_int_equal(report->discontinuity_count, 0);
-	assert_int_equal(report->verdict, VERDICT_PASS);
+	for (size_t i = 0; i < report->outcomes.finding_count; i++)
+		print_message("%s\n", report->outcomes.findings[i].text);
+	assert_int_equal(report->outcomes.finding_count, 0);
+	assert_int_equal(report->figures.discontinuity_count, 0);
+	assert_int_equal(report->outcomes.verdict, VERDICT_PASS);
 }
 
 TEST(an_hpet_that_the_firmware_stops_in_each_tick_passes)
@@ -109,7 +109,7 @@ TEST(an_hpet_that_the_firmware_stops_in_each_tick_passes)
 	switch_on(10 * SIM_PS_PER_US);
 	bench = played(1, true, CORES_SIPI);
 	assert_no_clock_is_accused(bench);
-	assert_int_equal(rules_get_outcome(rate_of_hpet(bench), &bench->run.report.options), OUTCOME_PASSED);
+	assert_int_equal(rules_get_outcome(rate_of_hpet(bench), &bench->run.report.facts.options), OUTCOME_PASSED);
 	assert_false(bench_find_clock(bench, "hpet")->rate_whole_run);
 	assert_string_equal(bench_find_clock(bench, "hpet")->clock.reason,
 			    "The HPET is on and sends interrupts: the firmware may use it as its timer tick.");
@@ -123,9 +123,9 @@ TEST(a_slow_hpet_is_accused_although_the_firmware_stops_it)
 	switch_on(10 * SIM_PS_PER_US);
 	sim_counter_speed_up(&sim.hpet.counter, -2000);
 	bench = played(1, true, CORES_SIPI);
-	assert_int_equal(bench->run.report.finding_count, 1);
-	assert_string_equal(bench->run.report.findings[0].clock, "hpet");
-	assert_in_range(-bench->run.report.findings[0].measured, 1990, 2010);
+	assert_int_equal(bench->run.report.outcomes.finding_count, 1);
+	assert_string_equal(bench->run.report.outcomes.findings[0].clock, "hpet");
+	assert_in_range(-bench->run.report.outcomes.findings[0].measured, 1990, 2010);
 	bench_free(bench);
 }
 
@@ -146,7 +146,7 @@ TEST(the_tick_continues_while_the_firmware_runs_jobs_on_cores)
 	bench = played(1, true, CORES_MP);
 	assert_no_clock_is_accused(bench);
 	assert_true(sim.hpet.ticks > quiet);
-	assert_int_equal(rules_get_outcome(rate_of_hpet(bench), &bench->run.report.options), OUTCOME_PASSED);
+	assert_int_equal(rules_get_outcome(rate_of_hpet(bench), &bench->run.report.facts.options), OUTCOME_PASSED);
 	bench_free(bench);
 }
 
@@ -164,7 +164,7 @@ TEST(a_tick_that_cannot_be_stopped_leaves_the_hpets_rate_undetermined)
 		bench = played(1, refuse_from > 0, CORES_SIPI);
 		assert_no_clock_is_accused(bench);
 		row = rate_of_hpet(bench);
-		assert_int_equal(rules_get_outcome(row, &bench->run.report.options), OUTCOME_NOT_DETERMINED);
+		assert_int_equal(rules_get_outcome(row, &bench->run.report.facts.options), OUTCOME_NOT_DETERMINED);
 		assert_string_equal(row->text,
 				    "hpet: this clock drives the firmware's tick, which could not be stopped; the "
 				    "tick may stop the clock's counter for short times.");
@@ -183,7 +183,7 @@ TEST(an_hpet_whose_tick_cannot_be_stopped_later_is_not_compared)
 	firmware.refuse_from = 5;
 	bench = played(1, true, CORES_SIPI);
 	assert_no_clock_is_accused(bench);
-	assert_int_equal(rules_get_outcome(rate_of_hpet(bench), &bench->run.report.options), OUTCOME_PASSED);
+	assert_int_equal(rules_get_outcome(rate_of_hpet(bench), &bench->run.report.facts.options), OUTCOME_PASSED);
 	bench_free(bench);
 }
 

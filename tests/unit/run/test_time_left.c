@@ -80,15 +80,15 @@ user_ends_run(void *context)
 static void
 assert_whole(const struct report *report)
 {
-	assert_true(report->ended_early == (told.ends_in != NULL));
-	assert_false(report->incomplete);
-	assert_int_equal(report->finding_count, 0);
-	for (size_t i = 0; i < report->clock_count; i++)
-		if (report->clocks[i].clock.state == CLOCK_PRESENT)
-			assert_true(report->clocks[i].latency->count != 0);
-	for (size_t i = 0; i < report->core_count; i++)
-		assert_true(report->cores[i].observed_ns != 0);
-	assert_true(report->core_count == 1 || report->skew.pass_count > 0);
+	assert_true(report->facts.run.ended_early == (told.ends_in != NULL));
+	assert_false(report->facts.run.incomplete);
+	assert_int_equal(report->outcomes.finding_count, 0);
+	for (size_t i = 0; i < report->facts.clock_count; i++)
+		if (report->facts.clocks[i].clock.state == CLOCK_PRESENT)
+			assert_true(report->facts.clocks[i].latency->count != 0);
+	for (size_t i = 0; i < report->facts.core_count; i++)
+		assert_true(report->facts.cores[i].observed_ns != 0);
+	assert_true(report->facts.core_count == 1 || report->figures.skew.pass_count > 0);
 }
 
 static void
@@ -107,7 +107,7 @@ play(size_t cores, enum options_profile profile, uint64_t duration_ns, uint64_t 
 	bench->duration_ns = duration_ns;
 	bench->interval_ns = told.interval_ns;
 	bench_open(bench, cores);
-	bench->run.report.options.profile = profile;
+	bench->run.report.facts.options.profile = profile;
 	if (cores > 1)
 		bench_use_threads(bench);
 	told.cores = preempt_every ? cores : 0;
@@ -230,12 +230,12 @@ play_many(uint64_t job_ms, uint64_t deadline_s)
 	told.count = 0;
 	told.begin_ps = sim.now_ps;
 	bench->deadline_ms = sim.now_ps / SIM_PS_PER_MS + deadline_s * 1000;
-	bench->run.report.options.deadline_ns = deadline_s * 1000 * MS;
+	bench->run.report.facts.options.deadline_ns = deadline_s * 1000 * MS;
 	run_measure(&bench->run);
 	bench_close(bench);
-	assert_false(bench->run.report.incomplete);
-	assert_int_equal(bench->run.report.finding_count, 0);
-	assert_int_equal(bench->run.report.verdict, VERDICT_PASS);
+	assert_false(bench->run.report.facts.run.incomplete);
+	assert_int_equal(bench->run.report.outcomes.finding_count, 0);
+	assert_int_equal(bench->run.report.outcomes.verdict, VERDICT_PASS);
 	return bench;
 }
 
@@ -243,8 +243,8 @@ play_many(uint64_t job_ms, uint64_t deadline_s)
 static bool
 has_note(const struct report *report, const char *part)
 {
-	for (size_t i = 0; i < report->note_count; i++)
-		if (strstr(report->notes[i], part))
+	for (size_t i = 0; i < report->facts.note_count; i++)
+		if (strstr(report->facts.notes[i], part))
 			return true;
 	return false;
 }
@@ -255,8 +255,8 @@ count_left_out(const struct report *report)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < report->behaviours.count; i++) {
-		const struct behaviour *row = &report->behaviours.rows[i];
+	for (size_t i = 0; i < report->outcomes.behaviours.count; i++) {
+		const struct behaviour *row = &report->outcomes.behaviours.rows[i];
 
 		count += strcmp(row->rule, "tsc-warp") == 0 && !row->checked && row->unchecked == UNCHECKED_TIME;
 	}
@@ -269,7 +269,7 @@ count_facts(const struct report *report)
 	size_t count = 0;
 
 	for (size_t i = 0; i < MANY; i++)
-		count += report->cores[i].facts_known;
+		count += report->facts.cores[i].facts_known;
 	return count;
 }
 
@@ -281,14 +281,14 @@ TEST(forty_cores_that_start_in_5_ms_are_all_checked_for_warps)
 	size_t read = 0, watched = 0;
 
 	for (size_t i = 0; i < MANY; i++) {
-		read += report->cores[i].latency[0].count != 0;
-		watched += report->cores[i].observed_ns != 0;
+		read += report->facts.cores[i].latency[0].count != 0;
+		watched += report->facts.cores[i].observed_ns != 0;
 	}
 	assert_in_range(read, 2, MANY - 1);
 	assert_int_equal(watched, MANY);
 	assert_int_equal(count_facts(report), MANY);
-	assert_true(report->skew.locked.measured && report->skew.lock_free.measured);
-	assert_true(report->skew.pass_count > 1);
+	assert_true(report->figures.skew.locked.measured && report->figures.skew.lock_free.measured);
+	assert_true(report->figures.skew.pass_count > 1);
 	assert_int_equal(count_left_out(report), 0);
 	assert_true(has_note(report, " of 40 cores: reading on more would have taken too much of the time left."));
 	bench_free(bench);
@@ -301,9 +301,9 @@ TEST(forty_cores_that_start_in_50_ms_have_no_warp_checks_and_the_report_says_so)
 
 	assert_int_equal(count_facts(report), MANY);
 	assert_int_equal(count_left_out(report), 2);
-	assert_false(report->skew.locked.measured || report->skew.lock_free.measured);
-	assert_non_null(strstr(report->unjudged, "3 for lack of time")); /* both warp checks, and hpet-torn */
-	assert_true(report->skew.pass_count > 1);
+	assert_false(report->figures.skew.locked.measured || report->figures.skew.lock_free.measured);
+	assert_non_null(strstr(report->outcomes.unjudged, "3 for lack of time")); /* both warp checks, and hpet-torn */
+	assert_true(report->figures.skew.pass_count > 1);
 	bench_free(bench);
 }
 
