@@ -650,7 +650,10 @@ struct report_machine { /* The machine, as its CPU, its firmware and its hypervi
 	uint32_t cores_listed, cores_started;
 };
 
-/* The options, the machine, and all readings that are no entries of the record. boot, drivers and src/measure write them. */
+/*
+ * The options, the machine, and readings that are no entries of the record. boot, drivers and src/measure write
+ * them.
+ */
 struct facts {
 	struct options options;
 	struct report_run run;
