@@ -193,6 +193,7 @@ struct survey_passes {
 	bool measured;            /* true if there was a first pass with at least one ping-pong */
 	enum pair_schedule kind;  /* schedule of the first pass */
 	uint64_t elapsed_ns;      /* duration of the first pass */
+	uint64_t median_width_ticks; /* median width of the offsets' intervals in the first pass; 0 before it ended */
 };
 
 /* Parts of a run in their order. survey_plan.c has the planned duration of each part. */
@@ -253,7 +254,7 @@ size_t survey_memory_bytes(size_t cores, enum pair_schedule widest, size_t rows)
 #define SURVEY_CALIBRATION_READ  50 /* maximum number of runs of each loop that are recorded with their readings */
 
 #define SURVEY_REPEATS_MAX  4096u /* largest number of repeated ping-pongs in a pass */
-#define SURVEY_RETRY_SWEEPS 3u    /* number of times that a pass repeats the pairs without a good result */
+#define SURVEY_RETRY_SWEEPS 16u   /* largest number of times that a pass repeats the pairs without a good result */
 /*
  * Largest number of batches in the rehearsal (see tsc_sync_measure.c). In so many batches, the number of concurrent
  * pairs can grow to 2^16 and be halved a few times.

@@ -306,6 +306,12 @@ struct report_skew { /* synchronisation of the cores' TSCs */
 	/* Upper bound of the difference between any two cores' TSCs, in the first and in the last pass. */
 	uint64_t within_ns;
 	/*
+	 * True if only the first or only the last pass is exact enough to show that the cores are synchronised, and the
+	 * other pass does not contradict it. EXACT is the index of the exact pass.
+	 */
+	bool one_is_exact;
+	size_t exact;
+	/*
 	 * Index of the pass that sentences, tables and maps show: the first, or the last if only the last found a fault.
 	 */
 	size_t shown;

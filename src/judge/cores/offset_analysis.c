@@ -14,6 +14,11 @@
 #define TRIPS     4
 /* 10 us. Longer round trips only show that virtual cores share a processor, so they do not raise the limit further. */
 #define TRIPS_NS_MAX UINT64_C(10000)
+/*
+ * 20 ms. Two virtual cores that share a processor of the host exchange messages once in a time slice, so a pass shows
+ * this bound or a smaller one. A larger bound shows nothing about the cores.
+ */
+#define INEXACT_NS_MAX UINT64_C(20000000)
 
 struct moment
 moment_union(struct moment a, struct moment b)
@@ -332,6 +337,23 @@ decide_if_cores_are_synchronised(struct report *report)
 			     !last->no_majority && skew->within_ns <= sync_limit_ns(report);
 }
 
+/* Finds the pass that alone is exact: see one_is_exact. */
+static void
+find_only_exact_pass(struct report *report)
+{
+	struct report_skew *skew = &report->figures.skew;
+	size_t last = (size_t)(report_get_last_pass(report) - skew->passes);
+	uint64_t first_ns = report_get_bound_of_pass_ns(report, skew->passes);
+	uint64_t last_ns = report_get_bound_of_pass_ns(report, &skew->passes[last]);
+
+	skew->exact = first_ns < last_ns ? 0 : last;
+	skew->one_is_exact = skew->within_known && !skew->synchronised && last &&
+			     !report_count_core_faults(report).off_majority && !skew->passes[0].summary.no_majority &&
+			     !skew->passes[last].summary.no_majority &&
+			     (skew->exact ? last_ns : first_ns) <= sync_limit_ns(report) &&
+			     skew->within_ns <= INEXACT_NS_MAX;
+}
+
 void
 analyse_offsets(struct report *report)
 {
@@ -345,4 +367,5 @@ analyse_offsets(struct report *report)
 	analyse_pass(report, skew->passes);
 	analyse_pass(report, report_get_last_pass(report));
 	decide_if_cores_are_synchronised(report);
+	find_only_exact_pass(report);
 }

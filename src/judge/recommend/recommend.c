@@ -106,6 +106,10 @@ put_tsc_properties(const struct report *report, struct text *reason)
 	if (report->facts.machine.cores_started > 1 && skew->synchronised) {
 		text_printf(reason, ", synchronised on %zu cores within %s %s", skew->passes[0].offsets.cores,
 			    phrase_bound_ns(skew->within_ns).bytes, phrase_pass_times(report).bytes);
+	} else if (report->facts.machine.cores_started > 1 && skew->one_is_exact) {
+		text_printf(reason, ", synchronised on %zu cores at %s, but one of the two passes was too inexact to confirm it",
+			    skew->passes[0].offsets.cores,
+			    phrase_tsc_time(report, skew->passes[skew->exact].offsets.end_tsc).bytes);
 	} else if (report->facts.machine.cores_started > 1) {
 		text_put(reason, ", not proven synchronised on all cores");
 	}

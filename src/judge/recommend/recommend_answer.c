@@ -208,6 +208,28 @@ put_failed_clocks(struct text *text, const struct report *report)
 	text_put_char(text, '.');
 }
 
+/* Writes the bound within which the cores' TSCs agree. If only one pass is exact, writes the bound of each pass. */
+static void
+put_bound_of_cores(struct text *text, const struct report *report)
+{
+	const struct report_skew *skew = &report->figures.skew;
+	const struct report_pass *exact = &skew->passes[skew->exact];
+	const struct report_pass *other = skew->exact ? skew->passes : report_get_last_pass(report);
+	bool all = report->facts.machine.cores_started == report->facts.machine.cores_listed;
+
+	if (all)
+		text_put(text, " The cores' TSCs");
+	else
+		text_printf(text, " The TSCs of %u of %u cores", report->facts.machine.cores_started,
+			    report->facts.machine.cores_listed);
+	text_printf(text, " agree within %s", phrase_bound_ns(report->advice.answer.within_ns).bytes);
+	if (skew->one_is_exact)
+		text_printf(text, " at %s, and within %s at %s", phrase_tsc_time(report, exact->offsets.end_tsc).bytes,
+			    phrase_bound_ns(report_get_bound_of_pass_ns(report, other)).bytes,
+			    phrase_tsc_time(report, other->offsets.end_tsc).bytes);
+	text_put(text, all ? "." : "; the other cores were not started.");
+}
+
 static void
 put_agreement_of_cores(struct text *text, const struct report *report)
 {
@@ -221,14 +243,8 @@ put_agreement_of_cores(struct text *text, const struct report *report)
 			    report->facts.machine.cores_listed);
 	else if (!report->figures.skew.pass_count)
 		text_put(text, " The cores' TSCs were not compared.");
-	else if (report->advice.answer.within_known &&
-		 report->facts.machine.cores_started < report->facts.machine.cores_listed)
-		text_printf(text, " The TSCs of %u of %u cores agree within %s; the other cores were not started.",
-			    report->facts.machine.cores_started, report->facts.machine.cores_listed,
-				    phrase_bound_ns(report->advice.answer.within_ns).bytes);
 	else if (report->advice.answer.within_known)
-		text_printf(text, " The cores' TSCs agree within %s.",
-			    phrase_bound_ns(report->advice.answer.within_ns).bytes);
+		put_bound_of_cores(text, report);
 	else
 		text_printf(text, " Whether the cores' TSCs agree is not determined: see their synchronisation. %s",
 			    report->facts.run.incomplete ? "Let the run end." : "Run again on an idle machine.");
@@ -243,9 +259,12 @@ recommend_write_answer(struct report *report)
 	*answer = (struct report_answer){ .linux_takes = answer->linux_takes };
 	list_failed_clocks(report);
 	set_best_clock_of_answer(report);
-	if (!have_cores_failed(report) && report->figures.skew.synchronised && report->figures.skew.within_known) {
+	if (!have_cores_failed(report) && report->figures.skew.within_known &&
+	    (report->figures.skew.synchronised || report->figures.skew.one_is_exact)) {
 		answer->within_known = true;
-		answer->within_ns = report->figures.skew.within_ns;
+		answer->within_ns = report->figures.skew.one_is_exact ?
+				    report_get_bound_of_pass_ns(report, &report->figures.skew.passes[report->figures.skew.exact]) :
+				    report->figures.skew.within_ns;
 	}
 	text_init(&text, answer->text, sizeof(answer->text));
 	put_recommended_clock(&text, report);

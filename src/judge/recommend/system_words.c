@@ -164,6 +164,8 @@ explain_missing_proof(const struct report *report)
 		return "the clocks diverged, and nothing shows whether the TSC was right";
 	if (report->facts.machine.cores_started < report->facts.machine.cores_listed)
 		return "not all cores were started";
+	if (report->facts.machine.cores_started > 1 && report->figures.skew.one_is_exact)
+		return "only one of two passes was exact enough to show that the cores' TSCs agree";
 	if (report->facts.machine.cores_started > 1 &&
 	    !(report->figures.skew.synchronised && report->figures.skew.within_known))
 		return "it is not determined whether the cores' TSCs agree";

@@ -34,11 +34,11 @@
  */
 #define WIDE_FACTOR 4
 /*
- * A ping-pong whose interval has at most this width is never repeated. The width is the duration of two messages, one
- * in each direction. A message takes only 197 ns between the sockets of an EPYC 7R13 (tables of
- * nviennot/core-to-core-latency).
+ * A ping-pong whose interval is wider than this is always repeated, because it cannot show that the cores are
+ * synchronised. The width is the duration of two messages, one in each direction. A message takes only 197 ns between
+ * the sockets of an EPYC 7R13 (tables of nviennot/core-to-core-latency).
  */
-#define WIDE_NS     20000
+#define WIDE_NS     10000
 
 struct batch { /* parameters of a batch, which are the same for all its cores */
 	const struct survey *survey;
@@ -364,13 +364,18 @@ median_width_ticks(const struct offsets *offsets)
 	return median;
 }
 
-/* Returns the largest width of an offset's interval at which the ping-pong is not repeated. */
+/*
+ * Returns the largest width of an offset's interval at which the ping-pong is not repeated. If the host disturbs a
+ * whole pass, the median of this pass is wide, so the median of the first pass also counts.
+ */
 static uint64_t
 allowed_width_ticks(const struct survey_pair_pass *pass)
 {
-	uint64_t median = median_width_ticks(pass->offsets);
+	uint64_t median = median_width_ticks(pass->offsets), earlier = pass->survey->passes.median_width_ticks;
 	uint64_t wide = scale_ns_to_ticks(&pass->survey->scale, WIDE_NS);
 
+	if (earlier && earlier < median)
+		median = earlier;
 	return median < wide / WIDE_FACTOR ? WIDE_FACTOR * median : wide;
 }
 
@@ -382,18 +387,19 @@ may_repeat_pingpong(const struct survey_pair_pass *pass, uint64_t end_ns)
 	       !survey_is_core_pass_over(pass->survey, pass->end_tsc) && survey_pair_pass_elapsed_ns(pass) < end_ns;
 }
 
-/* Repeats the ping-pong of each pair whose interval is wider than ALLOWED. Returns true if any became narrower. */
+/*
+ * Repeats the ping-pong of each pair whose interval is wider than ALLOWED. Returns false if there was no such pair, or
+ * the time is over.
+ */
 static bool
 repeat_wide_pairs(struct survey_pair_pass *pass, uint64_t allowed, uint64_t end_ns)
 {
 	const struct offsets *offsets = pass->offsets;
 	size_t pairs = pair_schedule_count_pairs(offsets->kind, offsets->cores), a, b;
-	bool got_narrower = false;
+	bool any_wide = false;
 
 	for (size_t i = 0; i < pairs; i++) {
-		uint64_t width = offset_width(offsets->pairs[i]);
-
-		if (width <= allowed)
+		if (offset_width(offsets->pairs[i]) <= allowed)
 			continue;
 		pair_schedule_pair_at_index(offsets->kind, i, &a, &b);
 		if (!are_both_alive(pass, a, b))
@@ -404,9 +410,9 @@ repeat_wide_pairs(struct survey_pair_pass *pass, uint64_t allowed, uint64_t end_
 		run_batch(pass, 1);
 		pass->repeats++;
 		survey_show_progress(pass->survey, "pairs of cores", survey_pair_pass_elapsed_ns(pass));
-		got_narrower |= offset_width(offsets->pairs[i]) < width;
+		any_wide = true;
 	}
-	return got_narrower;
+	return any_wide;
 }
 
 void
@@ -423,4 +429,6 @@ survey_pair_pass_repeat_wide_pairs(struct survey_pair_pass *pass)
 	repeat_wide_pairs(pass, UINT64_MAX - 1, end_ns);
 	for (unsigned i = 1; i < SURVEY_RETRY_SWEEPS && repeat_wide_pairs(pass, allowed_width_ticks(pass), end_ns); i++)
 		;
+	if (pass->survey->passes.stage == RECORD_PASS_FIRST)
+		pass->survey->passes.median_width_ticks = median_width_ticks(pass->offsets);
 }

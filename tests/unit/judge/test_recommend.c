@@ -279,6 +279,22 @@ TEST(the_answer_refers_to_the_synchronisation_if_it_is_not_determined_whether_th
 		      "Let the run end.");
 }
 
+/* The host disturbed one of the two passes over the cores: 50 us, where the other pass shows 29 ns. */
+TEST(the_answer_counts_the_exact_one_of_two_passes)
+{
+	struct report *report = literal_make_clean_report();
+
+	cost(report, "tsc", 28700);
+	report->figures.skew.passes[1].summary.bound_ticks = 100000;
+	assert_answer(report, "Use tsc: 28.7 ns a read. Linux takes it, too. No clock failed. The cores' TSCs agree within "
+		      "29 ns at 3.1 s, and within 50000 ns at 21.1 s.");
+	assert_int_equal(report->advice.answer.within_ns, 29);
+	report->figures.skew.passes[1].summary.bound_ticks = report->figures.skew.passes[0].summary.bound_ticks;
+	report->figures.skew.passes[0].summary.bound_ticks = 100000;
+	assert_answer(report, "Use tsc: 28.7 ns a read. Linux takes it, too. No clock failed. The cores' TSCs agree within "
+		      "29 ns at 21.1 s, and within 50000 ns at 3.1 s.");
+}
+
 /* Linux takes the TSC because its check of two cores finds no warp. The answer must not recommend the TSC. */
 TEST(the_answer_says_that_linux_takes_a_clock_that_failed)
 {

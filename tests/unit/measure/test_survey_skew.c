@@ -651,6 +651,45 @@ TEST(pairs_have_another_pingpong_only_while_the_budget_lasts_and_for_10_s_at_mos
 	}
 }
 
+/* Measures two cores twice. The first PINGPONGS ping-pongs of the last pass are disturbed. */
+static void
+measure_with_spoilt_last_pass(uint64_t pingpongs)
+{
+	open_bench(2, PAIR_SCHEDULE_ALL, GHZ);
+	run_pass(survey_measure_offsets);
+	bench.spoilt.first = 0;
+	bench.spoilt.second = 1;
+	bench.spoilt.pingpongs = pingpongs;
+	bench.spoilt.late_ticks = LATE_TICKS;
+	run_pass(survey_measure_offsets);
+	assert_int_equal(bench.report.figures.skew.pass_count, 2);
+	bench.report.facts.machine.cores_listed = bench.report.facts.machine.cores_started = 2;
+	judge_report(&bench.report);
+}
+
+/* The whole last pass is disturbed, so its own median width does not show it. */
+TEST(a_last_pass_that_the_host_spoilt_is_repeated_until_it_is_as_exact_as_the_first)
+{
+	const struct report_pass *passes = bench.report.figures.skew.passes;
+
+	measure_with_spoilt_last_pass(12);
+	assert_int_equal(passes[1].again, 12);
+	assert_in_range(passes[1].summary.bound_ticks, 1, 4 * passes[0].summary.bound_ticks);
+	assert_true(bench.report.figures.skew.synchronised);
+	assert_false(bench.report.figures.skew.one_is_exact);
+}
+
+TEST(the_exact_one_of_two_passes_counts_if_the_other_stays_wide)
+{
+	const struct report_pass *passes = bench.report.figures.skew.passes;
+
+	measure_with_spoilt_last_pass(UINT64_MAX);
+	assert_true(passes[1].summary.bound_ticks >= LATE_TICKS);
+	assert_false(bench.report.figures.skew.synchronised);
+	assert_true(bench.report.figures.skew.one_is_exact);
+	assert_int_equal(bench.report.figures.skew.exact, 0);
+}
+
 /*
  * Returns the interval of a pair whose first ping-pong has a wide interval. After this ping-pong, the pair's offset
  * changes by MOVED_TICKS.
