@@ -95,12 +95,17 @@ def _make_timer_cases(report, undetermined):
     for row in report.get("intervals") or []:
         rows.setdefault((row.get("source"), row.get("mode")), []).append(row)
     for finding in report.get("findings") or []:
-        if finding["rule"].startswith("irq-"):
+        if finding["rule"].startswith("irq-") or _is_only_about_timer(finding, report):
             found.setdefault(finding.get("clock"), []).append(finding)
     for (source, mode), tested in rows.items():
         of_mode = [each for each in found.get(source, []) if MODES.get(each["rule"], mode) == mode]
         left = [rule for rule in undetermined.get(source, []) if rule.startswith("irq-") and MODES.get(rule, mode) == mode]
         yield Case("timers", f"{source} {mode}", *_get_timer_outcome(tested, of_mode, left))
+
+
+def _is_only_about_timer(finding, report):
+    """Return True if FINDING is on a source of interrupts that broke, and not on a clock. Only the cases of the source have it."""
+    return finding["rule"] == "clock-broken" and finding.get("clock") not in [None, *(clock["id"] for clock in report["clocks"])]
 
 
 def _get_timer_outcome(tested, found, undetermined):
@@ -156,16 +161,26 @@ def _get_outcome(behaviour):
 
 
 def _make_rule_cases(report):
-    """Yield a case for each rule and its clock. Findings come before passed rules."""
+    """Yield a case for each rule and its clock. Findings come before passed rules. A finding on another read method of a clock
+    belongs to the case of the clock, which also exists without this finding.
+    """
     rows = {}
+    mains = {clock["id"]: clock.get("main") or clock["id"] for clock in report["clocks"]}
+    listed = {(row["rule"], row.get("clock")) for key in ("behaviours", "other_rules") for row in report.get(key) or []}
     for finding in report.get("findings") or []:
+        if _is_only_about_timer(finding, report):
+            continue
         key = finding["rule"], finding.get("clock")
+        key = key if key in listed else (key[0], mains.get(key[1], key[1]))
         rows.setdefault(key, []).append((_get_severity(finding), finding.get("text") or ""))
     for behaviour in report.get("behaviours") or []:
         key = behaviour["rule"], behaviour.get("clock")
         # A failed rule is left out here if its finding was already added above.
         if behaviour.get("outcome") != "failed" or key not in rows:
             rows.setdefault(key, []).append((_get_outcome(behaviour), behaviour.get("text") or ""))
+    for other in report.get("other_rules") or []:
+        outcome = "not checked" if other.get("obstacle") else "pass"
+        rows.setdefault((other["rule"], other.get("clock")), []).append((outcome, other.get("obstacle") or ""))
     for (rule, clock), seen in rows.items():
         worst = max((outcome for outcome, _ in seen), key=OUTCOMES.index)
         text = " ".join(text for outcome, text in seen if outcome == worst and text)

@@ -12,6 +12,7 @@
 
 /* maximum number of rows; each timer adds up to six rows, and each of up to eight HPET comparators is a timer */
 #define BEHAVIOURS_MAX     144
+#define BEHAVIOUR_OF_MACHINE "" /* the clock of a row about the machine */
 #define BEHAVIOUR_TEXT_SIZE 192 /* size of a sentence with its final 0 */
 
 /* Kind of reason why a rule was not checked. The TEXT of the row states the reason itself. */
@@ -25,7 +26,7 @@ enum unchecked {
 
 struct behaviour {
 	const char *rule;  /* id of the rule in the rule catalogue, in static storage */
-	const char *clock; /* id of the clock, in static storage */
+	const char *clock; /* id of the clock, in static storage, or BEHAVIOUR_OF_MACHINE */
 	bool checked;      /* true if the rule was checked; if false, TEXT is the reason */
 	enum unchecked unchecked; /* kind of the reason in TEXT; valid only if CHECKED is false */
 	/* true if a temporary disturbance prevented the check, so that it is repeated if there is time */

@@ -399,8 +399,8 @@ judge_claims(struct report *report)
  * finding, because the rules pv-rate and pv-claim judge it. The CPU's name gets a note, because it states the base
  * frequency, which may differ from the TSC's rate on a healthy machine.
  */
-static bool
-does_wrong_claim_cause_finding(const struct claim *claim)
+bool
+judge_does_wrong_claim_cause_finding(const struct claim *claim)
 {
 	return claim->clock != CLAIM_OF_CRYSTAL && claim->source != CLAIM_KVM_PAGE && claim->source != CLAIM_XEN_PAGE &&
 	       claim->source != CLAIM_HYPERV_PAGE && claim->source != CLAIM_CPU_NAME;
@@ -428,7 +428,7 @@ judge_add_claim_findings(struct report *report)
 	for (size_t i = 0; i < report->facts.claim_count; i++) {
 		const struct report_claim *row = &report->facts.claims[i];
 
-		if (row->outcome == OUTCOME_FAILED && does_wrong_claim_cause_finding(&row->claim) &&
+		if (row->outcome == OUTCOME_FAILED && judge_does_wrong_claim_cause_finding(&row->claim) &&
 		    !(row->claim.clock == CLAIM_OF_TSC && is_tsc_wrong))
 			add_claim_finding(report, row, trust);
 		note_rate_in_cpu_name(report, row);

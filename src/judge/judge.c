@@ -31,7 +31,8 @@ static void
 add_row_on_late_cores(struct report *report, uint64_t late, const struct report_core *first)
 {
 	const struct report_interference *all = &report->figures.interference;
-	struct behaviour *row = late ? behaviour_add_row(&report->outcomes.behaviours, "core-missing", "tsc") : NULL;
+	struct behaviour *row = late ? behaviour_add_row(&report->outcomes.behaviours, "core-missing",
+							BEHAVIOUR_OF_MACHINE) : NULL;
 
 	if (!row)
 		return;

@@ -77,6 +77,7 @@ void judge_contended_reads(struct report *report); /* judges reads by all cores 
 void judge_tsc_fitness(struct report *report);
 /* Adds a row for each clock's rate, and explains and counts undetermined rows. Call it after all findings. */
 void judge_complete_behaviour_rows(struct report *report);
+bool judge_does_wrong_claim_cause_finding(const struct claim *claim); /* false if another rule judges this rate */
 /* Adds the rows for rates, as part of judge_complete_behaviour_rows(). */
 void judge_add_rate_rows(struct report *report);
 /*

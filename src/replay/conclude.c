@@ -1,6 +1,7 @@
 /* Calculates a complete report from a record. See replay.h. */
 #include "analysis/analysis.h"
 #include "base/text.h"
+#include "judge/coverage/coverage.h"
 #include "judge/judge.h"
 #include "judge/recommend/recommend.h"
 #include "replay/replay.h"
@@ -25,5 +26,6 @@ replay_calculate_results(struct report *report, void *record, size_t length, uin
 	analysis_calculate_timers(record, length, report);
 	analysis_calculate_calibrations(record, length, report);
 	judge_report(report);
+	coverage_list_other_rules(report);
 	recommend_clocks(report);
 }

@@ -409,6 +409,13 @@ enum report_policy {
 #define REPORT_P99_MIN  100u
 #define REPORT_P999_MIN 1000u
 
+#define REPORT_OTHER_RULES_MAX 160
+
+struct report_other_rule { /* A rule that applies to the machine, without a row in behaviours and without a finding. */
+	const char *rule, *clock; /* the rule's id; the main clock of a device, or NULL for a rule about the machine */
+	const char *obstacle; /* why the rule was not checked, in static storage; NULL if it found nothing */
+};
+
 #define REPORT_PHASES_MAX 24
 
 struct report_phase { /* A phase of the run. A phase that the run enters several times has a row for each time. */
@@ -718,6 +725,8 @@ struct figures {
 /* The results of src/judge: findings, rows of rules, verdicts. Checks of devices also add rows. */
 struct outcomes {
 	struct behaviours behaviours;
+	struct report_other_rule other_rules[REPORT_OTHER_RULES_MAX];
+	size_t other_rule_count;
 	/* Sentence on the rules that were not determined or not checked, with reasons. It may be empty. */
 	char unjudged[REPORT_SENTENCE];
 	size_t finding_count;

@@ -134,6 +134,19 @@ def test_there_is_a_case_for_each_source_of_interrupts_and_mode():
         assert found["lapic one-shot"].endswith(f"2 excused; {words}")
 
 
+def test_a_finding_adds_no_case_to_those_of_a_run_without_it():
+    """A finding on a read method belongs to the case of its clock, and one on a broken timer to the cases of this timer."""
+    document = full() | {"intervals": [interval("lapic", "one-shot"), interval("lapic", "periodic")]}
+    document["clocks"].append({"id": "hpet_32", "main": "hpet", "verdict": "fail", "reason": None})
+    sick = document | {"findings": [*document["findings"], finding("clock-slow", "warn", "hpet_32", "hpet_32 is slow."),
+                                    finding("clock-broken", "fail", "lapic", "lapic: an access faulted.")]}
+    healthy = document | {"other_rules": [{"rule": "clock-slow", "clock": "hpet", "obstacle": None}]}
+    found = {(case.group, case.name): case for case in cases.make_cases(sick, None)}
+    assert set(found) == {(case.group, case.name) for case in cases.make_cases(healthy, None)}
+    assert found["rules", "clock-slow (hpet)"].outcome == "warn"
+    assert {found["timers", f"lapic {mode}"].outcome for mode in ("one-shot", "periodic")} == {"fail"}
+
+
 def test_there_is_a_case_for_each_clock_and_each_rule_and_one_for_the_run():
     assert cases.make_cases(full(), None) == EXPECTED
 

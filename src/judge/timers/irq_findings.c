@@ -431,31 +431,34 @@ judge_interrupts_of_expired_deadlines(const struct report *report, const struct 
 
 /*
  * Judges TOTALS by each rule. A rule that does not apply to the source has no sentence in its row. Whether a rule
- * applies depends only on the tests that were done, so that each run of one configuration has the same rows.
+ * applies depends only on the planned tests, so that each run of one configuration has the same rows.
  */
 static void
 judge_by_each_rule(const struct report *report, const struct irq_totals *totals, struct behaviour rows[RULES])
 {
+	const struct irq_mode_totals *shots = &totals->shots, *periods = &totals->periods;
 	const struct {
 		const char *id;
-		bool applies;
+		bool applies, is_tested; /* IS_TESTED: there were enough deadlines in this run */
 		void (*judge)(const struct report *report, const struct irq_totals *totals, struct behaviour *row);
 	} tests[RULES] = {
-		{ "irq-missing", totals->shots.count > 0, judge_missing_interrupts },
-		{ "irq-early", totals->shots.count > 1, judge_early_interrupts },
-		{ "irq-lost", totals->periods.count > 0, judge_lost_ticks },
-		{ "irq-doubled", totals->storms || (!totals->polled && totals->shots.count + totals->periods.count),
-		  judge_doubled_interrupts },
-		{ "irq-rate", totals->periods.count > 0, judge_tick_rate },
-		{ "irq-late", totals->shots.count > 1, judge_late_interrupts },
-		{ "hpet-stale", totals->expired.over || (totals->shots.count && text_equal(totals->source, EXPIRED_SOURCE)),
+		{ "irq-missing", shots->tests, shots->count, judge_missing_interrupts },
+		{ "irq-early", shots->tests && shots->many, shots->count > 1, judge_early_interrupts },
+		{ "irq-lost", periods->tests, periods->count, judge_lost_ticks },
+		{ "irq-doubled", !totals->polled && shots->tests + periods->tests,
+		  totals->storms || shots->count + periods->count, judge_doubled_interrupts },
+		{ "irq-rate", periods->tests, periods->count, judge_tick_rate },
+		{ "irq-late", shots->tests && shots->many, shots->count > 1, judge_late_interrupts },
+		{ "hpet-stale", totals->expired.over || (shots->tests && text_equal(totals->source, EXPIRED_SOURCE)), true,
 		  judge_interrupts_of_expired_deadlines },
 	};
 
 	for (size_t i = 0; i < RULES; i++) {
 		rows[i] = (struct behaviour){ .rule = tests[i].id, .clock = totals->source, .checked = true };
-		if (tests[i].applies)
+		if (tests[i].applies && tests[i].is_tested)
 			tests[i].judge(report, totals, &rows[i]);
+		else if (tests[i].applies)
+			behaviour_mark_unchecked(&rows[i], UNCHECKED_OTHER, "the timer had too few deadlines in this run.");
 	}
 }
 

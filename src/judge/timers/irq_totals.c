@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 
+#define MANY_NS    UINT64_C(10000000) /* tests with longer deadlines have only one of them */
 #define LATE_SHARE 8 /* if ticks are late by more than 1/8 period, a tick may be matched to the wrong period */
 
 /*
@@ -68,6 +69,8 @@ irq_sum_up_source(const struct report *report, const char *source, uint32_t core
 		totals.storms |= row->state == CLOCK_BROKEN && !totals.polled && !row->faulted;
 		totals.came |= row->delivered || totals.storms;
 		mode = row->periodic ? &totals.periods : &totals.shots;
+		mode->tests += row->state != CLOCK_ABSENT && row->state != CLOCK_DISABLED;
+		mode->many |= row->asked_ns <= MANY_NS;
 		mode->count += row->expected;
 		mode->delivered += row->delivered;
 		mode->empty += row->empty;

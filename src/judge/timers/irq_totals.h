@@ -8,6 +8,8 @@
 #define IRQ_LATE_SHOTS_MIN 20u /* smallest number of one-shots whose median is judged */
 
 struct irq_mode_totals { /* one-shots or periods, see struct report_interval */
+	unsigned tests;    /* number of planned tests; an exception may have prevented some */
+	bool many;         /* true if a test was to have many deadlines, because they are short */
 	uint64_t count, delivered, empty, doubled, excused;
 	/* true if a test with empty or doubled deadlines had late interrupts, which also show that the host was busy */
 	bool delayed;

@@ -211,10 +211,11 @@ test_timer_source(struct survey *survey, struct survey_timers *all, struct timer
 
 	for (const struct plan *plan = get_plan_of_one_shots(report, driver, core); plan->count; plan++) {
 		measure_interval_row(&test, plan, false);
-		if (timer->state != CLOCK_PRESENT)
+		if (timer->state == CLOCK_ABSENT || timer->state == CLOCK_DISABLED)
 			return; /* one row is enough to report that the source is not usable */
 	}
-	if (driver->arm_over && core == 0 && !driver->secondary && test.misses < TEST_MISSES_MAX)
+	if (timer->state == CLOCK_PRESENT && driver->arm_over && core == 0 && !driver->secondary &&
+	    test.misses < TEST_MISSES_MAX)
 		run_timer_window(&test, run_expired_deadline_window);
 	if ((driver->kind == TIMER_PROGRAMMED || driver->kind == TIMER_RATES) && !timer->no_periods &&
 	    (core == 0 || report->facts.core_count <= CORES_PERIODS))

@@ -770,18 +770,114 @@ advice_fits(const struct report *report, const struct ailment *fault)
 	return true;
 }
 
+/* The test cases that qemu/run makes of a report: each rule and clock of its rows and findings. */
+struct cases {
+	size_t count;
+	struct test_case { char rule[32], clock[24]; } list[2 * BEHAVIOURS_MAX + REPORT_OTHER_RULES_MAX];
+};
+
+static bool
+has_case(const struct cases *cases, const struct test_case *wanted)
+{
+	for (size_t i = 0; i < cases->count; i++)
+		if (!strcmp(cases->list[i].rule, wanted->rule) && !strcmp(cases->list[i].clock, wanted->clock))
+			return true;
+	return false;
+}
+
+/* Adds a case of RULE. A read method has the case of its device's main clock, as in qemu/results/cases.py. */
+static void
+add_case(struct cases *cases, const struct report *report, const char *rule, const char *clock)
+{
+	const struct report_clock *entry = clock ? report_find_clock(report, clock) : NULL;
+	struct test_case added;
+
+	snprintf(added.rule, sizeof(added.rule), "%s", rule);
+	snprintf(added.clock, sizeof(added.clock), "%s", entry ? entry->clock.main : clock ? clock : "");
+	if (!has_case(cases, &added))
+		cases->list[cases->count++] = added;
+}
+
+static struct cases
+collect_cases(const struct report *report)
+{
+	struct cases cases = { .count = 0 };
+
+	for (size_t i = 0; i < report->outcomes.behaviours.count; i++)
+		add_case(&cases, report, report->outcomes.behaviours.rows[i].rule, report->outcomes.behaviours.rows[i].clock);
+	for (size_t i = 0; i < report->outcomes.other_rule_count; i++)
+		add_case(&cases, report, report->outcomes.other_rules[i].rule, report->outcomes.other_rules[i].clock);
+	for (size_t i = 0; i < report->outcomes.finding_count; i++) {
+		const struct finding *finding = &report->outcomes.findings[i];
+
+		/* a source of interrupts that broke has the cases of its group */
+		if (strcmp(finding->rule, "clock-broken") || report_find_clock(report, finding->clock))
+			add_case(&cases, report, finding->rule, finding->clock);
+	}
+	return cases;
+}
+
+/* Prints the cases of A that B lacks, and returns their number. A clock that is absent in REPORT needs no cases. */
+static size_t
+count_lacking_cases(const struct report *report, const struct cases *a, const struct cases *b, const char *words)
+{
+	size_t lacking = 0;
+
+	for (size_t i = 0; i < a->count; i++) {
+		const struct report_clock *entry = report_find_clock(report, a->list[i].clock);
+
+		if (has_case(b, &a->list[i]) || (entry && entry->clock.state == CLOCK_ABSENT))
+			continue;
+		print_error("%s: %s (%s)\n", words, a->list[i].rule, a->list[i].clock);
+		lacking++;
+	}
+	return lacking;
+}
+
+/* Returns the cases of a run of MACHINE without a fault. */
+static const struct cases *
+get_cases_of_healthy_machine(const struct machine *machine)
+{
+	static const struct machine *last;
+	static struct cases healthy;
+
+	if (machine != last) {
+		struct bench *bench = run(machine, NULL);
+
+		healthy = collect_cases(&bench->run.report);
+		last = machine;
+		bench_free(bench);
+	}
+	return &healthy;
+}
+
+/*
+ * Returns true if REPORT has the same cases as HEALTHY. JUnit needs the same cases in each run of one machine, whatever
+ * the run finds.
+ */
+static bool
+has_same_cases(const struct report *report, const struct cases *healthy)
+{
+	struct cases cases = collect_cases(report);
+
+	return !(count_lacking_cases(report, healthy, &cases, "missing") +
+		 count_lacking_cases(report, &cases, healthy, "only here"));
+}
+
 static bool
 is_caught(const struct ailment *fault)
 {
+	const struct cases *healthy = get_cases_of_healthy_machine(fault->machine);
 	struct bench *bench = run(fault->machine, fault);
 	const struct report *report = &bench->run.report;
 	size_t others = count_findings(report, fault, true), findings = count_findings(report, fault, false);
 	bool caught = findings == 1, fits = verdicts_fit(report, fault) && advice_fits(report, fault);
+	bool same = has_same_cases(report, healthy);
 
-	print_message("%s / %s, %s / %s / %zu\n", fault->rule, fault->name, fault->machine->name,
-		      caught ? fits ? "caught" : "caught, verdicts wrong" : "NOT CAUGHT", others);
+	print_message("%s / %s, %s / %s%s / %zu\n", fault->rule, fault->name, fault->machine->name,
+		      caught ? fits ? "caught" : "caught, verdicts wrong" : "NOT CAUGHT", same ? "" : ", other test cases", others);
 	bench_free(bench);
-	return caught && fits && others == 0;
+	return caught && fits && same && others == 0;
 }
 
 TEST(each_fault_is_found_by_its_rule_and_no_other)
