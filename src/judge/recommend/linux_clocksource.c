@@ -138,13 +138,21 @@ linux_choose_clocksource(const struct report *report, const struct linux_version
 /*
  * Returns a clause on Linux's choice of FIRST over NEXT (may be NULL), or "". If one of them is the TSC and the other a
  * clock of the hypervisor, the clause explains why. Otherwise it may explain why Linux may later stop using the TSC.
+ * For Hyper-V's clocks, Linux does not ask whether CPUID 80000007h reports the TSC as invariant. It asks for
+ * AccessTscInvariantControls (CPUID 40000003h EAX[15]): drivers/clocksource/hyperv_timer.c.
  */
 static const char *
 explain_linux_preference(const struct report *report, const struct clock *first, const struct clock *next)
 {
 	bool above = report_has_clock(report, "tsc") && first->by_tsc && get_linux_rating(first) > TSC_RATING;
 	bool below = is_tsc(first) && next && next->by_tsc;
+	const struct clock *other = above ? first : next;
+	bool hyperv = (above || below) && other->paravirtual.offered_by == PARAVIRTUAL_HYPERV;
 
+	if (hyperv && above)
+		return "; Hyper-V does not offer control of an invariant TSC (CPUID 40000003h), so its clock comes first";
+	if (hyperv)
+		return "; if Hyper-V offers control of an invariant TSC (CPUID 40000003h), Linux ranks its clock below the TSC";
 	if (above && first->paravirtual.offered_by == PARAVIRTUAL_XEN && report->facts.machine.tsc_is_invariant)
 		return "; Xen may emulate the TSC, so Linux takes Xen's clock first";
 	if (above)

@@ -211,6 +211,28 @@ TEST(an_offset_between_cores_is_noticed_by_kernels_that_take_the_tsc)
 	assert_linux(1, "hpet", TAKEN_NOTICES_YES, TAKEN_BLAMES_RIGHT);
 }
 
+/* The boot core's second pass shows an offset of core 1 that the first pass excludes: the core stepped in between. */
+TEST(the_check_of_two_cores_at_the_start_finds_no_later_step)
+{
+	static struct offset none = { 0, 0 };
+	struct report_pass *first = &report->figures.skew.passes[0];
+
+	have_cores(2, 1, false, false);
+	put_core_ahead(600000000);
+	report->figures.skew.passes[1] = *first;
+	report->figures.skew.pass_count = 2;
+	report->figures.skew.locked.warps = 0;
+	report->figures.skew.warps = 3;
+	first->offsets.pairs = &none;
+	first->summary.worst = none;
+	assert_linux(0, "hpet", TAKEN_NOTICES_YES, TAKEN_BLAMES_RIGHT);
+	assert_null(strstr(find_row(linux_systems[0])->reason, "its check of two cores"));
+	assert_non_null(strstr(find_row(linux_systems[0])->reason, "Linux's watchdog, which compares it with hpet"));
+	first->summary.worst = pair_offset; /* the first pass shows it, too */
+	assert_linux(0, "hpet", TAKEN_NOTICES_YES, TAKEN_BLAMES_RIGHT);
+	assert_non_null(strstr(find_row(linux_systems[0])->reason, "its check of two cores finds warps"));
+}
+
 /* TSC_ADJUST skips the check within a package. Then only the watchdog can see an offset, and 7.1 sees smaller ones. */
 TEST(with_tsc_adjust_only_the_watchdog_compares_cores_of_one_package)
 {
@@ -645,11 +667,27 @@ TEST(linux_uses_hypervs_clocksource_although_its_page_is_invalid)
 	recommend_predict_clocksources(report);
 	assert_taken(linux_systems[0], "hv_page", "clocksource hyperv_clocksource_tsc_page, rating 500, before "
 		     "hyperv_clocksource_msr, 495; the sequence number of the clock's page is 0, so each read of the "
-		     "clock reads the MSR; the "
-		     "TSC is not reported as invariant, so the hypervisor's clock comes first.");
+		     "clock reads the MSR; Hyper-V does not offer control of an invariant TSC (CPUID 40000003h), so its "
+		     "clock comes first.");
 	assert_taken("Windows", "hv_ref", "Hyper-V's reference counter, which is read from an MSR: there is no page "
 			"that may be used."
 		     WINDOWS_WAS_NOT_RUN);
+}
+
+/* WSL issue 11790: CPUID 80000007h reports an invariant TSC, and Hyper-V's ratings do not depend on that leaf. */
+TEST(linux_ranks_hypervs_clocks_by_hypervs_own_leaf)
+{
+	report->facts.machine.tsc_is_invariant = true;
+	offer(PARAVIRTUAL_HYPERV);
+	add("hv_page");
+	recommend_predict_clocksources(report);
+	assert_taken(linux_systems[0], "hv_page", "clocksource hyperv_clocksource_tsc_page, rating 500, before tsc, 300; "
+		     "Hyper-V does not offer control of an invariant TSC (CPUID 40000003h), so its clock comes first.");
+	report->facts.clocks[1].clock.state = CLOCK_ABSENT; /* the HPET, whose rating is the same */
+	report_find_clock(report, "hv_page")->clock.rating = 250;
+	recommend_predict_clocksources(report);
+	assert_taken(linux_systems[0], "tsc", "clocksource tsc, rating 300, before hyperv_clocksource_tsc_page, 250; if "
+		     "Hyper-V offers control of an invariant TSC (CPUID 40000003h), Linux ranks its clock below the TSC.");
 }
 
 TEST(xens_clock_comes_first_unless_the_tsc_is_invariant_and_never_emulated)
