@@ -23,6 +23,10 @@ struct periods {
 	uint16_t ticks[PERIODS_MAX]; /* number of ticks in each period */
 	uint16_t first[PERIODS_MAX]; /* index of the first interrupt in each period that has ticks */
 	int64_t residuals_ps[PERIODS_MAX]; /* see lateness_fit_tick_rate() */
+	/* true for an empty period whose tick may have come later, and for the period with the surplus tick */
+	bool paired[PERIODS_MAX];
+	/* true if the period's first tick may belong to an earlier deadline, so that its lateness is not known */
+	bool doubtful[PERIODS_MAX];
 };
 
 static int64_t
@@ -157,6 +161,7 @@ divide_arming_into_periods(const struct timer_analysis *analysis, struct periods
 	for (size_t k = 0; k < periods->count; k++) {
 		periods->ticks[k] = periods->first[k] = 0;
 		periods->residuals_ps[k] = INT64_MAX;
+		periods->paired[k] = periods->doubtful[k] = false;
 	}
 }
 
@@ -218,9 +223,61 @@ move_ticks_to_empty_periods(const struct timer_analysis *analysis, struct period
 	}
 }
 
+/* Pairs the surplus tick of period K with the nearest empty period before it. Returns false if there is none. */
+static bool
+pair_surplus_tick(struct periods *periods, size_t k)
+{
+	size_t empty = k;
+
+	while (empty > 0 && (periods->ticks[empty - 1] || periods->paired[empty - 1]))
+		empty--;
+	if (!empty)
+		return false;
+	periods->paired[empty - 1] = true;
+	for (size_t i = empty; i <= k; i++)
+		periods->doubtful[i] = true;
+	return true;
+}
+
+/* Returns true if a tick of the arming is late by more than 1/4 period, so that others may be late by a whole one. */
+static bool
+is_any_tick_late(const struct timer_analysis *analysis, const struct periods *periods)
+{
+	for (size_t k = 0; k < periods->count; k++)
+		if (periods->ticks[k] && lateness_middle_ps(lateness_of_tick(analysis, periods->first[k], k)) >
+						 period_ps(analysis) / LATE_SHARE)
+			return true;
+	return false;
+}
+
 /*
- * Adds the lateness of each period's first tick to the row, unless the core was preempted between the deadline and the
- * tick. A tick that came before its deadline may be a delayed tick of the previous deadline. For such a tick, a
+ * Finds ticks that may be late by more than a period. Then their own period is empty, and each following period has the
+ * tick of the deadline before, until a period has a surplus tick. A tick after an empty period is doubtful even without
+ * a surplus tick, because two interrupts that are pending together are delivered as one. This does not hold if most
+ * ticks follow an empty period: such a source regularly loses ticks.
+ */
+static void
+find_doubtful_ticks(const struct timer_analysis *analysis, struct periods *periods)
+{
+	size_t after_empty = 0, with_ticks = 0;
+	bool late = is_any_tick_late(analysis, periods);
+
+	for (size_t k = 0; k < periods->count; k++) {
+		size_t surplus = periods->ticks[k] > 1 ? periods->ticks[k] - 1u : 0, paired = 0;
+
+		while (late && paired < surplus && pair_surplus_tick(periods, k))
+			paired++;
+		periods->paired[k] |= surplus && paired == surplus;
+		with_ticks += periods->ticks[k] != 0;
+		after_empty += k && periods->ticks[k] && !periods->ticks[k - 1];
+	}
+	for (size_t k = 1; late && k < periods->count && 2 * after_empty <= with_ticks; k++)
+		periods->doubtful[k] |= periods->ticks[k] && !periods->ticks[k - 1];
+}
+
+/*
+ * Adds the lateness of each period's first tick to the row, unless the tick is doubtful, or the core was preempted
+ * between the deadline and the tick. A tick that came before its deadline may be a delayed tick of the previous deadline. For such a tick, a
  * preemption after the previous deadline also counts. If the phase of the source is not known exactly, no tick is
  * early.
  */
@@ -243,7 +300,8 @@ add_lateness_of_periods(struct timer_analysis *analysis, struct periods *periods
 			continue;
 		periods->residuals_ps[k] = timer_tsc_ticks_to_ps(analysis, tsc - arming->armed_before) -
 					   timer_counter_ticks_to_ps((k + 1) * arming->ticks, analysis->tick.value);
-		timer_add_lateness(analysis, late);
+		if (!periods->doubtful[k])
+			timer_add_lateness(analysis, late);
 	}
 }
 
@@ -284,7 +342,7 @@ may_host_have_delayed_tick(const struct timer_analysis *analysis, const struct p
 /*
  * Counts lost and doubled periods. A period is excused (neither lost nor doubled) if a fault of the source is not the
  * only possible cause. For example, a second tick after an excused empty period may be the tick of that empty period,
- * late by more than a period. Hypervisors queue undelivered ticks and reinject them right after the guest handles the
+ * late by more than a period: see find_doubtful_ticks(). Hypervisors queue undelivered ticks and reinject them right after the guest handles the
  * next tick (Linux arch/x86/kvm/i8254.c, reinject). If a period has more surplus ticks than ticks are pending, it is
  * doubled, and the pending ticks may still come later.
  */
@@ -300,7 +358,7 @@ count_lost_and_doubled_periods(struct timer_analysis *analysis, const struct per
 	for (size_t k = 0; k + 1 < periods->count; k++) {
 		uint16_t ticks = periods->ticks[k];
 		bool reinjected = ticks > 1 && ticks - 1u <= pending;
-		bool excused = reinjected || was_core_preempted_around_period(analysis, k, ticks) ||
+		bool excused = reinjected || periods->paired[k] || was_core_preempted_around_period(analysis, k, ticks) ||
 			       (!ticks && may_host_have_delayed_tick(analysis, periods, k, busy));
 		bool empty = !ticks && !excused;
 
@@ -354,8 +412,12 @@ timer_add_periodic_arming(struct timer_analysis *analysis)
 	divide_arming_into_periods(analysis, &periods);
 	assign_ticks_to_periods(analysis, &periods);
 	move_ticks_to_empty_periods(analysis, &periods);
+	find_doubtful_ticks(analysis, &periods);
 	add_lateness_of_periods(analysis, &periods);
 	count_lost_and_doubled_periods(analysis, &periods);
+	for (size_t k = 0; k < periods.count; k++)
+		if (periods.doubtful[k])
+			periods.residuals_ps[k] = INT64_MAX;
 	add_tick_rate(analysis,
 		      lateness_fit_tick_rate(periods.residuals_ps, periods.count, (uint64_t)period_ps(analysis)));
 }
