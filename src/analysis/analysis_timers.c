@@ -156,6 +156,10 @@ struct gaps { /* the gaps of the core between the arming of a one-shot and its i
 	uint64_t sum;
 };
 
+/*
+ * Returns the gaps before the deadline DUE. A deadline that stands still in each gap is later by as much, so gaps before
+ * this later deadline count as well.
+ */
 static struct gaps
 find_gaps_while_armed(const struct timer_analysis *analysis, uint64_t due, uint64_t taken_tsc)
 {
@@ -165,7 +169,8 @@ find_gaps_while_armed(const struct timer_analysis *analysis, uint64_t due, uint6
 		struct record_event gap;
 
 		record_read_item(analysis->entry, i, &gap);
-		if (gap.count < analysis->arming.armed_after || gap.count >= due || gap.tsc > taken_tsc || gap.tsc < gap.count)
+		if (gap.count < analysis->arming.armed_after || gap.count >= due + gaps.sum || gap.tsc > taken_tsc ||
+		    gap.tsc < gap.count)
 			continue;
 		gaps.begin = gap.count < gaps.begin ? gap.count : gaps.begin;
 		gaps.end = gap.tsc > gaps.end ? gap.tsc : gaps.end;

@@ -24,8 +24,12 @@
 #define PIT_CLOCKS_2_NS 1677 /* the duration of two PIT clocks */
 #define RULES         7
 #define EXPIRED_SOURCE "hpet0" /* the only source that is armed with deadlines that have passed */
-/* a timer stands still in gaps if at least 5 one-shots over gaps, and 3/4 of them, came late by as long as the gap */
+/*
+ * A timer stands still in gaps if at least 5 one-shots over gaps, and 3/4 of them, came late by as long as the gap. With
+ * 2 to 4 such one-shots this is not determined.
+ */
 #define DELAYED_MIN   5
+#define DELAYED_OPEN  2
 #define DELAYED_NUM   3
 #define DELAYED_DEN   4
 
@@ -356,12 +360,12 @@ judge_tick_rate(const struct report *report, const struct irq_totals *totals, st
 
 /*
  * Returns true if nearly all one-shots that were armed while the core was preempted came late by as long as it was
- * preempted. Their timer stands still while the core does not run. The host of an emulator may delay both in turn.
+ * preempted, and if these are at least DELAYED_OPEN. Their timer stands still while the core does not run. The host of an emulator may delay both in turn.
  */
 static bool
 does_timer_stand_still_in_gaps(const struct report *report, const struct irq_totals *totals)
 {
-	return totals->gaps.delayed >= DELAYED_MIN && DELAYED_DEN * totals->gaps.delayed >= DELAYED_NUM * totals->gaps.over &&
+	return totals->gaps.delayed >= DELAYED_OPEN && DELAYED_DEN * totals->gaps.delayed >= DELAYED_NUM * totals->gaps.over &&
 	       !report_is_machine_emulated(report);
 }
 
@@ -372,10 +376,12 @@ judge_late_interrupts(const struct report *report, const struct irq_totals *tota
 	struct phrase median;
 
 	if (does_timer_stand_still_in_gaps(report, totals)) {
+		row->open = totals->gaps.delayed < DELAYED_MIN;
 		behaviour_set_figure(row, totals->gaps.delay.value, totals->gaps.delay.low, totals->gaps.delay.high);
 		behaviour_set_text(row, "%lu of %lu one-shots over which the core was preempted came late, after the gap had "
-				   "ended, by as long as the gap: by up to %ld to %ld ns.", totals->gaps.delayed, totals->gaps.over,
-				   totals->gaps.delay.low, totals->gaps.delay.high);
+				   "ended, by as long as the gap: by up to %s%s", totals->gaps.delayed, totals->gaps.over,
+				   phrase_duration_range((uint64_t)totals->gaps.delay.low, (uint64_t)totals->gaps.delay.high).bytes,
+				   row->open ? ". They are too few to decide." : ".");
 		return;
 	}
 	row->checked = totals->late && !can_host_explain_lateness(report, totals);

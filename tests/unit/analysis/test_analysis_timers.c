@@ -1004,3 +1004,17 @@ TEST(a_one_shot_that_comes_late_by_the_length_of_a_gap_is_delayed_by_the_gap)
 	assert_in_range(row->delay.low, 2004000, 2005001);
 	assert_in_range(row->delay.high, 2005000, 2006002);
 }
+
+/* The first gap delays the deadline from 100 to 160, so the second gap from 120 to 160 delays it again. */
+TEST(a_gap_before_the_delayed_deadline_delays_it_further)
+{
+	put_timer(RECORD_BY_TSC);
+	away(30, 90);
+	put_shot_over_gap(120, 160, 200.5);
+	away(30, 90);
+	put_shot_over_gap(170, 210, 200.5); /* this gap is after the delayed deadline, so it explains nothing */
+	analyse();
+	assert_int_equal(row->over_gaps, 2);
+	assert_int_equal(row->delayed, 1);
+	assert_in_range(row->delay.high, 1005000, 1006002);
+}
