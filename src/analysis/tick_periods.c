@@ -300,7 +300,9 @@ add_lateness_of_periods(struct timer_analysis *analysis, struct periods *periods
 			continue;
 		periods->residuals_ps[k] = timer_tsc_ticks_to_ps(analysis, tsc - arming->armed_before) -
 					   timer_counter_ticks_to_ps((k + 1) * arming->ticks, analysis->tick.value);
-		if (!periods->doubtful[k])
+		if (periods->doubtful[k])
+			analysis->row->doubtful++;
+		else
 			timer_add_lateness(analysis, late);
 	}
 }

@@ -445,6 +445,8 @@ struct report_interval { /* Results of one timer test: an interrupt source that 
 	uint64_t delivered, empty, doubled, early, excused;
 	/* number of times that ticks of a periodic source were lost; several lost ticks in a row count once */
 	uint64_t losses;
+	/* number of ticks that may be late by a whole period, because others are late; their lateness is not known */
+	uint64_t doubtful;
 	/* number of one-shots that caused no interrupt, although the device's status shows that they expired */
 	uint64_t expired;
 	uint64_t lost_tsc; /* TSC at which the latest of these one-shots was armed */

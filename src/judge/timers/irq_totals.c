@@ -77,7 +77,7 @@ irq_sum_up_source(const struct report *report, const char *source, uint32_t core
 		mode->doubled += row->doubled;
 		mode->excused += row->excused;
 		if (row->doubled || row->empty)
-			mode->delayed |= !row->lateness.count || is_late_percentile(row, row->lateness.p999_ns);
+			mode->delayed |= !row->lateness.count || row->doubtful || is_late_percentile(row, row->lateness.p999_ns);
 		if (row->periodic)
 			add_periods(&totals, row);
 		else
