@@ -33,8 +33,8 @@
 #define LATCH_SPAN_NS_MAX (20 * WAIT_NS_PER_MS)
 #define PACE_MAX          10u /* with a higher multiple of the nominal rate, the counter is not checked */
 
-static uint64_t
-gcd(uint64_t a, uint64_t b)
+uint64_t
+pit_gcd(uint64_t a, uint64_t b)
 {
 	while (b) {
 		uint64_t rest = a % b;
@@ -70,12 +70,8 @@ get_elapsed_ticks(const struct checking *checking, uint64_t then_ticks, uint64_t
 	return clock_elapsed_ticks(checking->rows, then_ticks, now_ticks);
 }
 
-/*
- * Returns true, and sets the sentence of ROW, if the counter wraps within the time that a try needs. Its tick is
- * then also shorter than the differences between the times of readings.
- */
-static bool
-is_counter_too_fast(const struct checking *checking, struct behaviour *row)
+bool
+pit_is_counter_too_fast(const struct checking *checking, struct behaviour *row)
 {
 	if (checking->pace <= PACE_MAX)
 		return false;
@@ -83,9 +79,8 @@ is_counter_too_fast(const struct checking *checking, struct behaviour *row)
 	return true;
 }
 
-/* Waits for a time that depends on READING, so that the readings are not synchronised with the counter. */
-static void
-wait_varying_time(const struct checking *checking, unsigned reading)
+void
+pit_wait_varying_time(const struct checking *checking, unsigned reading)
 {
 	uint64_t ticks = scale_ns_to_ticks(checking->scale, reading % STEP_WAITS * STEP_WAIT_NS);
 	uint64_t begin = check_read_tsc(checking->device);
@@ -99,12 +94,12 @@ check_smallest_count_step(const struct checking *checking, struct behaviour *row
 {
 	uint64_t first_ticks = take_pit_sample_without_interrupts(checking).ticks, step = 0;
 
-	if (is_counter_too_fast(checking, row))
+	if (pit_is_counter_too_fast(checking, row))
 		return;
 	for (unsigned i = 0; i < STEP_READS; i++) {
-		wait_varying_time(checking, i);
-		step = gcd(step, get_elapsed_ticks(checking, first_ticks,
-						   take_pit_sample_without_interrupts(checking).ticks));
+		pit_wait_varying_time(checking, i);
+		step = pit_gcd(step, get_elapsed_ticks(checking, first_ticks,
+						       take_pit_sample_without_interrupts(checking).ticks));
 	}
 	if (step == 0) {
 		behaviour_set_text(row, "The counter did not change in %u readings.", STEP_READS);
@@ -184,7 +179,7 @@ check_latch(const struct checking *checking, struct behaviour *row)
 {
 	unsigned counts[2][LATCH_KINDS] = { { 0 } };
 
-	if (is_counter_too_fast(checking, row))
+	if (pit_is_counter_too_fast(checking, row))
 		return;
 	for (unsigned i = 0; i < LATCH_TRIES; i++)
 		for (unsigned again = 0; again < 2; again++)
@@ -260,6 +255,8 @@ pit_check(const struct checking *checking, struct behaviours *behaviours)
 		{ "pit-latch", 10 * WAIT_NS_PER_MS, check_latch },
 		{ "pit-status", PIT_LOADED_NS, check_readback_status },
 		{ "pit-out", PIT_OUT_NS, pit_check_out },
+		{ "pit-end", PIT_END_NS, pit_check_end_of_count },
+		{ "pit-modes", PIT_MODES_NS, pit_check_modes_6_and_7 },
 		{ NULL, 0, NULL },
 	};
 

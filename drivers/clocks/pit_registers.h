@@ -19,6 +19,10 @@
 #define CONTROL_CHANNEL_2 0x80u
 #define CONTROL_MODE_0    0xb0u /* channel 2, low byte then high byte, mode 0 (interrupt on terminal count), binary */
 #define CONTROL_MODE_2    0xb4u /* channel 2, low byte then high byte, mode 2 (rate generator), binary */
+#define CONTROL_MODE_3    0xb6u /* mode 3 (square wave): the count falls by two at each clock */
+#define CONTROL_MODE_4    0xb8u /* mode 4 (software triggered strobe) */
+#define CONTROL_MODE_6    0xbcu /* modes 6 and 7 differ from modes 2 and 3 in a bit that the 8254 ignores */
+#define CONTROL_MODE_7    0xbeu
 #define CONTROL_LATCH     0x80u /* counter latch command for channel 2 */
 #define READ_BACK_COUNT   0xd8u /* read-back command for channel 2: latches only the count */
 #define READ_BACK_STATUS  0xe8u /* read-back command for channel 2: latches only the status */

@@ -431,6 +431,25 @@ const struct rule rules[] = {
 		.source = "Intel 8254 data sheet, mode 0; memtest86plus issues 40 and 102",
 	},
 	{
+		.id = "pit-end",
+		.clock = "pit",
+		.severity = VERDICT_WARN,
+		.sentence = "After the end of its count the counter must go on from FFFFh: code that reads how long ago the "
+			    "count ended gets a wrong time.",
+		.cause = "An emulator that stops or reloads the counter.",
+		.advice = "Do not measure times beyond the end of a count with it.",
+		.source = "Intel 8254 data sheet, operation common to all modes",
+	},
+	{
+		.id = "pit-modes",
+		.clock = "pit",
+		.severity = VERDICT_WARN,
+		.sentence = "Modes 6 and 7 must count like modes 2 and 3, because the 8254 ignores the bit in which they differ.",
+		.cause = "An emulator that does not clear this bit, as QEMU's in mode 7.",
+		.advice = "Use modes 2 and 3 only.",
+		.source = "Intel 8254 data sheet, control word format",
+	},
+	{
 		.id = "rtc-update",
 		.clock = "rtc",
 		.what = "time for which the update flag (UIP) stays set",

@@ -155,6 +155,9 @@ struct sim_pit {
 	uint64_t gated_at_ps;   /* time at which the PIT loses its input clock, or SIM_NEVER */
 	uint64_t backward_at_ps, backward_ticks;
 	unsigned step;          /* size of the counter's steps in clock cycles; 1 by default */
+	bool stays_at_end;      /* true if the counter stays at 0 after the end of its count in modes 0 and 4 */
+	bool mode_7_as_2;       /* true if the count falls by one at each clock in mode 7, as in QEMU */
+	bool mode_6_as_4;       /* true if the counter goes on from FFFFh in mode 6 */
 	bool mode_2_as_3;       /* true if the count falls by two at each clock in mode 2, as it does in mode 3 */
 	bool latch_ignored;     /* true if a read returns the present count although the count was latched */
 	bool latches_again;     /* true if a second latch command replaces the latched count, which a real 8254 keeps */

@@ -30,6 +30,10 @@ get_channel_mode(const struct sim_pit_channel *channel)
 {
 	unsigned mode = (channel->control >> 1) & 7u;
 
+	if (mode == 6 && sim.pit.mode_6_as_4)
+		return 4;
+	if (mode == 7 && sim.pit.mode_7_as_2)
+		return 2;
 	return mode > 5 ? mode & 3u : mode;
 }
 
@@ -62,6 +66,8 @@ sim_pit_get_count(unsigned number)
 	case 3:
 		return (uint16_t)(channel->reload - cycles * 2 % channel->reload);
 	default:
+		if (sim.pit.stays_at_end && cycles > channel->reload)
+			return 0;
 		return (uint16_t)(channel->reload - cycles);
 	}
 }

@@ -10,7 +10,7 @@ static void
 check_pit(void)
 {
 	open_and_check(&pit_driver, BUDGET_NS);
-	assert_int_equal(rows.count, 4);
+	assert_int_equal(rows.count, 6);
 }
 
 TEST_FIXTURE(reset, NULL);
@@ -22,6 +22,35 @@ TEST(a_healthy_pit_passes_all_checks)
 	assert_passed("pit-latch", "A latched count is held until it is read; a second latch command is ignored.");
 	assert_passed("pit-status", "The status reads 70h in mode 0, f4h in mode 2, b4h after a count was loaded.");
 	assert_passed("pit-out", "OUT rose between 2 us before and 1 us after the end of its count of 1194 clocks.");
+	assert_passed("pit-end", "In modes 0 and 4 the counter goes on from FFFFh after the end of its count.");
+	assert_passed("pit-modes", "Modes 6 and 7 count like modes 2 and 3.");
+}
+
+TEST(a_counter_that_stays_at_the_end_of_its_count_is_a_fault)
+{
+	sim.pit.stays_at_end = true;
+	check_pit();
+	assert_only("pit-end", "In mode 0 the counter stays after the end of its count.");
+}
+
+TEST(a_mode_7_that_counts_by_one_is_a_fault_on_bare_metal_only)
+{
+	sim.pit.mode_7_as_2 = true;
+	check_pit();
+	assert_only("pit-modes", "In mode 7 all counts are multiples of 1, in mode 3 of 2.");
+	reset(state);
+	sim.pit.mode_7_as_2 = true;
+	become_a_guest();
+	check_pit();
+	assert_none_bad();
+	assert_not_checked("pit-modes", "In mode 7 all counts are multiples of 1, in mode 3 of 2.");
+}
+
+TEST(a_mode_6_that_does_not_reload_its_count_is_a_fault)
+{
+	sim.pit.mode_6_as_4 = true;
+	check_pit();
+	assert_only("pit-modes", "In mode 6 the counter does not start again from its count, in mode 2 it does.");
 }
 
 TEST(the_checks_restore_the_pit)

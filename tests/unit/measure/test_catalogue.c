@@ -374,6 +374,8 @@ FAULT(latch_takes_a_second_count, sim.pit.latches_again = true)
 FAULT(status_of_another_mode, sim.pit.status_flipped = 0x02)
 FAULT(out_stays_low, sim.pit.out_never_high = true)
 FAULT(out_400_us_late, sim.pit.out_late_ps = 400 * SIM_PS_PER_US)
+FAULT(pit_stays_at_end, sim.pit.stays_at_end = true)
+FAULT(mode_7_counts_by_one, sim.pit.mode_7_as_2 = true)
 FAULT(uip_stays, sim.rtc.uip_stuck = true)
 FAULT(uip_never_rises, sim.rtc.uip_never = true)
 FAULT(uip_of_7_ms, sim.rtc.uip_late_ps = 5 * SIM_PS_PER_MS)
@@ -577,6 +579,8 @@ static const struct ailment faults[] = {
 	{ "pit-status", "pit", "status reads mode 3 for 2", &plain, FROM_THE_START, status_of_another_mode },
 	{ "pit-out", "pit", "OUT stays low", &plain, FROM_THE_START, out_stays_low },
 	{ "pit-out", "pit", "OUT 400 us late", &plain, FROM_THE_START, out_400_us_late },
+	{ "pit-end", "pit", "PIT stays at 0", &plain, FROM_THE_START, pit_stays_at_end },
+	{ "pit-modes", "pit", "mode 7 counts by one", &plain, FROM_THE_START, mode_7_counts_by_one },
 	{ "rtc-update", "rtc", "UIP stuck at 1", &plain, FROM_THE_START, uip_stays },
 	{ "rtc-update", "rtc", "UIP never 1", &plain, FROM_THE_START, uip_never_rises },
 	{ "rtc-update", "rtc", "UIP of 7 ms", &plain, FROM_THE_START, uip_of_7_ms },
