@@ -150,11 +150,25 @@ check_firmware_timer(struct run *run)
 	run_start_or_stop_firmware_tick(run, false);
 }
 
+/*
+ * Lets the clocks be compared from now on. Calibration loops may have set a device's counter. The RTC is not set, so
+ * its earlier readings remain.
+ */
+static void
+begin_comparing_clocks_again(struct run *run)
+{
+	for (size_t i = 0; i < run->report.facts.clock_count; i++)
+		if (!run->report.facts.clocks[i].clock.edges_only)
+			survey_drop_earlier_readings(&run->survey, run->report.facts.clocks[i].series);
+	survey_read_and_compare_clocks(&run->survey);
+}
+
 static void
 measure_timers(struct run *run)
 {
 	if (!prepare_timer_tests(run))
 		return;
+	begin_comparing_clocks_again(run);
 	survey_test_timers_on_boot_core(&run->survey, &run->timers);
 	check_firmware_timer(run);
 }

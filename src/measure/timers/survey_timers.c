@@ -333,6 +333,24 @@ can_source_be_programmed(struct survey *survey, struct survey_timers *timers, co
 	return survey_run_guarded(survey, open_and_try_source, &job, &fault);
 }
 
+static void
+read_and_compare_clocks(void *survey)
+{
+	survey_read_and_compare_clocks(survey);
+}
+
+/*
+ * Compares the clocks between the tests of two sources, so that a stop of the machine during a test is found, and the
+ * report can say which one-shots were armed then. An exception in a clock's driver does not end the tests.
+ */
+static void
+compare_clocks_after_source(struct survey *survey)
+{
+	struct fault fault;
+
+	(void)survey_run_guarded(survey, read_and_compare_clocks, survey, &fault);
+}
+
 void
 survey_test_timers_on_boot_core(struct survey *survey, struct survey_timers *timers)
 {
@@ -342,6 +360,7 @@ survey_test_timers_on_boot_core(struct survey *survey, struct survey_timers *tim
 		if (!is_tested_source(timers->drivers[i], survey->report))
 			continue;
 		test_source_on_boot_core(survey, timers, timers->drivers[i]);
+		compare_clocks_after_source(survey);
 		/* The tests of each source take about the same time. */
 		survey->plan.done_ns =
 			scale_mul_div(survey_max_timer_tests_ns(survey->report, survey->smp->count), ++done, sources);
