@@ -75,13 +75,15 @@ find_clocks_with_same_source(const struct report *report, bool (*is_excluded)(co
 	return sources;
 }
 
-/* Returns true if A and B are narrow, and two clocks with these rates may have exactly their nominal ratio. */
+/*
+ * Returns true if A and B are narrow, and two clocks of a guest with these rates may have exactly their nominal ratio.
+ */
 static bool
 may_ratio_be_exact(const struct rate_interval *a, const struct rate_interval *b)
 {
 	struct interval_ppb ppb = rate_relative_difference(a, b);
 
-	return ppb.known && ppb.low <= 0 && ppb.high >= 0 && ppb.high - ppb.low <= 2 * SAME_SOURCE_PPB;
+	return ppb.known && ppb.low <= 0 && ppb.high >= 0 && ppb.high - ppb.low <= 2 * SAME_SOURCE_OF_GUEST_PPB;
 }
 
 /*

@@ -15,6 +15,13 @@
 #define SAME_SOURCE_PPB 5000
 
 /*
+ * In a guest, the host usually calculates all clocks from one. So there a ratio that may equal its nominal value counts
+ * as one source even if its uncertainty is this large. Then a clock that is wrong with the others is not confirmed by
+ * them, and if the sources are separate after all, a difference is reported without a culprit.
+ */
+#define SAME_SOURCE_OF_GUEST_PPB 50000
+
+/*
  * Returns the sources of the clocks for a comparison of their rates.
  *
  * In a guest, the host calculates all emulated devices from one clock, and the RTC from its time of day. This clock

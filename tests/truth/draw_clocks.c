@@ -263,6 +263,12 @@ draw_very_wrong_source_rate(unsigned source)
 }
 
 void
+draw_far_source_rate(unsigned source)
+{
+	deviation_ppb[source] = (int64_t)draw_log_uniform(2000, 500000) * 1000000 - 1000000000;
+}
+
+void
 draw_host_load(void)
 {
 	machine.preempt_every = draw_log_uniform(500, 5000);

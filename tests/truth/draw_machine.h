@@ -18,6 +18,8 @@ void draw_same_source(const int *clocks, size_t count);   /* gives these clocks 
 /* makes the oscillator too fast or too slow by LOW_PPM to HIGH_PPM */
 void draw_source_rate(unsigned source, uint64_t low_ppm, uint64_t high_ppm);
 void draw_wrong_source_rate(unsigned source);                   /* makes the oscillator wrong by 150 to 5,000 ppm */
+/* makes the oscillator 2 to 500 times as fast as its nominal rate */
+void draw_far_source_rate(unsigned source);
 void draw_very_wrong_source_rate(unsigned source);                    /* makes the oscillator wrong by 6 to 30 % */
 void draw_host_load(void);                                   /* lets the host preempt the core often, for up to 20 ms */
 void draw_tsc_claim(enum tsc_claim how);

@@ -37,6 +37,35 @@ draw_one_faulty_clock(void)
 	draw_rates();
 }
 
+/* Draws a PIT or PM timer far from its nominal rate, for example a PIT that counts nanoseconds. */
+static void
+draw_far_clock(void)
+{
+	draw_clocks();
+	draw_independent_sources();
+	draw_tsc_claim(CLAIM_RIGHT);
+	draw_far_source_rate(draw_chance(70) ? PIT : PM);
+	draw_rates();
+}
+
+/*
+ * Draws a guest whose clocks all follow one clock of the host, which is wrong. The RTC is right in half of the
+ * trials, and nothing shows whether the RTC or all other clocks are wrong.
+ */
+static void
+draw_wrong_clocks_of_one_source(void)
+{
+	static const int all[] = { TSC, HPET, PM, PIT, RTC };
+
+	machine.is_guest = true;
+	draw_clocks();
+	draw_independent_sources();
+	draw_tsc_claim(CLAIM_HYPERVISOR);
+	draw_same_source(all, draw_chance(50) ? 4 : 5);
+	draw_source_rate(TSC, 500, 100000);
+	draw_rates();
+}
+
 static void
 draw_several_faulty_clocks(void)
 {
@@ -307,5 +336,8 @@ const struct kind kinds[] = {
 	{ "stuck", "one clock stops for good", draw_stuck_clock },
 	{ "away", "the core is preempted once in the window for 20 ms to 2 s, most with a clock 0.5 to 2 % off",
 	  draw_long_preemption },
+	{ "rate-far", "a PIT or PM timer at 2 to 500 times its rate", draw_far_clock },
+	{ "one-source", "a guest whose clocks are all wrong together, in half of the trials except the RTC",
+	  draw_wrong_clocks_of_one_source },
 	{ NULL, NULL, NULL },
 };
