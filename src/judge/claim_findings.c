@@ -406,17 +406,23 @@ judge_does_wrong_claim_cause_finding(const struct claim *claim)
 	       claim->source != CLAIM_HYPERV_PAGE && claim->source != CLAIM_CPU_NAME;
 }
 
-/* Adds a note if the rate in the CPU's name is not the TSC's, because some programs parse the name. */
+/*
+ * Adds a note if the rate in the CPU's name is not the TSC's, because some programs parse the name. In a guest, all
+ * devices may follow one clock of the host, which is wrong while it catches up after a stop (VirtualBox issue 43).
+ */
 static void
 note_rate_in_cpu_name(struct report *report, const struct report_claim *row)
 {
 	uint64_t claimed_millihz = scale_mul_div_nearest(row->claim.hz.num, MILLIHZ_PER_HZ, row->claim.hz.den);
+	bool guest = report->facts.machine.hypervisor[0];
 
 	if (row->claim.source == CLAIM_CPU_NAME && row->outcome == OUTCOME_FAILED)
-		report_add_note(report, "The CPU's name states %s, but the TSC runs at %s: %s %s. A program that takes the TSC's "
-				"rate from the name measures wrong times.", number_from_millihz(claimed_millihz).text,
-				number_from_millihz(row->measured.value).text, describe_rate_error(row->error.value).bytes,
-				row->error.value < 0 ? "slower" : "faster");
+		report_add_note(report, "The CPU's name states %s, but the TSC runs at %s%s: %s %s. A program that takes the TSC's "
+				"rate from the name measures %s times.", number_from_millihz(claimed_millihz).text,
+				number_from_millihz(row->measured.value).text,
+				guest ? " by this guest's clocks, which may be wrong together" : "",
+				describe_rate_error(row->error.value).bytes, row->error.value < 0 ? "slower" : "faster",
+				guest ? "other" : "wrong");
 }
 
 void
