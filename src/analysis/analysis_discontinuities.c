@@ -317,6 +317,75 @@ gain_of_lone_edge_clock(const struct analysis_step *step, uint32_t clocks)
 	return OFFSET_UNKNOWN;
 }
 
+/* Returns the group of ROW that contains CLOCK, an index into the report, or NULL. */
+static const struct report_group *
+find_group_of_clock(const struct report_discontinuity *row, size_t clock)
+{
+	for (size_t i = 0; i < row->group_count; i++)
+		if (set_has(row->groups[i].clocks, clock))
+			return &row->groups[i];
+	return NULL;
+}
+
+/*
+ * Returns the duration of the step by a clock that gained BY on the TSC, or up to HIDDEN_NS more. The step took STEP_NS
+ * by the TSC.
+ */
+static struct interval_ns
+elapsed_of_gain(struct offset step_ns, struct offset by, int64_t hidden_ns)
+{
+	return (struct interval_ns){
+		true, step_ns.low + by.low + (by.high - by.low) / 2, step_ns.low + by.low, step_ns.high + by.high + hidden_ns,
+	};
+}
+
+/*
+ * Returns how long the step lasted by CLOCK alone. The clock may have wrapped. Of the durations that its readings
+ * allow, returns the one nearest to GROUP, the duration by the clocks that agree with it. GROUP is unknown if there are
+ * none.
+ */
+static struct interval_ns
+elapsed_by_clock(const struct analysis_step *step, const struct record_compared *clock, struct offset step_ns,
+		 const struct interval_ns *group)
+{
+	struct discontinuity_clock in = clock_gain_in_step(step, clock, ANALYSIS_EDGE_LATEST_NS);
+	bool edges = get_compared_clock(step, clock)->edges_only;
+	struct interval_ns elapsed = elapsed_of_gain(step_ns, in.elapsed, 0);
+	int64_t wrap = (int64_t)in.wrap_ns, by;
+
+	if (!in.known || (wrap && (!group->known || elapsed.high - elapsed.low >= wrap)))
+		return (struct interval_ns){ .known = false };
+	if (!wrap || edges)
+		return elapsed;
+	by = (group->value - elapsed.value + (group->value < elapsed.value ? -wrap : wrap) / 2) / wrap * wrap;
+	return (struct interval_ns){ true, elapsed.value + by, elapsed.low + by, elapsed.high + by };
+}
+
+/* Adds to ROW what each clock of the step did. */
+static void
+add_advances_of_clocks(struct report_discontinuity *row, const struct analysis_step *step, struct offset step_ns)
+{
+	uint32_t tsc = to_report_clock_set(step->report, set_of(ANALYSIS_TSC));
+
+	for (size_t i = 0; i <= ANALYSIS_TSC; i++)
+		if (set_has(tsc, i))
+			row->clocks[row->clock_count++] = (struct report_advance){
+				.clock = (uint8_t)i, .elapsed = elapsed_of_gain(step_ns, (struct offset){ 0, 0 }, 0),
+			};
+	for (size_t i = 0; i < step->count; i++) {
+		const struct report_group *group = find_group_of_clock(row, step->clocks[i].clock);
+		static const struct interval_ns unknown = { .known = false };
+
+		if (set_has(tsc, step->clocks[i].clock))
+			continue;
+		row->clocks[row->clock_count++] = (struct report_advance){
+			.clock = (uint8_t)step->clocks[i].clock,
+			.elapsed = group && group->clock_count == 1 ? group->elapsed :
+				   elapsed_by_clock(step, &step->clocks[i], step_ns, group ? &group->elapsed : &unknown),
+		};
+	}
+}
+
 /*
  * Returns true if the clocks still diverged at the latest readings of the step. The step then ends with these readings,
  * and otherwise before them, when the clocks were first seen to disagree.
@@ -355,12 +424,10 @@ add_discontinuity(struct report *report, const struct analysis_step *step)
 		if (have_clocks_shown_only_one_edge(step, found.groups[i].clocks))
 			row->from_tsc = 0;
 		else if (offset_is_known(*elapsed))
-			row->groups[i].elapsed = (struct interval_ns){
-				true, step_ns.low + elapsed->low + (elapsed->high - elapsed->low) / 2,
-				step_ns.low + elapsed->low,
-				step_ns.high + elapsed->high + max_unreported_gain_of_clocks_ns(step, found.groups[i].clocks),
-			};
+			row->groups[i].elapsed = elapsed_of_gain(step_ns, *elapsed,
+								 max_unreported_gain_of_clocks_ns(step, found.groups[i].clocks));
 	}
+	add_advances_of_clocks(row, step, step_ns);
 }
 
 /* Copies the clocks of ENTRY that are in the report and whose rate is known. */

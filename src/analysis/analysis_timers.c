@@ -251,12 +251,27 @@ add_masked_arming_to_row(struct timer_analysis *analysis)
 		analysis->row->policy_reason = "not all of them were recorded";
 }
 
+/* Stores when the source was armed, and when its latest interrupt came. A passed deadline need not interrupt. */
+static void
+note_times_of_arming(const struct timer_analysis *analysis)
+{
+	const struct record_interrupts *arming = &analysis->arming;
+	struct report_interval *row = analysis->row;
+
+	if (arming->what != RECORD_EXPIRED)
+		row->armed_tsc = arming->armed_before;
+	if (arming->taken)
+		row->came_tsc = arming->taken <= analysis->count ? timer_get_interrupt(analysis, arming->taken - 1).tsc :
+				arming->closed;
+}
+
 static void
 add_arming_to_row(struct timer_analysis *analysis)
 {
 	const struct record_interrupts *arming = &analysis->arming;
 	struct report_interval *row = analysis->row;
 
+	note_times_of_arming(analysis);
 	if (arming->what == RECORD_EXPIRED) {
 		row->over++;
 		row->stale += arming->taken != 0;

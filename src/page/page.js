@@ -7,7 +7,7 @@ function showReport(report, main) {
 	document.title =
 		`baretick: ${joined([report.verdict || "no verdict", report.machine.cpu], ", ")}`;
 	const parts = [
-		warnings(report), headline(report), place, findings(report), advice(report), clocksTable(report), costs(report),
+		warnings(report), headline(report), place, findings(report), advice(report), discontinuitiesSection(report), clocksTable(report), costs(report),
 		seriesSection(report), latencySection(report), ratesSection(report), claimsSection(report),
 		coresSection(report), skewSection(report),
 		interferenceSection(report), timersSection(report), behaviours(report), calibrations(report), notes(report),

@@ -91,6 +91,22 @@ taken_safety_word(enum taken_safety safety)
 }
 
 const char *
+announced_word(enum report_announced announced)
+{
+	static const char *const words[] = { "", "no", "perhaps", "yes" };
+
+	return words[announced];
+}
+
+const char *
+survives_word(enum report_survives survives)
+{
+	static const char *const words[] = { "", "no", "yes" };
+
+	return words[survives];
+}
+
+const char *
 taken_evidence_word(enum taken_evidence evidence)
 {
 	static const char *const words[] = { "boots", "source", "documentation" };

@@ -362,6 +362,26 @@ enum discontinuity_class {
 	DISCONTINUITY_TSC_MOVED,
 };
 
+/* What one clock did in a discontinuity. */
+struct report_advance {
+	uint8_t clock; /* index of the clock, as in struct report_group */
+	/* Time that passed in the discontinuity by this clock. Unknown if the readings of the clock allow any time. */
+	struct interval_ns elapsed;
+	/*
+	 * By how much the time that is counted by this clock is late afterwards. Negative if it is early. Unknown if
+	 * nothing shows the true time. The judge sets it.
+	 */
+	struct interval_ns late;
+};
+
+enum report_announced { ANNOUNCED_UNKNOWN, ANNOUNCED_NO, ANNOUNCED_PERHAPS, ANNOUNCED_YES };
+
+/* Whether a timer interrupted after a discontinuity: not tested since, no interrupt came, or an interrupt came. */
+enum report_survives { SURVIVES_UNKNOWN, SURVIVES_NO, SURVIVES_YES };
+
+/* Maximum number of interrupt sources that are tested on the boot core. */
+#define REPORT_SOURCES_MAX 24
+
 struct report_discontinuity { /* A discontinuity: a time interval in which clocks disagree on how much time passed. */
 	/* TSC at the start and at the end of the discontinuity; from_tsc is 0 if the start is unknown */
 	uint64_t from_tsc, at_tsc;
@@ -384,6 +404,21 @@ struct report_discontinuity { /* A discontinuity: a time interval in which clock
 		/* time that passed in the discontinuity, according to the clocks of the group */
 		struct interval_ns elapsed;
 	} groups[REPORT_GROUPS_MAX];
+	size_t clock_count; /* number of clocks that were compared */
+	struct report_advance clocks[REPORT_CLOCKS_MAX + 1];
+	/*
+	 * The fields below are set after the systems were predicted. RIGHT is the index of the group that shows the true
+	 * time, or REPORT_GROUPS_MAX if nothing shows it. ANNOUNCED states whether a signal of the hypervisor announced
+	 * the discontinuity.
+	 */
+	size_t right;
+	enum report_announced announced;
+	struct interval_ns late[REPORT_TAKEN_MAX]; /* of each system in report.taken, as in struct report_advance */
+	size_t source_count;
+	struct report_survivor {
+		const char *source; /* id of the interrupt source, as in struct report_interval */
+		enum report_survives survives;
+	} sources[REPORT_SOURCES_MAX];
 };
 
 /*
@@ -450,6 +485,8 @@ struct report_interval { /* Results of one timer test: an interrupt source that 
 	/* number of one-shots that caused no interrupt, although the device's status shows that they expired */
 	uint64_t expired;
 	uint64_t lost_tsc; /* TSC at which the latest of these one-shots was armed */
+	/* TSC when the source was last armed for interrupts, and when its latest interrupt came; 0 if never */
+	uint64_t armed_tsc, came_tsc;
 	/*
 	 * OVER_GAPS is the number of one-shots with at least a quarter of their time left when the core was preempted.
 	 * DELAYED of them came late by as long as the core was preempted, although it ran again before. DELAY is the
@@ -782,6 +819,8 @@ const char *rate_fit_word(enum rate_fit fit);         /* returns "all", "ends", 
 const char *taken_notices_word(enum taken_notices notices);    /* returns "no", "perhaps", "yes" or "" */
 const char *taken_blames_word(enum taken_blames blames);       /* returns "right", "wrong" or "" */
 const char *taken_safety_word(enum taken_safety safety);       /* returns "yes", "no", "not proven" or "" */
+const char *announced_word(enum report_announced announced);   /* returns "no", "perhaps", "yes" or "" */
+const char *survives_word(enum report_survives survives);      /* returns "no", "yes" or "" */
 const char *taken_evidence_word(enum taken_evidence evidence); /* returns "boots", "source" or "documentation" */
 
 /*

@@ -181,6 +181,7 @@ recommend_clocks(struct report *report)
 
 	report->advice.ranking.count = 0;
 	recommend_predict_clocksources(report);
+	recommend_describe_aftermath(report);
 	rank_clocks(report, ranking);
 	for (size_t i = 0; i < report->facts.clock_count; i++) {
 		enum group group = find_group_of_clock(report, ranking[i]);

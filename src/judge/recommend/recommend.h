@@ -10,6 +10,12 @@
  */
 void recommend_predict_clocksources(struct report *report);
 
+/*
+ * Sets the fields of report->discontinuities that describe what each left behind. Call it after
+ * recommend_predict_clocksources().
+ */
+void recommend_describe_aftermath(struct report *report);
+
 /* Returns the rule of the first finding with SEVERITY on CLOCK, or NULL. */
 const char *recommend_find_first_rule_against(const struct report *report, const char *clock, enum verdict severity);
 

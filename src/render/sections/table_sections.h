@@ -26,6 +26,8 @@ bool table_has_findings(const struct report *report, const struct report_clock *
 void table_put_findings(struct text *out, const struct report *report, const struct report_clock *entry, bool detailed);
 /* Writes the report's notes, and drivers' remarks on clocks. */
 void table_put_notes(struct text *out, const struct report *report);
+/* Writes what each clock did when the clocks diverged, and what is wrong afterwards, or nothing if they never did. */
+void table_put_discontinuities(struct text *out, const struct report *report);
 /* Writes a row for each clock. */
 void table_put_clocks(struct text *out, const struct report *report);
 /* Writes the range of each cost of a read that differs between cores, for each clock's main read method. */

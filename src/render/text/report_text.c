@@ -23,6 +23,7 @@ table_render(struct text *out, const struct report *report)
 	if (!report->outcomes.finding_count)
 		table_put_findings(out, report, NULL, true);
 	table_put_advice(out, report);
+	table_put_discontinuities(out, report);
 	table_put_all_histograms(out, report);
 	table_put_interference(out, report);
 	table_put_series(out, report);

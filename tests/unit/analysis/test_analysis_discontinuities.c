@@ -145,6 +145,36 @@ TEST(a_clock_that_jumps_is_a_group_and_the_others_give_the_true_time)
 	assert_group(1, set_of(HPET), S - 20 * MS, 10 * US);
 }
 
+/* Asserts that the duration of the step by clock number CLOCK includes NS, and is at most WITHIN_NS wide. */
+static void
+assert_advance(unsigned clock, int64_t ns, int64_t within_ns)
+{
+	const struct report_discontinuity *row = &report.figures.discontinuities[0];
+
+	assert_int_equal(row->clock_count, CLOCKS);
+	for (size_t i = 0; i < row->clock_count; i++) {
+		const struct interval_ns *elapsed = &row->clocks[i].elapsed;
+
+		if (row->clocks[i].clock != clock)
+			continue;
+		assert_true(elapsed->known);
+		assert_true(elapsed->low <= ns && ns <= elapsed->high && elapsed->high - elapsed->low <= within_ns);
+		return;
+	}
+	fail_msg("clock %u is missing", clock);
+}
+
+/* The PM timer wraps every 4.7 s, so it advances by what its group shows. */
+TEST(each_clock_has_the_time_that_it_showed_itself)
+{
+	all_took(13 * S, 13 * S);
+	took(HPET, 13 * S + 20 * MS, 13 * S);
+	assert_int_equal(found(), 1);
+	assert_advance(TSC, 13 * S, 1 * US);
+	assert_advance(HPET, 13 * S + 20 * MS, 100 * US);
+	assert_advance(RTC, 13 * S, 200 * MS);
+}
+
 TEST(a_tsc_that_stopped_is_a_group_even_if_it_is_not_in_the_report)
 {
 	all_took(S, S - 300 * MS);
