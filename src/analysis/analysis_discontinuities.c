@@ -98,6 +98,18 @@ error_by_rate_ticks(const struct record_rate *rate, int64_t tsc_ticks, int64_t s
 }
 
 /*
+ * Returns the TSC's rate in microhertz that RATE, an interval by a clock, allows and that is nearest to the TSC's rate
+ * in SCALE. An interval from few edges of an RTC is wide, so its middle may be off by 0.5 %.
+ */
+static uint64_t
+allowed_rate_nearest_to_scale(const struct record_rate *rate, const struct scale *scale)
+{
+	uint64_t hz = scale_mul_div_nearest(scale->hz.num, MICROHZ_PER_HZ, scale->hz.den);
+
+	return hz < rate->low ? rate->low : hz > rate->high ? rate->high : hz;
+}
+
+/*
  * Returns the bounds of the time in ns that CLOCK gained on the TSC in the step, modulo the clock's range. An edge may
  * be up to LATE_NS late. ALONE: see error_by_rate_ticks().
  */
@@ -105,6 +117,7 @@ static struct offset
 clock_gain_on_tsc_ns(const struct analysis_step *step, const struct record_compared *clock, int64_t late_ns, bool alone)
 {
 	const struct clock *of = get_compared_clock(step, clock);
+	struct record_compared used = *clock; /* with the rate that is taken as right */
 	const struct record_rate rate = clock->implied;
 	int64_t least = clamp_difference((int64_t)(clock->now.begin - clock->then.end));
 	int64_t most = clamp_difference((int64_t)(clock->now.end - clock->then.begin));
@@ -114,10 +127,14 @@ clock_gain_on_tsc_ns(const struct analysis_step *step, const struct record_compa
 	/* between its edges, an edge clock (an RTC, see clock.h) has advanced by up to one tick more than it shows */
 	int64_t less = of->edges_only ? !clock->then_at_edge : slack;
 	int64_t more = of->edges_only ? !clock->now_at_edge : slack;
-	struct offset offset = { to_tsc_ticks(step, clock, ticks - less, SCALE_DOWN),
-				 to_tsc_ticks(step, clock, ticks + more, SCALE_UP) };
-	int64_t by_rate = error_by_rate_ticks(&rate, most, offset.high, alone);
+	struct offset offset;
+	int64_t by_rate;
 
+	if (alone && step->scale.hz.den)
+		used.implied.value = allowed_rate_nearest_to_scale(&rate, &step->scale);
+	offset = (struct offset){ to_tsc_ticks(step, &used, ticks - less, SCALE_DOWN),
+				  to_tsc_ticks(step, &used, ticks + more, SCALE_UP) };
+	by_rate = error_by_rate_ticks(&rate, most, offset.high, alone);
 	late_ns = of->edges_only ? max_edge_lateness_ns(step, late_ns) : 0;
 	return (struct offset){
 		clamp_difference(scale_ticks_to_ns_down(&step->scale,

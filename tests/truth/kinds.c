@@ -172,6 +172,14 @@ draw_machine_snapshot(void)
 	draw_event_of_whole_machine(EVENT_SNAPSHOT);
 }
 
+/* Draws a stop or a restored snapshot that is so long that the RTC's minutes, hours and days matter. */
+static void
+draw_long_disruption(void)
+{
+	draw_event_of_whole_machine(draw_chance(50) ? EVENT_PAUSE : EVENT_SNAPSHOT);
+	machine.by_ps = draw_log_uniform(10, 3 * 86400) * SIM_PS_PER_S;
+}
+
 static void
 draw_rate_change(void)
 {
@@ -299,6 +307,7 @@ const struct kind kinds[] = {
 	{ "leap", "one clock leaps by 1 ms to 5 s", draw_clock_jump },
 	{ "pause", "the machine is paused for 0.1 to 5 s", draw_machine_pause },
 	{ "snapshot", "it is restored 0.1 to 5 s after it was saved", draw_machine_snapshot },
+	{ "stop-long", "the machine is paused, or restored from a snapshot, for 10 s to 3 days", draw_long_disruption },
 	{ "tsc-stand", "the TSC stands for 3 us to 5 ms", draw_tsc_stop },
 	{ "tsc-halts", "a guest whose TSC stands for 0.5 us to 1 ms again and again", draw_tsc_halts },
 	{ "bend", "the rate of a clock changes by 500 to 6,000 ppm, in half of the trials HPET, PM timer and PIT together",

@@ -1,4 +1,4 @@
-/* What a discontinuity leaves behind: late clocks and systems, its announcement, and the timers that still interrupt. */
+/* What a discontinuity leaves behind: late clocks and systems, its announcement, and timers that still interrupt. */
 #include "test.h"
 #include "base/set.h"
 #include "judge/recommend/recommend.h"
