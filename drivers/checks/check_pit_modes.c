@@ -155,8 +155,8 @@ count_modes_alike(const struct checking *checking, struct behaviour *row, unsign
 		behaviour_set_text(row, "In mode %u the counter %s from its count, in mode %u it does%s.", mode + 4,
 				   does_alias ? "starts again" : "does not start again", mode, starts_again ? "" : " not");
 	else
-		behaviour_set_text(row, "In mode %u all counts are multiples of %lu, in mode %u of %lu.", mode + 4, of_alias.step, mode,
-				   of_mode.step);
+		behaviour_set_text(row, "In mode %u all counts are multiples of %lu, in mode %u of %lu.", mode + 4,
+				   of_alias.step, mode, of_mode.step);
 	return false;
 }
 

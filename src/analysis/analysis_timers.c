@@ -157,8 +157,8 @@ struct gaps { /* the gaps of the core between the arming of a one-shot and its i
 };
 
 /*
- * Returns the gaps before the deadline DUE. A deadline that stands still in each gap is later by as much, so gaps before
- * this later deadline count as well.
+ * Returns the gaps before the deadline DUE. A deadline that stands still in each gap is later by as much, so gaps
+ * before this later deadline count as well.
  */
 static struct gaps
 find_gaps_while_armed(const struct timer_analysis *analysis, uint64_t due, uint64_t taken_tsc)

@@ -277,9 +277,9 @@ find_doubtful_ticks(const struct timer_analysis *analysis, struct periods *perio
 
 /*
  * Adds the lateness of each period's first tick to the row, unless the tick is doubtful, or the core was preempted
- * between the deadline and the tick. A tick that came before its deadline may be a delayed tick of the previous deadline. For such a tick, a
- * preemption after the previous deadline also counts. If the phase of the source is not known exactly, no tick is
- * early.
+ * between the deadline and the tick. A tick that came before its deadline may be a delayed tick of the previous
+ * deadline. For such a tick, a preemption after the previous deadline also counts. If the phase of the source is not
+ * known exactly, no tick is early.
  */
 static void
 add_lateness_of_periods(struct timer_analysis *analysis, struct periods *periods)
@@ -344,9 +344,9 @@ may_host_have_delayed_tick(const struct timer_analysis *analysis, const struct p
 /*
  * Counts lost and doubled periods. A period is excused (neither lost nor doubled) if a fault of the source is not the
  * only possible cause. For example, a second tick after an excused empty period may be the tick of that empty period,
- * late by more than a period: see find_doubtful_ticks(). Hypervisors queue undelivered ticks and reinject them right after the guest handles the
- * next tick (Linux arch/x86/kvm/i8254.c, reinject). If a period has more surplus ticks than ticks are pending, it is
- * doubled, and the pending ticks may still come later.
+ * late by more than a period: see find_doubtful_ticks(). Hypervisors queue undelivered ticks and reinject them right
+ * after the guest handles the next tick (Linux arch/x86/kvm/i8254.c, reinject). If a period has more surplus ticks than
+ * ticks are pending, it is doubled, and the pending ticks may still come later.
  */
 static void
 count_lost_and_doubled_periods(struct timer_analysis *analysis, const struct periods *periods)

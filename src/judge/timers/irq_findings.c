@@ -25,8 +25,8 @@
 #define RULES         7
 #define EXPIRED_SOURCE "hpet0" /* the only source that is armed with deadlines that have passed */
 /*
- * A timer stands still in gaps if at least 5 one-shots over gaps, and 3/4 of them, came late by as long as the gap. With
- * 2 to 4 such one-shots this is not determined.
+ * A timer stands still in gaps if at least 5 one-shots over gaps, and 3/4 of them, came late by as long as the gap.
+ * With 2 to 4 such one-shots this is not determined.
  */
 #define DELAYED_MIN   5
 #define DELAYED_OPEN  2
@@ -360,7 +360,8 @@ judge_tick_rate(const struct report *report, const struct irq_totals *totals, st
 
 /*
  * Returns true if nearly all one-shots that were armed while the core was preempted came late by as long as it was
- * preempted, and if these are at least DELAYED_OPEN. Their timer stands still while the core does not run. The host of an emulator may delay both in turn.
+ * preempted, and if these are at least DELAYED_OPEN. Their timer stands still while the core does not run. The host of
+ * an emulator may delay both in turn.
  */
 static bool
 does_timer_stand_still_in_gaps(const struct report *report, const struct irq_totals *totals)

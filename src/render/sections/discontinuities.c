@@ -113,6 +113,6 @@ table_put_discontinuities(struct text *out, const struct report *report)
 		text_put_char(out, '\n');
 		put_timers(out, row);
 	}
-	table_put_sentence(out, "Late: what a time that only this clock counts lacks afterwards, until something sets it. \"-\": "
-			   "nothing is proven to be wrong.");
+	table_put_sentence(out, "Late: what a time that only this clock counts lacks afterwards, until something sets it. "
+			   "\"-\": nothing is proven to be wrong.");
 }
