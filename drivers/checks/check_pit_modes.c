@@ -1,6 +1,6 @@
 /*
- * Checks how the PIT's channel 2 counts after the end of its count, and in modes 6 and 7 (Intel 8254 data sheet:
- * operation common to all modes, control word format). Afterwards the channel counts as open() left it.
+ * Checks the PIT's channel 2 after the end of its count, and in modes 6 and 7. Intel's 8254 data sheet describes these
+ * in "operation common to all modes" and "control word format". Afterwards the channel counts as open() left it.
  */
 #include "checks/check.h"
 #include "checks/pit_checks.h"
@@ -139,7 +139,7 @@ observe_counting(const struct checking *checking, uint8_t control)
 }
 
 /*
- * Compares the counts of MODE with those of its alias. Returns false, and sets the sentence of ROW, if they differ. The
+ * Compares the counts in MODE and in its alias. Returns false, and sets the sentence of ROW, if they differ. The
  * core cannot be the cause: a count above the reload value, or an odd one, shows the mode itself.
  */
 static bool

@@ -357,9 +357,8 @@ elapsed_of_gain(struct offset step_ns, struct offset by, int64_t hidden_ns)
 }
 
 /*
- * Returns how long the step lasted by CLOCK alone. The clock may have wrapped. Of the durations that its readings
- * allow, returns the one nearest to GROUP, the duration by the clocks that agree with it. GROUP is unknown if there are
- * none.
+ * Returns the duration of the step by CLOCK alone. A clock that wraps allows several durations. The result is the
+ * nearest to GROUP, the duration by the clocks that agree with CLOCK. GROUP is unknown if there are none.
  */
 static struct interval_ns
 elapsed_by_clock(const struct analysis_step *step, const struct record_compared *clock, struct offset step_ns,

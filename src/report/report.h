@@ -362,13 +362,13 @@ enum discontinuity_class {
 	DISCONTINUITY_TSC_MOVED,
 };
 
-/* What one clock did in a discontinuity. */
+/* The advance of one clock in a discontinuity. */
 struct report_advance {
 	uint8_t clock; /* index of the clock, as in struct report_group */
 	/* Time that passed in the discontinuity by this clock. Unknown if the readings of the clock allow any time. */
 	struct interval_ns elapsed;
 	/*
-	 * By how much the time that is counted by this clock is late afterwards. Negative if it is early. Unknown if
+	 * Lateness of a time that is counted by this clock, after the discontinuity. Negative if it is early. Unknown if
 	 * nothing shows the true time. The judge sets it.
 	 */
 	struct interval_ns late;
@@ -413,7 +413,7 @@ struct report_discontinuity { /* A discontinuity: a time interval in which clock
 	 */
 	size_t right;
 	enum report_announced announced;
-	struct interval_ns late[REPORT_TAKEN_MAX]; /* of each system in report.taken, as in struct report_advance */
+	struct interval_ns late[REPORT_TAKEN_MAX]; /* lateness of each system in report.taken */
 	size_t source_count;
 	struct report_survivor {
 		const char *source; /* id of the interrupt source, as in struct report_interval */

@@ -85,7 +85,8 @@ find_announcement(const struct report *report, const struct report_discontinuity
 	bool usable = false, changed = false;
 
 	for (size_t i = 0; i < report->figures.discontinuity_count; i++)
-		others += &report->figures.discontinuities[i] != row && report->figures.discontinuities[i].class != DISCONTINUITY_JUMPED;
+		others += &report->figures.discontinuities[i] != row &&
+			  report->figures.discontinuities[i].class != DISCONTINUITY_JUMPED;
 	for (size_t i = 0; i < report->facts.signals.count; i++) {
 		usable |= !report->facts.signals.list[i].unusable;
 		changed |= report->facts.signals.list[i].changed;

@@ -340,8 +340,8 @@ read_and_compare_clocks(void *survey)
 }
 
 /*
- * Compares the clocks between the tests of two sources, so that a stop of the machine during a test is found, and the
- * report can say which one-shots were armed then. An exception in a clock's driver does not end the tests.
+ * Compares the clocks between the tests of two sources. A stop of the machine during a test is then found, and the
+ * report can name the one-shots that were armed. An exception in a clock's driver does not end the tests.
  */
 static void
 compare_clocks_after_source(struct survey *survey)

@@ -1,4 +1,4 @@
-/* Shows the times at which the clocks diverged: what each clock did, and what is wrong afterwards. */
+/* Shows the times at which the clocks diverged, with the advance of each clock, and late systems afterwards. */
 
 /* A report from elsewhere may have other words than these maps. Such a word is shown as it is, or left out. */
 const DIVERGED = new Map([["parted", "groups of clocks diverged"], ["stopped", "the machine was stopped"],

@@ -26,7 +26,7 @@ bool table_has_findings(const struct report *report, const struct report_clock *
 void table_put_findings(struct text *out, const struct report *report, const struct report_clock *entry, bool detailed);
 /* Writes the report's notes, and drivers' remarks on clocks. */
 void table_put_notes(struct text *out, const struct report *report);
-/* Writes what each clock did when the clocks diverged, and what is wrong afterwards, or nothing if they never did. */
+/* Writes a table for each time at which the clocks diverged, with late systems, or nothing if they never diverged. */
 void table_put_discontinuities(struct text *out, const struct report *report);
 /* Writes a row for each clock. */
 void table_put_clocks(struct text *out, const struct report *report);

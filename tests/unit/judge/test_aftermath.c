@@ -1,4 +1,4 @@
-/* What a discontinuity leaves behind: late clocks and systems, its announcement, and timers that still interrupt. */
+/* Late clocks and systems after a discontinuity, its announcement, and timers that still interrupt. */
 #include "test.h"
 #include "base/set.h"
 #include "judge/recommend/recommend.h"
