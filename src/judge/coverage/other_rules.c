@@ -402,6 +402,8 @@ static const struct other_rule {
 	{ "pit-latch", is_pit, find_obstacle_of_check },
 	{ "pit-status", is_pit, find_obstacle_of_check },
 	{ "pit-out", is_pit, find_obstacle_of_check },
+	{ "pit-end", is_pit, find_obstacle_of_check },
+	{ "pit-modes", is_pit, find_obstacle_of_check },
 	{ "rtc-update", is_rtc, find_obstacle_of_check },
 	{ "rtc-seconds", is_rtc, find_obstacle_of_check },
 	{ "rtc-periodic", is_rtc, find_obstacle_of_check },
