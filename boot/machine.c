@@ -187,7 +187,9 @@ start_cores(void *context, struct run *run)
 	 * halts at once, because polling takes processor time from other cores, and the host controls the frequency.
 	 */
 	const struct cores_limits limits = { machine->plan->cores, options->cores.max,
-					     machine->platform.cpu.hypervisor[0] ? 0 : SURVEY_AWAKE_NS };
+					     machine->platform.cpu.hypervisor[0] ? 0 : SURVEY_AWAKE_NS,
+					     report_is_machine_emulated(&run->report) ? CHECKS_PER_PAUSE_IN_EMULATOR :
+					     0 };
 	uint32_t own = machine->apic_id;
 
 	if (options->cores.method == CORES_SIPI)

@@ -222,6 +222,7 @@ cores_start(struct cores *cores, const struct acpi_madt *madt, uint32_t own_apic
 	smp->count = listed;
 	cores_assign_core_numbers(cores, madt, own_apic_id, wanted, ids);
 	scale_init(&cores->startup.scale, startup_get_tsc_rate_or_default(tsc));
+	cores->startup.checks_per_pause = limits.checks_per_pause;
 	for (size_t i = 1; i < cores->startup.count; i++)
 		cores->startup.slots[i].awake_ticks = scale_ns_to_ticks(&cores->startup.scale, limits.awake_ns);
 

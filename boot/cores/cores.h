@@ -40,11 +40,17 @@ struct cores {
 	struct mp *mp;                  /* set by mp_start_cores() */
 };
 
+/*
+ * In QEMU's emulation this is about 2 us. If one host thread runs all cores in turn, it lets another core run soon.
+ */
+#define CHECKS_PER_PAUSE_IN_EMULATOR 256
+
 /* Limits for a struct smp. Both numbers of cores include the boot core. */
 struct cores_limits {
 	size_t listed;  /* maximum number of cores with a number and a record, whether they are started or not */
 	size_t started; /* maximum number of cores that are started */
 	uint64_t awake_ns; /* time in ns that a core started by cores_start() polls for its next job before it halts */
+	uint32_t checks_per_pause; /* as in struct startup */
 };
 
 /*

@@ -20,14 +20,14 @@
 /* maximum number of looks at the TSC while a core waits for its next job, in case the TSC has stopped */
 #define AWAKE_LOOKS_MAX (1u << 9)
 /*
- * Number of PAUSEs of a waiting core between two looks at the TSC. It takes 7 us and more on hardware. In an emulator,
- * reading the TSC takes a lock, so a core that only polls its TSC slows the reads of all other cores.
+ * Number of times that a waiting core checks a slot between two looks at the TSC. It takes 7 us and more. In an
+ * emulator, reading the TSC takes a lock, so a core that only polls its TSC slows the reads of all other cores.
  */
-#define PAUSES_PER_LOOK 2000u
+#define CHECKS_PER_LOOK 2000u
 /*
- * number of PAUSEs between two looks while the core has not started its job, because a lost interrupt must be noticed
+ * number of checks between two looks while the core has not started its job, because a lost interrupt must be noticed
  */
-#define PAUSES_BEFORE_START 64u
+#define CHECKS_BEFORE_START 64u
 
 enum stage { STAGE_STARTED, STAGE_DONE };
 
@@ -111,22 +111,23 @@ batch_find_pending_core(const struct batch *batch, size_t first, enum stage stag
 }
 
 /*
- * Pauses some time for core FIRST of the batch, but ends as soon as this core has reached STAGE or taken an exception.
+ * Waits some time for core FIRST of the batch, but ends as soon as this core has reached STAGE or taken an exception.
  * Neither reads the TSC nor writes memory, so it does not disturb measurements on other cores. The slot's cache line
- * changes only when the core starts or ends a job. Returns the number of PAUSEs.
+ * changes only when the core starts or ends a job. Returns the number of checks.
  */
 static unsigned
-batch_pause_until_stage(const struct batch *batch, size_t first, enum stage stage)
+batch_check_until_stage(const struct batch *batch, size_t first, enum stage stage)
 {
 	const struct core_slot *slot = get_batch_slot(batch, first);
-	unsigned most, pauses = 0;
+	unsigned most, checks = 0, per_pause = batch->startup->checks_per_pause;
 
 	if (!slot) /* never: a pending core has a slot, but the compiler cannot see this */
 		return 0;
-	most = has_slot_reached_stage(slot, STAGE_STARTED) ? PAUSES_PER_LOOK : PAUSES_BEFORE_START;
-	for (; pauses < most && !has_slot_reached_stage(slot, stage) && !read_slot_fault(slot); pauses++)
-		hw_pause();
-	return pauses;
+	most = has_slot_reached_stage(slot, STAGE_STARTED) ? CHECKS_PER_LOOK : CHECKS_BEFORE_START;
+	for (; checks < most && !has_slot_reached_stage(slot, stage) && !read_slot_fault(slot); checks++)
+		if (!per_pause || checks % per_pause == 0)
+			hw_pause();
+	return checks;
 }
 
 /*
@@ -143,7 +144,7 @@ batch_await_stage(const struct batch *batch, enum stage stage, uint64_t bound_ns
 	size_t first = 0;
 
 	while ((first = batch_find_pending_core(batch, first, stage)) < batch->count && wait_has_time_left(&wait)) {
-		wait_count_pauses(&wait, batch_pause_until_stage(batch, first, stage));
+		wait_count_pauses(&wait, batch_check_until_stage(batch, first, stage));
 		if (wait_has_time_left(&again))
 			continue;
 		batch_wake_cores(batch, first);
@@ -236,7 +237,7 @@ dispatch_poll_for_job(const struct core_slot *slot)
 	uint64_t begin = hw_tsc();
 
 	for (uint32_t looks = 0; looks < AWAKE_LOOKS_MAX && hw_tsc() - begin < slot->awake_ticks; looks++) {
-		for (unsigned i = 0; i < PAUSES_PER_LOOK; i++) {
+		for (unsigned i = 0; i < CHECKS_PER_LOOK; i++) {
 			if (__atomic_load_n(&slot->posted, __ATOMIC_ACQUIRE) != slot->done)
 				return true;
 			hw_pause();

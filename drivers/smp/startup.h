@@ -64,6 +64,12 @@ struct startup {
 	size_t count;
 	struct lapic lapic;
 	struct scale scale;      /* the TSC's rate */
+	/*
+	 * A waiting core executes PAUSE after this number of checks, or after each check if it is 0. In QEMU's emulation
+	 * a PAUSE takes the lock that reads of devices need, so a core that only pauses makes them take several times
+	 * as long.
+	 */
+	uint32_t checks_per_pause;
 	uint8_t page;            /* number of the page below 1 MiB at which a started core starts to execute */
 };
 

@@ -418,6 +418,16 @@ TEST(a_waiting_boot_core_does_not_disturb_the_batch_of_another_core)
 	assert_in_range(disturbed.delay_ps, 0, 99 * SIM_PS_PER_MS / 1000);
 }
 
+/* A look at the TSC follows 2,000 checks and 8 PAUSEs. Each reading of the TSC has one more PAUSE. */
+TEST(in_an_emulator_a_waiting_core_seldom_pauses)
+{
+	manners[1] = NEVER_ENDS;
+	startup.checks_per_pause = 256;
+	assert_false(run_one(1, count_run, NULL, WAIT_NS_PER_MS));
+	assert_in_range(sim.count[SIM_PAUSE], 500, 12 * sim.count[SIM_TSC]);
+	assert_int_equal(slots[1].state, CORE_LATE);
+}
+
 /* A core that waits for its next job without halting must not disturb the other cores either. */
 TEST(a_core_that_stays_awake_rarely_reads_its_tsc)
 {
