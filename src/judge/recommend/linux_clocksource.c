@@ -57,6 +57,14 @@ get_linux_rating(const struct clock *clock)
 	return is_tsc(clock) ? TSC_RATING : clock->rating;
 }
 
+/* Returns true if CLOCK works when Linux starts. A clock that worked at first, and stopped later in the run, counts. */
+static bool
+works_at_start(const struct report_clock *entry)
+{
+	return entry->clock.state == CLOCK_PRESENT || entry->clock.paravirtual.falls_back ||
+	       (entry->clock.state == CLOCK_STUCK && entry->failed_tsc);
+}
+
 /*
  * Returns the clock that Linux rates highest, without the clock NOT, and without the TSC unless USE_TSC is set. Linux
  * switches off an HPET that PC10 stops: hpet_is_pc10_damaged() in arch/x86/kernel/hpet.c.
@@ -69,7 +77,7 @@ find_best_rated_clock(const struct report *report, const struct clock *not, bool
 	for (size_t i = 0; i < report->facts.clock_count; i++) {
 		const struct clock *clock = &report->facts.clocks[i].clock;
 
-		if (clock == not || (clock->state != CLOCK_PRESENT && !clock->paravirtual.falls_back) ||
+		if (clock == not || !works_at_start(&report->facts.clocks[i]) ||
 		    !linux_get_clocksource_name(clock->id) || !is_used_by_linux(report, clock) ||
 		    (is_tsc(clock) && !use_tsc) || rules_find_finding(report, "hpet-pc10", clock->id))
 			continue;
@@ -175,9 +183,8 @@ put_higher_rated_missing_clocks(struct text *text, const struct report *report, 
 	for (size_t i = 0; i < report->facts.clock_count; i++) {
 		const struct clock *clock = &report->facts.clocks[i].clock;
 
-		if (clock->state != CLOCK_PRESENT && !clock->paravirtual.falls_back &&
-		    linux_get_clocksource_name(clock->id) && is_used_by_linux(report, clock) &&
-		    get_linux_rating(clock) > get_linux_rating(first))
+		if (!works_at_start(&report->facts.clocks[i]) && linux_get_clocksource_name(clock->id) &&
+		    is_used_by_linux(report, clock) && get_linux_rating(clock) > get_linux_rating(first))
 			text_printf(text, "; %s, %u, is %s", linux_get_clocksource_name(clock->id),
 				    get_linux_rating(clock), clock_state_word(clock->state));
 	}
@@ -238,6 +245,8 @@ put_response(struct text *text, const struct linux_versions *versions, const str
 		text_printf(text, " It may notice %s (%s), depending on its size and time.", response->rule, response->clock);
 	if (response->blames == TAKEN_BLAMES_WRONG)
 		text_printf(text, " It blames the wrong clock: %s is wrong, and not the TSC.", response->clock);
+	if (choice->first && choice->first->state == CLOCK_STUCK)
+		text_put(text, " Its time then stands still.");
 	if (response->error.known && response->error.value)
 		text_printf(text, " Its seconds are then %s too %s.", describe_error(&response->error).bytes,
 			    response->error.value > 0 ? "short" : "long");

@@ -285,6 +285,14 @@ respond_to_change_of_reference(const struct situation *at)
 	return (struct response){ .notices = TAKEN_NOTICES_UNKNOWN };
 }
 
+/* The reference stopped. The watchdog sees a TSC that is too fast. */
+static struct response
+respond_to_stop_of_reference(const struct situation *at)
+{
+	return at->choice->watch == LINUX_WATCHES_TSC ? drop_tsc(TAKEN_BLAMES_WRONG) :
+	       (struct response){ .notices = TAKEN_NOTICES_UNKNOWN };
+}
+
 /* The faults of the TSC and of the reference that matter to a kernel which takes the TSC. */
 static const struct {
 	const char *rule;
@@ -302,6 +310,7 @@ static const struct {
 	{ "rate-wrong", true, respond_to_rate_of_reference },
 	{ "rate-off", true, respond_to_rate_of_reference },
 	{ "rate-changed", true, respond_to_change_of_reference },
+	{ "clock-stuck", true, respond_to_stop_of_reference },
 	{ "clock-backward", true, respond_to_jump },
 	{ "clock-jumped", true, respond_to_jump },
 };
@@ -343,8 +352,8 @@ get_error_of_clock(const struct report *report, const struct clock *clock, const
 void
 linux_add_faults_of_taken_clock(const struct report *report, const struct clock *clock, struct response *response)
 {
-	static const char *const rules_of_time[] = { "clock-backward", "clock-jumped", "rate-wrong", "rate-off",
-						     "rate-changed" };
+	static const char *const rules_of_time[] = { "clock-stuck", "clock-backward", "clock-jumped", "rate-wrong",
+						     "rate-off", "rate-changed" };
 
 	for (size_t i = 0; i < sizeof(rules_of_time) / sizeof(rules_of_time[0]); i++) {
 		const struct finding *finding = rules_find_finding(report, rules_of_time[i], clock->id);

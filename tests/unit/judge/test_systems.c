@@ -332,6 +332,33 @@ TEST(a_stuck_hpet_is_not_taken)
 	assert_linux(2, "tsc", TAKEN_NOTICES_UNKNOWN, TAKEN_BLAMES_NONE);
 }
 
+/*
+ * All three kernels on one core dropped the TSC for an HPET that stopped. They took the HPET, and their time stood
+ * still.
+ */
+TEST(an_hpet_that_stops_later_makes_linux_take_it_and_stand_still)
+{
+	have_cores(1, 1, false, false);
+	report->facts.machine.tsc_is_invariant = false;
+	report->facts.clocks[1].clock.state = CLOCK_STUCK;
+	report->facts.clocks[1].failed_tsc = 1;
+	find("clock-stuck", "hpet");
+	for (size_t i = 0; i < 3; i++) {
+		assert_linux(i, "hpet", TAKEN_NOTICES_YES, TAKEN_BLAMES_WRONG);
+		assert_string_equal(find_row(linux_systems[i])->blamed, "tsc");
+		assert_non_null(strstr(find_row(linux_systems[i])->reason, "It blames the wrong clock: hpet is wrong, and not "
+				       "the TSC. Its time then stands still."));
+	}
+	/* with two cores, kernels before 6.12 take the HPET from the start */
+	report->facts.machine.linux_distrusts_tsc = true;
+	have_cores(2, 1, false, false);
+	assert_linux(0, "hpet", TAKEN_NOTICES_NO, TAKEN_BLAMES_NONE);
+	have_cores(1, 1, false, true); /* no watchdog */
+	report->facts.machine.tsc_is_invariant = true;
+	report->facts.machine.linux_distrusts_tsc = false;
+	assert_linux(1, "tsc", TAKEN_NOTICES_UNKNOWN, TAKEN_BLAMES_NONE);
+}
+
 /* All three kernels kept the TSC without a message. */
 TEST(a_tsc_that_steps_back_on_one_core_is_taken_in_silence)
 {
