@@ -127,6 +127,11 @@ def find_worst_offset(cores):
     return max((abs(core["offset_ns_value"]) for core in cores if core["offset_ns_value"] is not None), default=None)
 
 
+def round_figure(value, digits, unit=1):
+    """Return VALUE / UNIT with DIGITS significant digits, or None if VALUE is None."""
+    return None if value is None else float(f"{value / unit:.{digits}g}")
+
+
 def make_gallery_row(target, tables, costs, folder):
     run, = tables["runs"]
     clocks = {clock["clock"]: clock for clock in tables["clocks"]}
@@ -134,11 +139,11 @@ def make_gallery_row(target, tables, costs, folder):
     wrong = [f"{name} {clock['state']}" for name, clock in clocks.items() if clock["state"] in ("stuck", "broken")]
     present = [name for name, clock in clocks.items() if clock["state"] == "present" and name in COSTS]
     return [{"text": name_machine(run), "link": make_link(os.path.join(target, runs.PAGE), folder)}, run["verdict"],
-            ", ".join(dict.fromkeys(finding["rule"] for finding in tables["findings"])), ", ".join([*present, *wrong]),
-            (clocks.get("tsc") or {}).get("hz_value"), *((clocks.get(name) or {}).get("read_cost_ns_value") for name in costs),
+            {"text": "record" if record else "-", "link": record}, ", ".join(dict.fromkeys(finding["rule"] for finding in tables["findings"])), ", ".join([*present, *wrong]),
+            round_figure(clocks.get("tsc", {}).get("hz_value"), 7, 1e6),
+            *(round_figure(clocks.get(name, {}).get("read_cost_ns_value"), 3) for name in costs),
             run["cores_started"], find_worst_offset(tables["cores"]), run["within_ns"], run["hypervisor"] or run["accelerator"],
-            run["firmware"], run["tool_version"],
-            {"text": "record" if record else "-", "link": record}]
+            run["firmware"], run["tool_version"]]
 
 
 def make_gallery_content(found, folder):
@@ -148,8 +153,8 @@ def make_gallery_content(found, folder):
     counts = {}
     for _, tables in found:
         counts[tables["runs"][0]["verdict"]] = counts.get(tables["runs"][0]["verdict"], 0) + 1
-    columns = ["machine|name", "verdict|badge", "findings|left", "clocks|left", "TSC, Hz", *(f"{name}, ns" for name in costs), "cores",
-               "worst offset, ns", "agree within, ns", "hypervisor|left", "firmware|left", "version|left", "record|link"]
+    columns = ["machine|name", "verdict|badge", "record|link", "findings|left", "clocks|left", "TSC, MHz", *(f"{name}, ns" for name in costs), "cores",
+               "worst offset, ns", "agree within, ns", "hypervisor|left", "firmware|left", "version|left"]
     rows = sorted((make_gallery_row(target, tables, costs, folder) for target, tables in found), key=lambda row: row[0]["text"])
     table = make_table("gallery", "Runs", "The figures in ns are the cost of a read without the bracket. The offset is that of the core that "
                             "is farthest from the others.", columns, rows)
