@@ -90,7 +90,7 @@ def package(tmp_path_factory):
     run("mount", "--bind", "/proc", root / "proc")
     try:
         inside(root, "apt-get", "update")
-        inside(root, "apt-get", "install", "--yes", "--no-install-recommends", "dpkg-dev", "debhelper", "git", *needed_packages())
+        inside(root, "apt-get", "install", "--yes", "--no-install-recommends", "build-essential", "debhelper", "git", *needed_packages())
         inside(root, "sh", "-c", "cd /root/baretick && dpkg-buildpackage --build=binary --no-sign")
     except subprocess.CalledProcessError as error:
         pytest.fail(f"{error.cmd}: {(error.stdout + error.stderr).decode(errors='replace')[-3000:]}")
