@@ -237,15 +237,6 @@ def test_an_error_in_the_options_restarts_the_machine_if_nobody_presses_a_key(tm
         assert shown.wait_for_event("SHUTDOWN")["data"]["reason"] == "guest-reset"
 
 
-def test_the_page_of_an_error_has_one_line_for_each_sentence(letters):
-    with screen(SMALL, SMALL_PIXELS, ["profile=quik"], *ONE_CORE, *BY_INSTRUCTIONS_WITH_SLEEP) as shown:
-        reader = Reader(shown, letters)
-        rows = reader.rows(reader.wait_for(lambda rows: "Nothing was measured." in rows))[1:-1]
-        assert rows[0].startswith("error: ") and not any("?" in row for row in rows), rows
-        shown.press("p")
-        assert shown.wait_for_event("SHUTDOWN")["data"]["reason"] == "guest-shutdown"
-
-
 def test_160x53_shows_clocks_that_disagree_with_findings_and_picture_beside_them_and_powers_off(letters):
     with screen(LARGE, LARGE_PIXELS, [*SHORT, "tsc_hz=2000000000"], *ONE_CORE, *BY_INSTRUCTIONS_WITH_SLEEP) as shown:
         reader = Reader(shown, letters)
