@@ -44,7 +44,7 @@
 #define REPORT_NO_CORE      UINT32_MAX
 #define REPORT_NO_RANK      SIZE_MAX
 /* maximum number of systems in `taken`: the table systems[] in judge/recommend/systems.c */
-#define REPORT_TAKEN_MAX    7
+#define REPORT_TAKEN_MAX    8
 /* maximum number of programs that use the same stated rate: Linux, FreeBSD, EDK II, PostgreSQL */
 #define REPORT_CLAIM_USERS   4
 #define REPORT_PASSES       3 /* maximum number of measurement passes over the pairs of cores */

@@ -52,11 +52,14 @@ class Release:
         return path
 
     def unpack_kernel(self, package, folder):
-        """Download PACKAGE, a kernel's package without a version, and the packages with its parts. Unpack them into the
-        new folder `tree` in FOLDER, and return this folder."""
+        """Do the same as unpack() for PACKAGE, a kernel's package without a version, and the packages with its parts."""
         depends = _run("apt-cache", "depends", "--recurse", *ONLY_DEPENDS, package, timeout=QUERY_BOUND_S, env=self._environment)
-        _run("apt-get", "download", *filter(PARTS.fullmatch, depends.splitlines()), cwd=folder, timeout=DOWNLOAD_BOUND_S,
-             env=self._environment)
+        return self.unpack(filter(PARTS.fullmatch, depends.splitlines()), folder)
+
+    def unpack(self, packages, folder):
+        """Download PACKAGES without their dependencies. Unpack them into the new folder `tree` in FOLDER, and return this
+        folder."""
+        _run("apt-get", "download", *packages, cwd=folder, timeout=DOWNLOAD_BOUND_S, env=self._environment)
         tree = folder / "tree"
         for path in folder.glob("*.deb"):
             _run("dpkg-deb", "-x", path, tree, timeout=DOWNLOAD_BOUND_S)

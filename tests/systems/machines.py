@@ -16,6 +16,9 @@ class Machine(typing.NamedTuple):
     at: bytes = RATES_END
     rate_of_rtc: float = None
 
+    def has_fault(self):
+        return self.fault is not None or self.rate_of_rtc is not None
+
 
 MAX = "-cpu max -m 256M"
 ONE, TWO = f"-machine q35 -smp 1 {MAX}", f"-machine q35 -smp 2 {MAX}"

@@ -7,6 +7,15 @@
 #include "rules/rules.h"
 
 void
+system_explain_xen(const struct report *report, const struct report_taken *row, struct text *reason)
+{
+	(void)report;
+	(void)row;
+	text_put(reason, "its platform timer is the first of HPET, PM timer and PIT that works; Xen calibrates the TSC by "
+		 "it.");
+}
+
+void
 system_explain_windows(const struct report *report, const struct report_taken *row, struct text *reason)
 {
 	const struct paravirtual_interface *hyperv = paravirtual_find(&report->facts.machine.paravirtual,

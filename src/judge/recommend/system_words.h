@@ -15,6 +15,7 @@ const char *system_explain_why_postgresql_avoids_tsc(const struct report *report
 enum taken_safety system_explain_safety_of_tsc(const struct report *report, struct text *reason);
 
 /* Write the reason of the row of this system. */
+void system_explain_xen(const struct report *report, const struct report_taken *row, struct text *reason);
 void system_explain_windows(const struct report *report, const struct report_taken *row, struct text *reason);
 void system_explain_postgresql(const struct report *report, const struct report_taken *row, struct text *reason);
 void system_explain_valkey(const struct report *report, const struct report_taken *row, struct text *reason);

@@ -10,6 +10,9 @@
  * partition reference time. The row of PostgreSQL 19 follows from tsc_detect_frequency() and tsc_use_by_default() in
  * src/common/instr_time.c. The row of Valkey 9.1 follows from monotonicInit_x86linux() in src/monotonic.c, which asks
  * for the flag constant_tsc only. A check of Linux's clocksource (pull request 4707) was not in a release then.
+ *
+ * Xen 4.17 tries plt_timers[] of xen/arch/x86/time.c in this order: HPET, PM timer, PIT. It does not use an HPET that
+ * deep sleep stops. tests/systems has boots of it.
  */
 #include "judge/recommend/systems.h"
 
@@ -142,6 +145,28 @@ has_tsc_a_fault(const struct report *report)
 	return false;
 }
 
+/* Sets the clock of ROW to the first of COUNT clocks in ORDER that works. Returns false if none does. */
+static bool
+take_first_clock(const struct report *report, const char *const *order, size_t count, struct report_taken *row)
+{
+	for (size_t i = 0; i < count && !row->clock; i++)
+		if (report_has_clock(report, order[i]))
+			row->clock = order[i];
+	return row->clock != NULL;
+}
+
+/* As the hypervisor of this machine. A guest of Xen is not such a machine. */
+static bool
+predict_xen(const struct report *report, const struct system *system, struct report_taken *row)
+{
+	const char *const order[] = { "hpet", "acpi_pm", "pit" };
+	bool skips_hpet = rules_find_finding(report, "hpet-pc10", "hpet") != NULL;
+
+	(void)system;
+	return !paravirtual_find(&report->facts.machine.paravirtual, PARAVIRTUAL_XEN) &&
+	       take_first_clock(report, order + skips_hpet, sizeof(order) / sizeof(order[0]) - skips_hpet, row);
+}
+
 /*
  * Windows uses only Hyper-V's interface. A TSC with a fault counts as unsuited.
  */
@@ -152,10 +177,7 @@ predict_windows(const struct report *report, const struct system *system, struct
 	const char *const order[] = { "hv_page", "hv_ref", tsc ? "tsc" : "hpet", "hpet", "acpi_pm" };
 
 	(void)system;
-	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]) && !row->clock; i++)
-		if (report_has_clock(report, order[i]))
-			row->clock = order[i];
-	return row->clock != NULL;
+	return take_first_clock(report, order, sizeof(order) / sizeof(order[0]), row);
 }
 
 /* Sets ROW for a program that reads the TSC itself. It does not look for faults. */
@@ -216,6 +238,10 @@ static const struct system systems[REPORT_TAKEN_MAX] = {
 		.name = "Linux 7.1 and later", .since = "7.1", .versions = &linux_7_1,
 		.evidence = TAKEN_FROM_BOOTS,
 		.predict = predict_linux, .get_read_row = systems_get_linux_read_row,
+	},
+	{
+		.name = "Xen 4.17", .evidence = TAKEN_FROM_BOOTS,
+		.predict = predict_xen, .get_read_row = systems_get_linux_read_row, .explain = system_explain_xen,
 	},
 	{
 		.name = "Windows", .evidence = TAKEN_FROM_DOCUMENTATION,
