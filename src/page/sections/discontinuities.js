@@ -10,10 +10,10 @@ const durationWithSpan = (interval) => (known(interval) ?
 	[duration(interval.value), el("span", {class: "quiet block"}, span(interval, duration))] : NONE);
 
 /* Shows how late a time is, or a dash if it may be right. */
-function lateness({late_ms: late}) {
-	if (!known(late))
+function lateness({late_ms}) {
+	if (!known(late_ms))
 		return "not known";
-	return late.low <= 0 && late.high >= 0 ? NONE : durationWithSpan(late);
+	return late_ms.low <= 0 && late_ms.high >= 0 ? NONE : durationWithSpan(late_ms);
 }
 
 /* Returns a sentence on the timers whose result is WORD, or null if there are none. */
@@ -28,7 +28,7 @@ function discontinuity(row) {
 
 	return [
 		el("h3", null, `${when}: ${DIVERGED.get(row.class) || row.class}`),
-		note((ANNOUNCED.get(row.announced) || "").trim(), row.clocks.every(({late_ms: late}) => !known(late)) &&
+		note((ANNOUNCED.get(row.announced) || "").trim(), row.clocks.every(({late_ms}) => !known(late_ms)) &&
 			" Nothing shows which of the clocks was right."),
 		table([["Clock", ({clock}) => code(clock), "name"], ["Advanced by", ({elapsed_ms: elapsed}) => durationWithSpan(elapsed)],
 			["Then late by", lateness]], row.clocks, `${when}: what each clock did`),
