@@ -33,15 +33,21 @@
 #define SIMPLE(number, kind, member, ...) \
 	FIELD(number, kind, member, .size = (uint16_t)SIZE_OF(member), .max = 1, .count = FACTS_NO_COUNT, __VA_ARGS__)
 #define IS_SIGNED(member) _Generic(((object *)0)->member, int32_t: true, int64_t: true, default: false)
-#define NUMBER(number, member, least_, most_) \
-	SIMPLE(number, FACTS_NUMBER, member, .is_signed = IS_SIGNED(member), .least = (least_), .most = (most_))
+#define NUMBER_FROM(number, member, least_, most_, ...) \
+	SIMPLE(number, FACTS_NUMBER, member, .is_signed = IS_SIGNED(member), .least = (least_), .most = (most_), __VA_ARGS__)
+#define NUMBER(number, member, least, most) NUMBER_FROM(number, member, least, most, .may_be_0 = false)
+#define NUMBER_OR_0(number, member, least, most) NUMBER_FROM(number, member, least, most, .may_be_0 = true)
 #define FLAG(number, member)           SIMPLE(number, FACTS_NUMBER, member, .most = 1)
 #define ENUM(number, member, last)     SIMPLE(number, FACTS_NUMBER, member, .most = (last))
 #define TEXT(number, member)           SIMPLE(number, FACTS_TEXT, member, .least = 0)
+#define SOME_TEXT(number, member)      SIMPLE(number, FACTS_TEXT, member, .least = 1)
+#define ID_TEXT(number, member, also_) SIMPLE(number, FACTS_TEXT, member, .least = 1, .also = (also_))
 #define WORDS(number, member)          SIMPLE(number, FACTS_WORDS, member, .least = 0)
-#define ID(number, member)             SIMPLE(number, FACTS_WORDS, member, .least = 1)
+#define ID(number, member, also_)      SIMPLE(number, FACTS_WORDS, member, .least = 1, .also = (also_))
+#define SOME_WORDS(number, member)     SIMPLE(number, FACTS_WORDS, member, .least = 1)
 #define WORD(number, member, words_)   SIMPLE(number, FACTS_WORDS, member, .least = 1, .words = (words_))
 #define OPTIONAL(number, member)       SIMPLE(number, FACTS_OPTIONAL, member, .least = 0)
+#define OPTIONAL_ID(number, member, also_) SIMPLE(number, FACTS_OPTIONAL, member, .least = 1, .also = (also_))
 #define OPTIONAL_WORD(number, member, words_) SIMPLE(number, FACTS_OPTIONAL, member, .words = (words_))
 #define GROUP(number, member, table_) \
 	SIMPLE(number, FACTS_STRUCTS, member, .table = FACTS_OF_##table_)

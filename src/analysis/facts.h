@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "record/record.h"
+#include "record/record_ranges.h"
 #include "report/report.h"
 
 /*
@@ -51,12 +51,14 @@ struct facts_words {
  * Largest values of facts, see facts.def. Each is far above what a run can find, and so small that code can add and
  * multiply facts.
  */
-#define FACTS_NS_MAX        (UINT64_C(1) << 53) /* 104 days */
+#define FACTS_NS_MAX        RECORD_NS_MAX
 #define FACTS_MS_MAX        (FACTS_NS_MAX / 1000000)
+#define FACTS_OPTION_NS_MIN 10000000 /* the shortest time that the options duration and deadline accept */
 #define FACTS_OPTION_NS_MAX (24 * UINT64_C(3600000000000)) /* the longest time that an option accepts */
 #define FACTS_PS_MAX        (UINT64_C(1) << 45) /* mean duration of a read: 35 s */
-#define FACTS_COUNT_MAX     (UINT64_C(1) << 53)
-#define FACTS_HZ_MAX        UINT64_C(1000000000000)
+#define FACTS_COUNT_MAX     RECORD_COUNT_MAX
+#define FACTS_HZ_MAX        RECORD_HZ_MAX
+#define FACTS_PERIOD_S_MAX  1000 /* longest period of a clock */
 #define FACTS_MILLIHZ_MAX   (1000 * FACTS_HZ_MAX)
 #define FACTS_PPB_MAX       UINT64_C(1000000000)
 #define FACTS_LIMIT_MAX     UINT64_C(1000000000000000000) /* the largest limit that the option limit.RULE accepts */
@@ -84,9 +86,18 @@ struct facts_field {
 	/* for FACTS_STRUCTS: offset of the member with the number of elements, or FACTS_NO_COUNT if all are in use */
 	uint32_t count;
 	int64_t least;    /* smallest value of a number, or smallest length of a text */
+	bool may_be_0;    /* true if a number may also be 0 */
+	char also;        /* the character that an id may have besides a-z and 0-9, or 0 if the text is no id */
 	uint64_t most;    /* largest value of a number; for a signed number it is at most INT64_MAX */
 	const char *words; /* the possible values of a text, separated by spaces; NULL if it may be any text */
 };
+
+/*
+ * Returns the number at MEMBER, which FIELD describes. A negative number is returned in two's complement. If it is not
+ * in the range of FIELD, returns the nearest number in the range.
+ */
+uint64_t facts_get_number(const struct facts_field *field, const void *member);
+uint64_t facts_get_number_in_range(const struct facts_field *field, const void *member);
 
 struct facts_shape {
 	const struct facts_field *fields;
@@ -114,6 +125,15 @@ struct facts_elements facts_get_list_elements(enum facts_list list, struct repor
  * with the longer durations.
  */
 #define FACTS_CELLS (LATENCY_EXACT_NS + HISTOGRAM_BUCKETS)
+
+/* Returns true if RATE is unknown or possible. A rate is divided by, so its divisor must not be 0. */
+bool facts_is_rate_possible(const struct rate *rate);
+
+/*
+ * Replaces each number in REPORT that is outside of its range by the nearest number in the range, because a faulty
+ * machine may give any number. Adds a note if there were any. To be called before facts_write().
+ */
+void facts_limit_numbers(struct report *report);
 
 /*
  * Appends the entries `facts` of REPORT to RECORD, and the entries `latency`. To be called once, after all

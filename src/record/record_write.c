@@ -2,6 +2,7 @@
 #include "record/record.h"
 
 #include "base/crc32.h"
+#include "record/record_ranges.h"
 
 /* space that is always left free for the last block, which contains the entry END */
 #define END_BYTES (RECORD_BLOCK_BYTES + RECORD_ENTRY_BYTES + 16u)
@@ -62,6 +63,29 @@ add_bytes_to_block_size(struct record *record, size_t bytes)
 	record->length += bytes;
 }
 
+/* Limits the number at BYTES to its range. */
+static void
+limit_number(uint8_t *bytes, const struct record_range *range)
+{
+	uint64_t value = 0;
+
+	__builtin_memcpy(&value, bytes, range->size);
+	if (value > range->most)
+		__builtin_memcpy(bytes, &range->most, range->size);
+}
+
+/* Limits the numbers in an entry of KIND: in the struct at FIXED, and in COUNT items at ITEMS. */
+static void
+limit_numbers(enum record_kind kind, uint8_t *fixed, uint8_t *items, size_t count)
+{
+	for (const struct record_range *range = record_ranges; range->kind; range++) {
+		if (range->kind == kind && !range->is_item)
+			limit_number(fixed + range->offset, range);
+		for (size_t i = 0; range->kind == kind && range->is_item && i < count; i++)
+			limit_number(items + i * record_kinds[kind].item_bytes + range->offset, range);
+	}
+}
+
 static void
 put_entry(uint8_t *at, enum record_kind kind, const void *fixed, const void *items, size_t count)
 {
@@ -73,6 +97,7 @@ put_entry(uint8_t *at, enum record_kind kind, const void *fixed, const void *ite
 	__builtin_memcpy(at, fixed, row->fixed_bytes);
 	if (count)
 		__builtin_memcpy(at + row->fixed_bytes, items, count * row->item_bytes);
+	limit_numbers(kind, at, at + row->fixed_bytes, count);
 }
 
 static void

@@ -1,68 +1,10 @@
 /* Checks the readings in a record. See entries_check.h. */
 #include "replay/entries_check.h"
 
-#include "analysis/facts.h"
-#include "record/record.h"
+#include "record/record_ranges.h"
 
-#define TICKS_MAX   (UINT64_C(1) << 60) /* the most ticks that scale_ns() converts: 3.6 years at 10 GHz */
-#define STEP_MAX    (UINT64_C(1) << 40) /* resolution of a counter */
-#define MICROHZ_MAX (1000000 * FACTS_HZ_MAX)
 #define TSC_HZ_MIN  1000u               /* lowest rate that scale_init() accepts */
 #define BUFFER_SIZE 256u                /* size of a buffer for the struct of an entry or item */
-
-/*
- * The numbers that the analysis adds or multiplies, with their largest values. The other numbers may have any value,
- * because they are only compared or subtracted modulo 2^64.
- */
-static const struct range {
-	uint16_t kind;
-	bool is_item;
-	uint8_t offset, size;
-	uint64_t most;
-	const char *name;
-} ranges[] = {
-#define OF(kind, is_item, type, member, most) \
-	{ kind, is_item, offsetof(struct type, member), sizeof(((struct type *)0)->member), most, #member },
-#define ENTRY(kind, type, member, most) OF(kind, false, type, member, most)
-#define ITEM(kind, type, member, most)  OF(kind, true, type, member, most)
-	ENTRY(RECORD_SCALE, record_scale, low_microhz, MICROHZ_MAX)
-	ENTRY(RECORD_SCALE, record_scale, high_microhz, MICROHZ_MAX)
-	ENTRY(RECORD_SCALE, record_scale, step_ticks, STEP_MAX)
-	ENTRY(RECORD_LATENCY, record_latency, count, FACTS_COUNT_MAX)
-	ENTRY(RECORD_LATENCY, record_latency, min_ns, FACTS_NS_MAX)
-	ENTRY(RECORD_LATENCY, record_latency, max_ns, FACTS_NS_MAX)
-	ENTRY(RECORD_LATENCY, record_latency, max_count, FACTS_COUNT_MAX)
-	ENTRY(RECORD_LATENCY, record_latency, total_ticks, TICKS_MAX)
-	ENTRY(RECORD_LATENCY, record_latency, total_ns, FACTS_NS_MAX)
-	ENTRY(RECORD_WATCH, record_watch, observed_ticks, TICKS_MAX)
-	ENTRY(RECORD_WATCH, record_watch, threshold_ticks, TICKS_MAX)
-	ENTRY(RECORD_WATCH, record_watch, gaps, FACTS_COUNT_MAX)
-	ENTRY(RECORD_WATCH, record_watch, total_ticks, TICKS_MAX)
-	ENTRY(RECORD_WATCH, record_watch, worst_ticks, TICKS_MAX)
-	ENTRY(RECORD_WATCH, record_watch, long_ticks, TICKS_MAX)
-	ENTRY(RECORD_WATCH, record_watch, ran_ticks, TICKS_MAX)
-	ENTRY(RECORD_WATCH, record_watch, reported_ns, FACTS_NS_MAX)
-	ENTRY(RECORD_WATCH, record_watch, reported_ticks, TICKS_MAX)
-	ITEM(RECORD_WATCH, record_octave, gaps, FACTS_COUNT_MAX)
-	ENTRY(RECORD_GAP, record_gap, ticks, TICKS_MAX)
-	ENTRY(RECORD_TIMER, record_timer, interval_ns, FACTS_NS_MAX)
-	ENTRY(RECORD_TIMER, record_timer, span_ticks, TICKS_MAX)
-	ENTRY(RECORD_TIMER, record_timer, span_least, TICKS_MAX)
-	ENTRY(RECORD_TIMER, record_timer, span_most, TICKS_MAX)
-	ENTRY(RECORD_TIMER, record_timer, phase_ticks, STEP_MAX)
-	ENTRY(RECORD_TIMER, record_timer, step_ticks, STEP_MAX)
-	ENTRY(RECORD_CALIBRATION, record_calibration, ticks, TICKS_MAX)
-	ENTRY(RECORD_CALIBRATION, record_calibration, slack_ticks, TICKS_MAX)
-	ENTRY(RECORD_CALIBRATION, record_calibration, tsc_ticks, TICKS_MAX)
-	ITEM(RECORD_CALIBRATION, record_calibrated, hz, TICKS_MAX)
-	ENTRY(RECORD_STEP, record_step, floor_ns, FACTS_NS_MAX)
-	ENTRY(RECORD_STEP, record_step, more, FACTS_COUNT_MAX)
-	ITEM(RECORD_STEP, record_compared, resolution_ticks, TICKS_MAX)
-	ITEM(RECORD_STEP, record_compared, hidden_ns, FACTS_NS_MAX)
-	ITEM(RECORD_STEP, record_compared, implied.value, MICROHZ_MAX)
-	ITEM(RECORD_STEP, record_compared, implied.low, MICROHZ_MAX)
-	ITEM(RECORD_STEP, record_compared, implied.high, MICROHZ_MAX)
-};
 
 struct check {
 	const struct report *report;
@@ -72,7 +14,7 @@ struct check {
 };
 
 static bool
-is_number_in_range(const struct check *check, const struct range *range, const uint8_t *bytes)
+is_number_in_range(const struct check *check, const struct record_range *range, const uint8_t *bytes)
 {
 	uint64_t value = 0;
 
@@ -85,7 +27,7 @@ is_number_in_range(const struct check *check, const struct range *range, const u
 }
 
 static bool
-is_range_kept(const struct check *check, const struct range *range)
+is_range_kept(const struct check *check, const struct record_range *range)
 {
 	uint8_t bytes[BUFFER_SIZE];
 
@@ -110,7 +52,7 @@ is_tsc_rate_possible(const struct check *check)
 	record_read_fixed_part(check->entry, &scale);
 	if (!scale.hz_num && !scale.hz_den)
 		return true;
-	if (scale.hz_den && scale.hz_num / scale.hz_den >= TSC_HZ_MIN && scale.hz_num / scale.hz_den <= FACTS_HZ_MAX &&
+	if (scale.hz_den && scale.hz_num / scale.hz_den >= TSC_HZ_MIN && scale.hz_num / scale.hz_den <= RECORD_HZ_MAX &&
 	    scale.low_microhz <= scale.high_microhz)
 		return true;
 	text_printf(check->why, "The rate of the TSC in entry %lu of the record is %lu / %lu Hz, from %lu to %lu microhertz: "
@@ -135,6 +77,20 @@ does_timer_match_its_row(const struct check *check)
 	return false;
 }
 
+/* Checks the sums of gaps. No gap can be longer than the time in which the core was watched. */
+static bool
+do_gaps_fit_into_watch(const struct check *check)
+{
+	struct record_watch watch;
+
+	record_read_fixed_part(check->entry, &watch);
+	if (watch.worst_ticks <= watch.total_ticks && watch.long_ticks <= watch.total_ticks &&
+	    watch.total_ticks <= watch.observed_ticks && watch.ran_ticks <= watch.observed_ticks)
+		return true;
+	text_printf(check->why, "The gaps in entry %lu of the record are longer than the observed time.", check->number);
+	return false;
+}
+
 bool
 entries_are_in_range(const void *record, size_t size, const struct report *report, struct text *why)
 {
@@ -144,10 +100,12 @@ entries_are_in_range(const void *record, size_t size, const struct report *repor
 	while (record_read_next(&reader, &entry)) {
 		const struct check check = { report, &entry, reader.entries - 1, why };
 
-		for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++)
-			if (ranges[i].kind == entry.kind && !is_range_kept(&check, &ranges[i]))
+		for (const struct record_range *range = record_ranges; range->kind; range++)
+			if (range->kind == entry.kind && !is_range_kept(&check, range))
 				return false;
 		if (entry.kind == RECORD_SCALE && !is_tsc_rate_possible(&check))
+			return false;
+		if (entry.kind == RECORD_WATCH && !do_gaps_fit_into_watch(&check))
 			return false;
 		if (entry.kind == RECORD_TIMER && !does_timer_match_its_row(&check))
 			return false;

@@ -93,25 +93,6 @@ copy_text(char *to, const uint8_t *from, size_t length)
 	to[length] = '\0';
 }
 
-/* Returns the number in the SIZE bytes at MEMBER. A negative number is returned in two's complement. */
-static uint64_t
-get_number(const struct facts_field *field, const uint8_t *member)
-{
-	unsigned unused_bits = 8 * (unsigned)(sizeof(uint64_t) - field->size);
-	uint64_t value = 0;
-
-	__builtin_memcpy(&value, member, field->size);
-	return field->is_signed && unused_bits ? (uint64_t)((int64_t)(value << unused_bits) >> unused_bits) : value;
-}
-
-static bool
-is_number_in_range(const struct facts_field *field, uint64_t value)
-{
-	if (field->is_signed)
-		return (int64_t)value >= field->least && (int64_t)value <= (int64_t)field->most;
-	return value >= (uint64_t)field->least && value <= field->most;
-}
-
 static bool
 read_number_field(struct restored *restored, enum facts_table table, const struct facts_field *field,
 		  const uint8_t *bytes, size_t length, uint8_t *member)
@@ -122,8 +103,8 @@ read_number_field(struct restored *restored, enum facts_table table, const struc
 		return reject_fact(restored, table, field, "has %zu bytes, but it can have only %u.", length, field->size);
 	__builtin_memset(member, 0, field->size);
 	__builtin_memcpy(member, bytes, length);
-	value = get_number(field, member);
-	if (is_number_in_range(field, value))
+	value = facts_get_number(field, member);
+	if (facts_get_number_in_range(field, member) == value)
 		return true;
 	return field->is_signed ?
 		reject_fact(restored, table, field, "is %ld, which is not from %ld to %ld.", (int64_t)value, field->least,
@@ -147,6 +128,22 @@ is_one_of_words(const char *words, const char *word)
 	return false;
 }
 
+/* Checks TEXT of LENGTH characters, the value of FIELD. */
+static bool
+check_text(struct restored *restored, enum facts_table table, const struct facts_field *field, const char *text,
+	   size_t length)
+{
+	if (length < (size_t)field->least)
+		return reject_fact(restored, table, field, "is empty.");
+	if (field->words && !is_one_of_words(field->words, text))
+		return reject_fact(restored, table, field, "is \"%.40s\", which is none of: %s.", text, field->words);
+	for (size_t i = 0; field->also && i < length; i++)
+		if (!(text[i] >= 'a' && text[i] <= 'z') &&
+		    (!i || (!(text[i] >= '0' && text[i] <= '9') && text[i] != field->also)))
+			return reject_fact(restored, table, field, "is \"%.40s\", which is no id.", text);
+	return true;
+}
+
 static bool
 read_words_field(struct restored *restored, enum facts_table table, const struct facts_field *field,
 		 const uint8_t *bytes, size_t length, uint8_t *member)
@@ -157,11 +154,7 @@ read_words_field(struct restored *restored, enum facts_table table, const struct
 		return false;
 	copy_text(words, bytes, length);
 	__builtin_memcpy(member, &words, sizeof(words));
-	if (length < (size_t)field->least)
-		return reject_fact(restored, table, field, "is empty.");
-	if (field->words && !is_one_of_words(field->words, words))
-		return reject_fact(restored, table, field, "is \"%.40s\", which is none of: %s.", words, field->words);
-	return true;
+	return check_text(restored, table, field, words, length);
 }
 
 /* Adds a step to the way: element I of FIELD, which may also be a single struct. */
@@ -208,7 +201,7 @@ read_field(struct restored *restored, enum facts_table table, const struct facts
 		return reject_fact(restored, table, field, "has %zu characters, but it can have only %u.", length,
 				   field->size - 1);
 	copy_text((char *)member, bytes, length);
-	return true;
+	return check_text(restored, table, field, (char *)member, length);
 }
 
 static const struct facts_field *
@@ -240,8 +233,11 @@ check_missing_fields(struct restored *restored, enum facts_table table, uint8_t 
 				return false;
 			restored->depth--;
 		}
-		if (field->kind == FACTS_NUMBER && !is_number_in_range(field, get_number(field, object + field->offset)))
+		if (field->kind == FACTS_NUMBER && facts_get_number_in_range(field, object + field->offset) !=
+						   facts_get_number(field, object + field->offset))
 			return reject_fact(restored, table, field, "is missing or 0.");
+		if (field->kind == FACTS_TEXT && field->least && !object[field->offset])
+			return reject_fact(restored, table, field, "is missing.");
 		if (field->kind != FACTS_WORDS)
 			continue;
 		__builtin_memcpy(&words, object + field->offset, sizeof(words));
@@ -399,7 +395,8 @@ read_latency_entry(struct restored *restored, const struct record_entry *entry)
 	latency->total_ns = is.total_ns;
 	for (size_t at = 0; at < is.length; ) {
 		if (!read_varint(entry->items, is.length, &at, &distance) ||
-		    !read_varint(entry->items, is.length, &at, &reads) || distance >= FACTS_CELLS)
+		    !read_varint(entry->items, is.length, &at, &reads) || distance >= FACTS_CELLS ||
+		    reads > RECORD_COUNT_MAX - latency->histogram.total)
 			return false;
 		cell += distance;
 		if (cell >= FACTS_CELLS)
@@ -436,7 +433,7 @@ read_run_entry(struct restored *restored, const struct record_entry *entry)
 	report->facts.run.version = texts;
 	report->facts.run.commit = texts + sizeof(run.version) + 1;
 	report->facts.run.start_tsc = run.start_tsc;
-	return true;
+	return report->facts.run.version[0] && report->facts.run.commit[0];
 }
 
 static bool
@@ -450,6 +447,14 @@ read_entry(struct restored *restored, const struct record_entry *entry)
 	}
 }
 
+/* Returns true if LATENCY has no reads, or all its cells, and a longest read. */
+static bool
+is_latency_complete(const struct latency *latency)
+{
+	return latency->count == latency->histogram.total &&
+	       (!latency->count || (latency->max_count && latency->min_ns <= latency->max_ns));
+}
+
 /* Returns true if the record contained all elements of all lists, and all cells of the latencies. */
 static bool
 is_record_complete(struct restored *restored)
@@ -457,7 +462,7 @@ is_record_complete(struct restored *restored)
 	const struct report *report = restored->report;
 
 	for (size_t i = 0; i < report->facts.clock_count; i++)
-		if (report->facts.clocks[i].latency->count != report->facts.clocks[i].latency->histogram.total)
+		if (!is_latency_complete(report->facts.clocks[i].latency))
 			return false;
 	for (enum facts_list list = FACTS_REPORT; list < FACTS_LISTS; list++)
 		if (restored->next[list] < facts_get_list_elements(list, restored->report, restored->loops).count)
@@ -465,27 +470,67 @@ is_record_complete(struct restored *restored)
 	return restored->has_run;
 }
 
-/* Returns true if RATE is unknown or possible. A rate is divided by, so its divisor must not be 0. */
+/* Returns true if TEXT starts like "2026-01-31T23:59:59". */
 static bool
-is_rate_possible(const struct rate *rate)
+is_time(const char *text)
 {
-	return rate->den ? rate->num / rate->den <= FACTS_HZ_MAX : !rate->num;
+	static const char pattern[] = "0000-00-00T00:00:00";
+
+	for (size_t i = 0; pattern[i]; i++)
+		if (pattern[i] == '0' ? text[i] < '0' || text[i] > '9' : text[i] != pattern[i])
+			return false;
+	return true;
 }
 
-/* Checks facts that depend on each other. Writes a sentence to WHY if they contradict each other. */
+static bool
+is_url(const char *text)
+{
+	for (const char *at = text; *at; at++)
+		if (*at == ' ')
+			return false;
+	return text_begins_with(text, "http://") && text[text_length("http://")];
+}
+
+/* The next functions check facts that depend on each other. They write a sentence to WHY if these contradict. */
+static void
+check_clock(const struct report_clock *entry, struct text *why)
+{
+	const struct rate *rate = &entry->clock.claimed;
+
+	if (!facts_is_rate_possible(rate))
+		text_printf(why, "The claimed rate of the clock %s in the record is %lu / %lu Hz, which is impossible.",
+			    entry->clock.id, rate->num, rate->den);
+	else if (entry->clock.state == CLOCK_ABSENT && entry->latency->count)
+		text_printf(why, "The record has reads of the clock %s, which is absent.", entry->clock.id);
+	else if (entry->resolution.steps && !entry->resolution.gcd_ticks)
+		text_printf(why, "The clock %s in the record has steps of 0 ticks.", entry->clock.id);
+}
+
+static void
+check_behaviour(const struct behaviour *row, struct text *why)
+{
+	const struct rule *rule = rules_find(row->rule);
+
+	if (rule && rule->severity == VERDICT_PASS)
+		text_printf(why, "The record has a result for the rule %s, which is only a limit.", rule->id);
+	else if (rule && row->has_figure && !rule->unit)
+		text_printf(why, "The record has a figure for the rule %s, which has no limit.", rule->id);
+}
+
 static bool
 are_facts_consistent(const struct report *report, struct text *why)
 {
-	for (size_t i = 0; i < report->facts.clock_count; i++) {
-		const struct rate *rate = &report->facts.clocks[i].clock.claimed;
-
-		if (!is_rate_possible(rate))
-			text_printf(why, "The record's fact clocks[%zu].clock.claimed is %lu / %lu Hz, which is impossible.", i,
-				    rate->num, rate->den);
-	}
-	for (size_t i = 0; i < report->facts.interval_count; i++)
+	if (report->facts.run.started_at[0] && !is_time(report->facts.run.started_at))
+		text_printf(why, "The record's fact started_at is \"%s\", which is no time.", report->facts.run.started_at);
+	else if (report->facts.options.save.url[0] && !is_url(report->facts.options.save.url))
+		text_put(why, "The record's fact options.save.url is no URL.");
+	for (size_t i = 0; i < report->facts.clock_count && !why->length; i++)
+		check_clock(&report->facts.clocks[i], why);
+	for (size_t i = 0; i < report->facts.interval_count && !why->length; i++)
 		if (report->facts.intervals[i].periodic && !report->facts.intervals[i].asked_ns)
 			text_printf(why, "The record's fact intervals[%zu].asked_ns is 0, although the timer is periodic.", i);
+	for (size_t i = 0; i < report->outcomes.behaviours.count && !why->length; i++)
+		check_behaviour(&report->outcomes.behaviours.rows[i], why);
 	return !why->length;
 }
 
@@ -550,6 +595,18 @@ restore_findings(struct restored *restored)
 	return true;
 }
 
+/* Sets options that are never 0 to their defaults. A record contains no field that is 0. */
+static void
+set_default_options(struct options *options)
+{
+	struct options defaults;
+
+	options_set_defaults(&defaults);
+	options->cores.max = defaults.cores.max;
+	options->interval_ns = defaults.interval_ns;
+	options->gap_ns = defaults.gap_ns;
+}
+
 const char *
 replay_restore_report(const void *record, size_t size, const struct replay_memory *memory, struct report *report,
 		      struct replay_found *found)
@@ -561,6 +618,7 @@ replay_restore_report(const void *record, size_t size, const struct replay_memor
 
 	__builtin_memset(report, 0, sizeof(*report));
 	report->facts.run.version = report->facts.run.commit = report->figures.relative_to = "";
+	set_default_options(&report->facts.options);
 	while (record_read_next(&reader, &entry))
 		is_good = is_good && read_entry(&restored, &entry);
 	if (restored.error)

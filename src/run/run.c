@@ -467,6 +467,7 @@ calculate_report_from_record(const struct run *run, struct record *record, struc
 
 	report->facts.run.elapsed_ms = scale_ns(&run->survey.scale, elapsed_ticks) / NS_PER_MS;
 	report->facts.run.elapsed_known = report->figures.tsc.den != 0;
+	facts_limit_numbers(report);
 	if (record->length) {
 		record->reserved = 0;
 		facts_write(record, report);

@@ -166,7 +166,8 @@ bench_open(struct bench *bench, size_t cores)
 	struct report *report = &bench->run.report;
 	const struct cpu_facts *cpu = &bench->platform.cpu;
 
-	report->facts.run.version = report->facts.run.commit = report->facts.machine.fence = "";
+	report->facts.run.version = report->facts.run.commit = "x";
+	report->facts.machine.fence = "";
 	options_set_defaults(&report->facts.options);
 	report->facts.options.profile = bench->interval_ns ? PROFILE_SOAK : PROFILE_QUICK;
 	if (bench->interval_ns)

@@ -1,7 +1,7 @@
 /* The file format of records: each kind of entry is written and read back, and damaged bytes give an error. */
 #include "test.h"
 #include "base/crc32.h"
-#include "record/record.h"
+#include "record/record_ranges.h"
 
 #define SIZE 65536u
 #define WIDE 512u /* size of a buffer for one entry, larger than the struct of each kind of entry */
@@ -79,6 +79,22 @@ is_unused(unsigned kind)
 	return kind == 4 || kind == 6;
 }
 
+/* Reduces the numbers in the fixed part and in an item of KIND to their ranges, because the writer limits them. */
+static void
+reduce_numbers(unsigned kind, uint8_t *fixed, uint8_t *item)
+{
+	for (const struct record_range *range = record_ranges; range->kind; range++) {
+		uint8_t *at = (range->is_item ? item : fixed) + range->offset;
+		uint64_t value = 0;
+
+		if (range->kind != kind)
+			continue;
+		memcpy(&value, at, range->size);
+		value %= range->most;
+		memcpy(at, &value, range->size);
+	}
+}
+
 TEST(every_kind_of_entry_is_read_as_it_was_written)
 {
 	for (unsigned kind = RECORD_RUN; kind < RECORD_KINDS; kind++) {
@@ -96,6 +112,7 @@ TEST(every_kind_of_entry_is_read_as_it_was_written)
 		assert_true(row->fixed_bytes > 0);
 		fill(fixed, row->fixed_bytes, (uint8_t)kind);
 		fill(item, row->item_bytes, (uint8_t)(kind + 100));
+		reduce_numbers(kind, fixed, item);
 		record_begin(&record, bytes, sizeof(bytes));
 		assert_true(record_put(&record, (enum record_kind)kind, fixed, item, row->item_bytes ? 1 : 0));
 		record_end(&record);
@@ -446,4 +463,27 @@ TEST(the_reader_returns_the_number_of_dropped_entries)
 	assert_false(record_read_next(&reader, &entry));
 	assert_int_equal(reader.state, RECORD_WHOLE);
 	assert_int_equal(reader.dropped, 1);
+}
+
+TEST(numbers_above_their_range_are_limited_when_an_entry_is_written)
+{
+	const struct record_octave octaves[] = { { 5 }, { UINT64_MAX } };
+	struct record_reader reader;
+	struct record_entry entry;
+	struct record_gap gap;
+	struct record_octave octave;
+	size_t at = 0;
+
+	record_put(&record, RECORD_GAP, &(struct record_gap){ 1, UINT64_MAX, RECORD_TICKS_MAX + 1 }, NULL, 0);
+	record_put_or_replace(&record, &at, RECORD_WATCH, &(struct record_watch){ .core = 1 }, octaves, 2);
+	record_end(&record);
+	reader = record_open(bytes, record.length);
+	assert_true(record_read_next(&reader, &entry));
+	record_read_fixed_part(&entry, &gap);
+	assert_true(gap.ticks == RECORD_TICKS_MAX && gap.core == 1);
+	assert_true(record_read_next(&reader, &entry));
+	record_read_item(&entry, 0, &octave);
+	assert_true(octave.gaps == 5);
+	record_read_item(&entry, 1, &octave);
+	assert_true(octave.gaps == RECORD_COUNT_MAX);
 }

@@ -17,7 +17,8 @@
 enum { OPTIONS = 1, CPU_VENDOR = 5, INVARIANT = 13, SERIES = 22, HURRIED_MS = 24, CLOCK_COUNT = 26, CORE_COUNT = 28,
        INTERVAL_COUNT = 29, BEHAVIOUR_COUNT = 32, FINDING_COUNT = 33 };
 enum { OPTIONS_CLOCKS = 2, OPTIONS_CORES = 3 };
-enum { CLOCK_CLOCK = 1, CLOCK_ID = 1, CLOCK_MAIN = 3, CLOCK_WIDTH = 9, CLOCK_CLAIMED = 11 };
+enum { CLOCK_CLOCK = 1, CLOCK_ID = 1, CLOCK_TITLE = 2, CLOCK_MAIN = 3, CLOCK_STATE = 6,
+       CLOCK_WIDTH = 9, CLOCK_CLAIMED = 11 };
 enum { INTERVAL_SOURCE = 1, INTERVAL_PERIODIC = 2, INTERVAL_ROUTE = 4, INTERVAL_STATE = 7, INTERVAL_ASKED = 9 };
 enum { UNKNOWN = 250 };
 
@@ -162,6 +163,7 @@ put_named_clock(uint32_t first)
 
 	put_words(CLOCK_ID, "hpet");
 	put_words(CLOCK_MAIN, "hpet");
+	put_words(CLOCK_TITLE, "HPET");
 	end_element(inner);
 	end_element(at);
 	put_entry(FACTS_CLOCKS, first);
@@ -305,7 +307,7 @@ TEST(texts_of_missing_structs_are_empty)
 	put_report(CLOCK_COUNT, 1);
 	put_named_clock(0);
 	assert_null(replay_all());
-	assert_string_equal(report.facts.clocks[0].clock.title, "");
+	assert_string_equal(report.facts.clocks[0].clock.found_by, "");
 	assert_null(report.facts.clocks[0].clock.caveat);
 }
 
@@ -345,6 +347,7 @@ TEST(limits_of_all_rules_and_the_longest_texts_of_options_fit_into_their_entry)
 		options->limits[options->limit_count++].value = FACTS_LIMIT_MAX;
 	}
 	memset(options->save.url, 'x', sizeof(options->save.url) - 1);
+	memcpy(options->save.url, "http://", strlen("http://"));
 	memset(options->label, 'l', sizeof(options->label) - 1);
 	options->clocks.count = OPTIONS_CLOCKS_MAX;
 	for (size_t i = 0; i < OPTIONS_CLOCKS_MAX; i++)
@@ -484,8 +487,12 @@ TEST(more_elements_than_an_array_has_give_an_error)
 		begin(NULL);
 		size_t at = begin_element(), inner = begin_field(OPTIONS);
 
-		for (size_t i = 0; i < most + more; i++)
-			end_element(begin_field(OPTIONS_CLOCKS));
+		for (size_t i = 0; i < most + more; i++) {
+			size_t clock = begin_field(OPTIONS_CLOCKS);
+
+			put_words(1, "tsc");
+			end_element(clock);
+		}
 		end_element(inner);
 		end_element(at);
 		put_entry(FACTS_REPORT, 0);
@@ -596,6 +603,8 @@ put_clock(uint8_t width, uint8_t numerator, uint8_t denominator)
 	inner = begin_field(CLOCK_CLOCK);
 	put_words(CLOCK_ID, "hpet");
 	put_words(CLOCK_MAIN, "hpet");
+	put_words(CLOCK_TITLE, "HPET");
+	put_byte(CLOCK_STATE, CLOCK_PRESENT);
 	put_byte(CLOCK_WIDTH, width);
 	rate = begin_field(CLOCK_CLAIMED);
 	put_byte(1, numerator);
@@ -616,7 +625,8 @@ TEST(clock_needs_a_possible_width_and_rate)
 	assert_string_equal(replay_all(), "The record's fact clocks[0].clock.width_bits is 65, which is not from 0 to 64.");
 	begin(NULL);
 	put_clock(64, 3, 0);
-	assert_string_equal(replay_all(), "The record's fact clocks[0].clock.claimed is 3 / 0 Hz, which is impossible.");
+	assert_string_equal(replay_all(),
+			    "The claimed rate of the clock hpet in the record is 3 / 0 Hz, which is impossible.");
 }
 
 /* Replays a record with the latency of CLOCK: COUNT reads, and histogram cells whose bytes are CELLS. */
@@ -624,7 +634,8 @@ static const char *
 replay_latency(uint16_t clock, uint64_t count, const char *cells, uint16_t length)
 {
 	struct record_taken words[4] = { { 0 } };
-	const struct record_latency latency = { .clock = clock, .length = length, .count = count, .min_ns = 5, .max_ns = 7 };
+	const struct record_latency latency = { .clock = clock, .length = length, .count = count,
+						 .min_ns = 5, .max_ns = 7, .max_count = 1 };
 
 	begin(NULL);
 	put_clock(24, 3, 1);
@@ -692,21 +703,34 @@ TEST(description_of_a_timer_must_match_its_row)
 	assert_non_null(replay_timer("hpet0", "ioapic", 100, &timer));
 }
 
+/* Sets the number at OFFSET in the struct or items of the last entry to 2^62, which the writer would limit. */
+static void
+damage_last_entry(size_t offset)
+{
+	const uint64_t value = UINT64_C(1) << 62;
+	struct record_block *block = (void *)(bytes + record.block);
+
+	memcpy(bytes + record.last + RECORD_ENTRY_BYTES + offset, &value, sizeof(value));
+	block->crc = record_block_crc(block);
+}
+
 TEST(reading_outside_of_its_range_gives_an_error)
 {
-	const struct record_octave octaves[] = { { 1 }, { UINT64_C(1) << 62 } };
+	const struct record_octave octaves[] = { { 1 }, { 2 } };
 
 	record_put(&record, RECORD_SCALE, &(struct record_scale){ .hz_num = 1, .hz_den = 1, .step_ticks = 1 }, NULL, 0);
 	put_empty(FACTS_REPORT, 0);
 	assert_string_equal(replay_all(), "The rate of the TSC in entry 1 of the record is 1 / 1 Hz, "
 			    "from 0 to 0 microhertz: it is impossible.");
 	begin(NULL);
-	record_put(&record, RECORD_SCALE, &(struct record_scale){ 1000000000, 1, 0, 0, UINT64_C(1) << 62 }, NULL, 0);
+	record_put(&record, RECORD_SCALE, &(struct record_scale){ 1000000000, 1, 0, 0, 1 }, NULL, 0);
+	damage_last_entry(offsetof(struct record_scale, step_ticks));
 	put_empty(FACTS_REPORT, 0);
 	assert_string_equal(replay_all(), "The number step_ticks in entry 1 of the record is "
 			    "4611686018427387904, which is above 1099511627776.");
 	begin(NULL);
 	record_put(&record, RECORD_WATCH, &(struct record_watch){ .gaps = 1 }, octaves, 2);
+	damage_last_entry(sizeof(struct record_watch) + sizeof(octaves[0]));
 	put_empty(FACTS_REPORT, 0);
 	assert_string_equal(replay_all(), "The number gaps in entry 1 of the record is 4611686018427387904, "
 			    "which is above 9007199254740992.");
@@ -815,6 +839,7 @@ TEST(rules_of_another_version_are_omitted)
 		for (size_t i = 0; i < 2; i++) {
 			at = begin_element();
 			put_words(1, rules_of_rows[i]);
+			put_words(2, "rtc");
 			end_element(at);
 		}
 		put_entry(list, 0);
@@ -886,4 +911,128 @@ TEST(the_space_for_facts_is_enough_for_any_facts_of_cores)
 	facts_write(&record, &from);
 	assert_int_equal(record.dropped, 0);
 	assert_true(record.length - begin - empty <= facts_max_bytes(CORES, 0) - facts_max_bytes(0, 0));
+}
+
+/* Sets each number of OBJECT to VALUE, except for the numbers of elements in lists. */
+static void
+set_all_numbers(enum facts_table table, uint8_t *object, uint64_t value)
+{
+	struct facts_shape shape = facts_get_table_shape(table);
+
+	for (size_t i = 0; i < shape.count; i++) {
+		const struct facts_field *field = &shape.fields[i];
+		size_t count = field->max;
+
+		if (field->kind == FACTS_NUMBER && (table != FACTS_OF_report || field->number < CLOCK_COUNT))
+			memcpy(object + field->offset, &value, field->size);
+		if (field->kind == FACTS_STRUCTS && field->count != FACTS_NO_COUNT)
+			memcpy(&count, object + field->count, sizeof(count));
+		if (field->kind == FACTS_STRUCTS && field->table != FACTS_OF_series)
+			for (size_t k = 0; k < count; k++)
+				set_all_numbers(field->table, object + field->offset + k * field->size, value);
+	}
+}
+
+/* A faulty machine may give any number. Its own record must not be refused. */
+TEST(the_record_of_a_machine_with_any_numbers_is_accepted)
+{
+	const uint64_t values[] = { UINT64_MAX, (uint64_t)INT64_MAX, (uint64_t)INT64_MIN, UINT64_C(1) << 54, 1 };
+
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+		struct report *from = literal_make_clean_report();
+
+		begin(NULL);
+		literal_add_intervals(from);
+		literal_record_ns(from->facts.clocks[0].latency, 5000, 127);
+		from->facts.clocks[0].latency->total_ns = from->facts.clocks[0].latency->max_ns = values[i] > 5000 ? values[i] : 5000;
+		for (enum facts_list list = FACTS_REPORT; list < FACTS_LISTS; list++) {
+			const struct facts_elements all = facts_get_list_elements(list, from, NULL);
+
+			for (size_t k = 0; list != FACTS_LOOPS && k < all.count; k++)
+				set_all_numbers(all.table, (uint8_t *)all.first + k * all.stride, values[i]);
+		}
+		facts_limit_numbers(from);
+		/* only a rule with a limit has a figure, and only a clock that is there has reads */
+		for (size_t k = 0; k < from->outcomes.behaviours.count; k++)
+			from->outcomes.behaviours.rows[k].has_figure &= rules_find(from->outcomes.behaviours.rows[k].rule)->unit != NULL;
+		for (size_t k = 0; k < from->facts.clock_count; k++)
+			from->facts.clocks[k].clock.state = CLOCK_PRESENT;
+		put_facts(from);
+		assert_null(replay(bytes, record.length));
+		assert_int_equal(report.facts.note_count, from->facts.note_count);
+		if (values[i] > 1)
+			assert_non_null(strstr(report.facts.notes[report.facts.note_count - 1], "numbers that this machine gave are impossible"));
+		replay_calculate_results(&report, bytes, record.length, found.entries, found.dropped);
+	}
+}
+
+static const char *
+replay_changed(struct report *from)
+{
+	begin(NULL);
+	put_facts(from);
+	return replay(bytes, record.length);
+}
+
+TEST(facts_that_contradict_each_other_give_an_error)
+{
+	struct report *from = literal_make_clean_report();
+	struct report_clock *absent = &from->facts.clocks[0];
+
+	assert_null(replay_changed(from));
+	snprintf(from->facts.run.started_at, sizeof(from->facts.run.started_at), "tomorrow");
+	assert_string_equal(replay_changed(from), "The record's fact started_at is \"tomorrow\", which is no time.");
+	from->facts.run.started_at[0] = '\0';
+	snprintf(from->facts.options.save.url, sizeof(from->facts.options.save.url), "file:///etc");
+	assert_string_equal(replay_changed(from), "The record's fact options.save.url is no URL.");
+	snprintf(from->facts.options.save.url, sizeof(from->facts.options.save.url), "http://a/b");
+	assert_null(replay_changed(from));
+	literal_record_ns(absent->latency, 5000, 127);
+	absent->clock.state = CLOCK_ABSENT;
+	assert_non_null(strstr(replay_changed(from), ", which is absent."));
+	absent->clock.state = CLOCK_PRESENT;
+	absent->resolution.steps = 1;
+	absent->resolution.gcd_ticks = 0;
+	assert_non_null(strstr(replay_changed(from), " has steps of 0 ticks."));
+	absent->resolution.gcd_ticks = 1;
+	from->outcomes.behaviours.rows[0].rule = "hpet-stops";
+	from->outcomes.behaviours.rows[0].has_figure = true;
+	assert_string_equal(replay_changed(from), "The record has a figure for the rule hpet-stops, which has no limit.");
+	for (const struct rule *rule = rules; rule->id; rule++)
+		if (rule->severity == VERDICT_PASS) {
+			from->outcomes.behaviours.rows[0].rule = rule->id;
+			assert_non_null(strstr(replay_changed(from), ", which is only a limit."));
+		}
+}
+
+TEST(a_name_of_a_clock_or_a_rule_has_only_the_characters_of_an_id)
+{
+	static const char *const names[] = { "a-b", "A", "1a", "_a", "a b", "<a>" };
+	struct report *from = literal_make_clean_report();
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		from->facts.clocks[0].clock.id = names[i];
+		assert_non_null(strstr(replay_changed(from), "clocks[0].clock.id is \""));
+	}
+	from->facts.clocks[0].clock.id = "a_1";
+	assert_null(replay_changed(from));
+}
+
+TEST(gaps_that_are_longer_than_the_watch_give_an_error)
+{
+	const struct record_watch good = { .observed_ticks = 100, .total_ticks = 50, .worst_ticks = 50,
+					   .long_ticks = 50, .ran_ticks = 100 };
+	struct record_watch watches[] = { good, good, good, good };
+
+	watches[0].worst_ticks = watches[1].long_ticks = 51;
+	watches[2].total_ticks = watches[3].ran_ticks = 101;
+	record_put(&record, RECORD_WATCH, &good, NULL, 0);
+	put_empty(FACTS_REPORT, 0);
+	assert_null(replay_all());
+	for (size_t i = 0; i < 4; i++) {
+		begin(NULL);
+		record_put(&record, RECORD_WATCH, &watches[i], NULL, 0);
+		put_empty(FACTS_REPORT, 0);
+		assert_string_equal(replay_all(), "The gaps in entry 1 of the record are longer than the observed time.");
+	}
 }
