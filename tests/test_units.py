@@ -1,4 +1,5 @@
 """Runs each test program in C as one test, in parallel with the other tests. Also runs the fuzz targets on their seeds."""
+import os
 import pathlib
 import re
 import subprocess
@@ -10,17 +11,17 @@ ROOT = TESTS.parent
 BUILD = ROOT / "build"
 UNIT_BOUND_S, FUZZ_BOUND_S = 900, 300
 FUZZ_RUNS, FUZZ_BYTES = 20000, 8192
-REPLAY_RUNS, REPLAY_BYTES = 1000, 24576  # limits for fuzz_replay, which needs 10 ms for each input
+REPLAY_RUNS, REPLAY_BYTES = 1000, 32768  # limits for fuzz_replay, which needs 20 ms for each input
 
 
 def sources(pattern):
     return [str(path.relative_to(TESTS).with_suffix("")) for path in sorted(TESTS.glob(pattern))]
 
 
-def call(program, bound_s, *arguments):
+def call(program, bound_s, *arguments, environment=None):
     if not program.exists():
         pytest.skip(f"{program.relative_to(ROOT)} is not there: type make check")
-    return subprocess.run([program, *map(str, arguments)], cwd=ROOT, timeout=bound_s, text=True, errors="replace",
+    return subprocess.run([program, *map(str, arguments)], cwd=ROOT, timeout=bound_s, text=True, errors="replace", env=environment,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
 
@@ -39,11 +40,16 @@ def test_unit(name, record_property):
 
 
 @pytest.mark.parametrize("name", sources("fuzz/fuzz_*.c"))
-def test_fuzz_target_over_its_seeds(name):
-    """The fuzz target must not crash on its seeds and on a few changed seeds. `make fuzz` runs the targets for a long
-    time."""
-    corpus = BUILD / f"{name}-corpus"
+def test_fuzz_target_over_its_seeds(name, tmp_path):
+    """The fuzz target must not crash on its seeds and on a few changed seeds, and the reports of fuzz_replay must be sound.
+    `make fuzz` runs the targets for a long time."""
+    corpus, new, reports = BUILD / f"{name}-corpus", tmp_path / "new", tmp_path / "reports"
     corpus.mkdir(parents=True, exist_ok=True)
+    new.mkdir()
     runs, size = (REPLAY_RUNS, REPLAY_BYTES) if name == "fuzz/fuzz_replay" else (FUZZ_RUNS, FUZZ_BYTES)
-    done = call(BUILD / name, FUZZ_BOUND_S, f"-runs={runs}", "-seed=1", f"-max_len={size}", corpus)
+    done = call(BUILD / name, FUZZ_BOUND_S, f"-runs={runs}", "-seed=1", f"-max_len={size}", f"-artifact_prefix={tmp_path}/", new, corpus,
+                environment={**os.environ, "FUZZ_REPORTS": str(reports)})
     assert done.returncode == 0, done.stdout[-4000:]
+    if name == "fuzz/fuzz_replay":
+        checked = call(TESTS / "fuzz" / "check_reports.py", FUZZ_BOUND_S, reports)
+        assert checked.returncode == 0 and len(reports.read_bytes().splitlines()) > REPLAY_RUNS / 10, checked.stdout

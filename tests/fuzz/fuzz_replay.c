@@ -1,20 +1,24 @@
 /*
- * libFuzzer target for replays. If the first byte of an input is 0, the rest is a whole file. Otherwise the rest is a
- * sequence of entries. Each entry is put into its own block with a valid checksum, and the entry END is added. If a
- * report can be made from these bytes, it is judged and rendered in all formats, and the outputs are checked: they have
- * no control characters, the JSON is well-formed, and the data in the page has no '<'.
+ * libFuzzer target for records. If the first byte of an input is 0, the rest is a whole file. Otherwise the rest is a
+ * sequence of entries. Each entry is put into its own block with a valid checksum, and the entry END is added. All
+ * entries are read. If a report can be made from these bytes, it is judged and rendered in all formats, and the outputs
+ * are checked: they fit into their memory and have no control characters, the JSON is well-formed, and the data in the
+ * page has no '<'.
  *
- * Half of the mutations know the structure of a record: they change one field of a fact or one number of an entry, and
- * mend all lengths. Otherwise nearly every mutation would be rejected as damaged.
+ * If the environment variable FUZZ_REPORTS is set, the JSON of each report is appended to the file that it names, as
+ * one line. check_reports.py checks these reports against the schema, and by the programs in Python and the page.
  */
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/crc32.h"
-#include "analysis/facts.h"
+#include "mutations.h"
 #include "render/csv/csv.h"
+#include "render/json/compact.h"
 #include "render/json/json.h"
+#include "render/screen/screen.h"
 #include "render/text/report_text.h"
 #include "replay/replay.h"
 #include "report/report_sizes.h"
@@ -27,8 +31,11 @@
  */
 #define GROWTH ((RECORD_BLOCK_BYTES + RECORD_ENTRY_BYTES) / RECORD_ENTRY_BYTES + 1)
 #define JSON_DEPTH_MAX 16u
-#define NUMBERS_MAX 64u /* a mutation changes one of this many fields */
-#define CORES_MAX 64u /* limit on cores; reports with more cores would make each run of the fuzzer slow */
+#define WIDE       512u /* size of a buffer for one entry; larger than any struct of an entry */
+#define CORES_MAX  64u  /* limit on cores; reports with more cores would make each run of the fuzzer slow */
+#define TEXT_MAX   ((size_t)24 << 20) /* more than the size of each text with CORES_MAX cores and rows of the series */
+#define COLUMNS    80u
+#define ROWS       25u
 
 struct block {
 	struct block *next;
@@ -222,30 +229,95 @@ check_page(struct text *page)
 	require_true(*skip_spaces(check_json_value(skip_spaces(page->bytes + 3), 0)) == '\0');
 }
 
+/* Appends JSON to the file FUZZ_REPORTS, without its newlines. */
+static void
+save_report(const struct text *json)
+{
+	const char *path = getenv("FUZZ_REPORTS");
+	FILE *file = path ? fopen(path, "ab") : NULL;
+
+	for (size_t i = 0; file && i < json->length; i++)
+		fputc(json->bytes[i] == '\n' ? ' ' : json->bytes[i], file);
+	if (file) {
+		fputc('\n', file);
+		fclose(file);
+	}
+}
+
+/* Renders each page of the screen, and moves in it. */
+static void
+render_screen(const struct report *report, char *bytes)
+{
+	static const unsigned keys[] = { SCREEN_KEY_END, SCREEN_KEY_RIGHT };
+	struct screen screen = { .version = "1", .report = report, .title = "", .document = "", .saved = "",
+				 .columns = COLUMNS, .rows = ROWS, .buffer = bytes, .buffer_size = SCREEN_BUFFER_SIZE };
+	struct screen_row row;
+
+	screen_open(&screen);
+	for (size_t page = 0; page < SCREEN_PAGES + 1; page++)
+		for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+			for (size_t k = 0; k < ROWS; k++) {
+				screen_render_row(&screen, k, &row);
+				require_true(strlen(row.bytes) == COLUMNS);
+				for (size_t c = 0; c < COLUMNS; c++)
+					require_true(row.bytes[c] >= ' ' && row.bytes[c] <= '~');
+			}
+			screen_handle_key(&screen, keys[i]);
+		}
+}
+
 static void
 render_all(const struct report *report)
 {
 	static const char page[] = "<p>" HTML_REPORT_MARK "</p>";
-	static char bytes[(size_t)24 << 20];
-	struct text text;
+	static char bytes[TEXT_MAX], other[TEXT_MAX];
+	static struct deflate_work work;
+	size_t cores = report->facts.core_count, series = report_size_series(cores, report->facts.series.count);
+	struct text text, json;
 
-	if (report->facts.core_count > CORES_MAX || report->facts.series.count > CORES_MAX)
+	if (cores > CORES_MAX || report->facts.series.count > CORES_MAX)
 		return;
-	text_init(&text, bytes, sizeof(bytes));
+	text_init(&text, bytes, report_size_json(cores) + series);
 	json_render(&text, report);
 	check_json(&text);
-	text_init(&text, bytes, sizeof(bytes));
+	save_report(&text);
+	text_init(&text, bytes, report_size_json(cores) + series);
 	json_render_for_serial_port(&text, report);
 	check_json(&text);
 	text_init(&text, bytes, sizeof(bytes));
+	text_init(&json, other, sizeof(other));
+	compact_render(&text, &json, &work, report);
+	check_characters(&text);
+	text_init(&text, bytes, report_size_table(cores));
 	table_render(&text, report);
 	check_characters(&text);
-	text_init(&text, bytes, sizeof(bytes));
+	text_init(&text, bytes, report_size_csv(cores));
 	csv_render(&text, report);
 	check_characters(&text);
-	text_init(&text, bytes, sizeof(bytes));
+	text_init(&text, bytes, report_size_html(cores, sizeof(page)) + series);
 	html_render(&text, (struct html_page){ .bytes = page, .length = sizeof(page) - 1 }, report);
 	check_page(&text);
+	render_screen(report, bytes);
+}
+
+/* Reads all entries, and checks that they lie within BYTES. */
+static void
+read_all_entries(const uint8_t *bytes, size_t size)
+{
+	struct record_reader reader = record_open(bytes, size);
+	struct record_entry entry;
+	uint64_t entries = 0;
+	uint8_t wide[WIDE];
+
+	while (record_read_next(&reader, &entry)) {
+		entries++;
+		record_read_fixed_part(&entry, wide);
+		for (size_t i = 0; i < entry.item_count; i++)
+			record_read_item(&entry, i, wide);
+		require_true(record_kinds[entry.kind].fixed_bytes > 0 && reader.at <= size);
+	}
+	require_true(reader.state != RECORD_READS && entries + reader.skipped == reader.entries);
+	require_true((reader.error == NULL) == (reader.state == RECORD_WHOLE));
 }
 
 static void
@@ -256,6 +328,7 @@ replay_record(uint8_t *bytes, size_t size)
 	const struct replay_memory memory = { allocate, &pool };
 	struct replay_found found;
 
+	read_all_entries(bytes, size);
 	if (!replay_restore_report(bytes, size, &memory, &report, &found)) {
 		replay_calculate_results(&report, bytes, size, found.entries, found.dropped);
 		render_all(&report);
@@ -284,197 +357,17 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	return 0;
 }
 
-/* ---- mutations ---- */
-
-static unsigned random_state;
-
-static unsigned
-get_random(unsigned below)
-{
-	random_state = random_state * 1103515245 + 12345;
-	return (random_state >> 8) % below;
-}
-
-/* Writes one of the numbers at which arithmetic goes wrong to the SIZE bytes at BYTES. */
-static void
-put_extreme_number(uint8_t *bytes, size_t size)
-{
-	static const int64_t small[] = { 0, 1, -1, 2, INT64_MAX, INT64_MIN, UINT32_MAX, INT32_MAX, 1000, 1000000000 };
-	uint64_t value = (uint64_t)small[get_random(sizeof(small) / sizeof(small[0]))];
-
-	if (get_random(2))
-		value = (UINT64_C(1) << get_random(64)) - get_random(2);
-	else if (get_random(3) == 0 && size <= sizeof(value)) {
-		memcpy(&value, bytes, size);
-		value += get_random(2) ? 1 : UINT64_MAX;
-	}
-	for (size_t i = 0; i < size; i++)
-		bytes[i] = i < sizeof(value) ? (uint8_t)(value >> (8 * i)) : bytes[i];
-}
-
-/*
- * Replaces the OLD bytes at AT in DATA by NEW bytes of any value. Returns the new size, or 0 if there is no space.
- */
-static size_t
-resize(uint8_t *data, size_t size, size_t size_max, size_t at, size_t old, size_t new)
-{
-	if (size - old + new > size_max)
-		return 0;
-	memmove(data + at + new, data + at + old, size - at - old);
-	return size - old + new;
-}
-
-struct entry_place {
-	size_t at, fixed, items, end; /* offsets in the input */
-	uint16_t kind;
-};
-
-/* Finds a random entry, preferably one with facts. Returns false if there is none. */
-static bool
-find_random_entry(const uint8_t *data, size_t size, struct entry_place *found)
-{
-	bool wants_facts = get_random(2), any = false;
-	unsigned seen = 0;
-
-	for (size_t at = 1; at + RECORD_ENTRY_BYTES <= size; ) {
-		uint16_t head[4];
-		struct entry_place place = { .at = at };
-
-		memcpy(head, data + at, sizeof(head));
-		place.kind = head[0];
-		place.fixed = at + RECORD_ENTRY_BYTES;
-		place.items = place.fixed + head[1];
-		place.end = place.items + (size_t)head[2] * head[3];
-		if (place.end > size)
-			return any;
-		if ((place.kind == RECORD_FACTS) == wants_facts && get_random(++seen) == 0) {
-			*found = place;
-			any = true;
-		}
-		at = place.end;
-	}
-	return any;
-}
-
-/*
- * Finds the fields in the LENGTH bytes at AT, also those in structs. Stores the offsets of the lengths of a random
- * field and of all that contain it. Returns the number of these offsets, or 0.
- */
-static size_t
-find_random_field(const uint8_t *data, size_t at, size_t length, size_t *places, size_t depth)
-{
-	size_t fields[NUMBERS_MAX], count = 0;
-
-	for (size_t i = at; i + FACTS_HEAD_BYTES <= at + length && count < NUMBERS_MAX; ) {
-		uint16_t size;
-
-		memcpy(&size, data + i + 1, sizeof(size));
-		fields[count++] = i + 1;
-		i += FACTS_HEAD_BYTES + size;
-	}
-	if (!count || depth == 4)
-		return depth;
-	places[depth] = fields[get_random((unsigned)count)];
-	uint16_t size;
-
-	memcpy(&size, data + places[depth], sizeof(size));
-	if (places[depth] + sizeof(size) + size > at + length)
-		return depth;
-	if (size > 8 && get_random(4))
-		return find_random_field(data, places[depth] + sizeof(size), size, places, depth + 1);
-	return depth + 1;
-}
-
-/* Changes value or length of the field whose length is at PLACES[COUNT - 1]. Returns the new size, or 0. */
-static size_t
-change_field(uint8_t *data, size_t size, size_t size_max, const struct entry_place *entry, size_t *places, size_t count)
-{
-	static const uint16_t lengths[] = { 0, 1, 2, 4, 8, 8, 8, 12 };
-	size_t at = places[count - 1] + 2, padding, used;
-	struct record_facts facts;
-	uint16_t old, new, head[4];
-
-	memcpy(&old, data + places[count - 1], sizeof(old));
-	new = get_random(3) ? old : lengths[get_random(8)];
-	memcpy(&facts, data + entry->fixed, sizeof(facts));
-	used = (size_t)facts.length - old + new;
-	padding = (8 - used % 8) % 8;
-	/* removes the padding, changes the field, and adds padding */
-	size = resize(data, size, size_max, entry->items + facts.length, entry->end - entry->items - facts.length, 0);
-	size = resize(data, size, size_max, at, old, new);
-	size = size ? resize(data, size, size_max, entry->items + used, 0, padding) : 0;
-	if (!size)
-		return 0;
-	memset(data + entry->items + used, 0, padding);
-	if (new)
-		put_extreme_number(data + at, new);
-	for (size_t i = 0; i < count; i++) {
-		uint16_t length;
-
-		memcpy(&length, data + places[i], sizeof(length));
-		length = (uint16_t)(length - old + new);
-		memcpy(data + places[i], &length, sizeof(length));
-	}
-	facts.length = (uint16_t)used;
-	memcpy(data + entry->fixed, &facts, sizeof(facts));
-	memcpy(head, data + entry->at, sizeof(head));
-	head[2] = (uint16_t)((used + padding) / 8);
-	memcpy(data + entry->at, head, sizeof(head));
-	return size;
-}
-
-static size_t
-change_fact(uint8_t *data, size_t size, size_t size_max, const struct entry_place *entry)
-{
-	size_t places[8], elements[NUMBERS_MAX], count = 0;
-	struct record_facts facts;
-
-	if (entry->items - entry->fixed < sizeof(facts))
-		return 0;
-	memcpy(&facts, data + entry->fixed, sizeof(facts));
-	if (facts.length > entry->end - entry->items)
-		return 0;
-	for (size_t at = entry->items; at + 2 <= entry->items + facts.length && count < NUMBERS_MAX; ) {
-		uint16_t length;
-
-		memcpy(&length, data + at, sizeof(length));
-		elements[count++] = at;
-		at += sizeof(length) + length;
-	}
-	if (!count)
-		return 0;
-	places[0] = elements[get_random((unsigned)count)];
-	uint16_t length;
-
-	memcpy(&length, data + places[0], sizeof(length));
-	if (places[0] + sizeof(length) + length > entry->items + facts.length)
-		return 0;
-	count = find_random_field(data, places[0] + sizeof(length), length, places, 1);
-	return count < 2 ? 0 : change_field(data, size, size_max, entry, places, count);
-}
-
-/* Puts an extreme number at a random place in the fixed part or in the items of ENTRY. */
-static size_t
-change_reading(uint8_t *data, size_t size, const struct entry_place *entry)
-{
-	static const size_t sizes[] = { 1, 2, 4, 8, 8, 8 };
-	size_t begin = entry->items > entry->fixed && get_random(3) ? entry->fixed : entry->items;
-	size_t end = begin == entry->fixed ? entry->items : entry->end, width = sizes[get_random(6)];
-
-	if (end - begin < width)
-		return 0;
-	put_extreme_number(data + begin + 2 * get_random((unsigned)((end - begin - width) / 2 + 1)), width);
-	return size;
-}
-
 size_t
 LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t size_max, unsigned seed)
 {
-	struct entry_place entry;
-	size_t changed = 0;
+	bool is_changed = false;
 
 	random_state = seed;
-	if (size && data[0] && get_random(4) && find_random_entry(data, size, &entry))
-		changed = entry.kind == RECORD_FACTS ? change_fact(data, size, size_max, &entry) : change_reading(data, size, &entry);
-	return changed ? changed : LLVMFuzzerMutate(data, size, size_max);
+	for (unsigned tries = 1 + get_random(6); size && data[0] && tries; tries--) {
+		size_t changed = mutate_once(data, size, size_max);
+
+		is_changed |= changed > 0;
+		size = changed ? changed : size;
+	}
+	return is_changed ? size : LLVMFuzzerMutate(data, size, size_max);
 }

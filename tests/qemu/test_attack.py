@@ -2,6 +2,7 @@
 
 Each test is about a problem that the runner once had: memory, time, escape sequences, tracebacks, lost inputs,
 signals."""
+import base64
 import contextlib
 import json
 import os
@@ -11,6 +12,7 @@ import resource
 import signal
 import subprocess
 import time
+import zlib
 
 import pytest
 
@@ -202,6 +204,18 @@ def test_a_large_report_is_read_or_refused_within_bounds(fake, tmp_path, name, m
     assert done.memory_kib < MEMORY_MAX_KIB, f"{done.memory_kib >> 10} MiB"
     assert done.status in (0, 2) and "Traceback" not in done.stderr, done.stderr[:2000]
     assert done.seconds < 30
+
+
+def test_of_many_large_compact_reports_only_two_are_parsed(monkeypatch):
+    """Each of 20 reports unpacks to as many values as a report may have, and takes seconds. A run must not last much
+    longer than its time-out."""
+    packer, parsed = zlib.compressobj(9, wbits=-zlib.MAX_WBITS), []
+    text = base64.urlsafe_b64encode(packer.compress(whole(b'"news": [' + b"1," * (reports.VALUES_MAX - 10) + b"1]")) + packer.flush()).rstrip(b"=")
+    lines = b"".join(b"bt%04d:%s\n" % (at // 72 + 1, text[at:at + 72]) for at in range(0, len(text), 72))
+    monkeypatch.setattr(reports, "parse_json", lambda data: parsed.append(data) or {})
+    said = Transcript(lambda line: None)
+    said.parse_bytes(b"baretick 1\n" + 20 * block("COMPACT", lines))
+    assert len(parsed) == 2 and any("the reports before it are too many or too long" in fault for fault in said.faults), said.faults
 
 
 @pytest.mark.parametrize("option", ["--baseline", "--matrix", "--firmware", "--efi"])
