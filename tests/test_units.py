@@ -11,7 +11,7 @@ ROOT = TESTS.parent
 BUILD = ROOT / "build"
 UNIT_BOUND_S, FUZZ_BOUND_S = 900, 300
 FUZZ_RUNS, FUZZ_BYTES = 20000, 8192
-REPLAY_RUNS, REPLAY_BYTES = 1000, 32768  # limits for fuzz_replay, which needs 20 ms for each input
+REPLAY_RUNS, REPLAY_BYTES = 600, 32768  # limits for fuzz_replay, which needs 20 ms for each input
 
 
 def sources(pattern):

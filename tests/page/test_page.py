@@ -501,40 +501,6 @@ def test_hostile_text_in_every_field_does_nothing(show, tmp_path, name):
     assert report["machine"]["cpu"] in page.evaluate("document.body.textContent")
 
 
-@pytest.fixture(scope="module")
-def changed_reports(tmp_path_factory):
-    """Return reports that fuzz_replay makes from changed records."""
-    program, folder = ROOT / "build" / "fuzz" / "fuzz_replay", tmp_path_factory.mktemp("changed")
-    if not program.exists():
-        pytest.skip("build/fuzz/fuzz_replay is not there: type make check")
-    subprocess.run(["tar", "-xJf", ROOT / "tests" / "fuzz" / "corpus.tar.xz", "-C", folder], check=True)
-    paths = sorted(folder.iterdir())[::10]
-    subprocess.run([program, *paths], check=True, capture_output=True, env={"FUZZ_REPORTS": str(folder / "reports")})
-    return [json.loads(line) for line in sorted(set((folder / "reports").read_bytes().splitlines()))]
-
-
-def test_reports_of_changed_records_are_drawn_without_an_error(show, changed_reports):
-    assert len(changed_reports) >= 10
-    for report in changed_reports[:12]:
-        page = show(report)
-        page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
-        page.settle()
-        assert_quiet(page)
-        assert page.evaluate("document.querySelectorAll('script').length") == 3
-
-
-def test_more_cores_make_no_more_elements(show):
-    """A matrix of pairs has as many cells as pairs, so only machines of at most 256 cores have one."""
-    elements = {}
-    for cores in 255, 4096:
-        report = of_cores(min(cores, 255))
-        if cores > 255:
-            report["cores"] = [{**report["cores"][0], "apic_id": core, "boot": core == 0} for core in range(cores)]
-            report["skew"].update(matrix=None, drift_ppm=None)
-        elements[cores] = show(report).evaluate("document.querySelectorAll('*').length")
-    assert elements[4096] < elements[255] / 10
-
-
 @pytest.mark.parametrize("stalls", [0, 61])
 def test_what_a_stall_is_stands_below_the_clocks_where_there_are_some(show, stalls):
     report = golden("clean")

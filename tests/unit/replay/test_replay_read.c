@@ -961,7 +961,8 @@ TEST(the_record_of_a_machine_with_any_numbers_is_accepted)
 		assert_null(replay(bytes, record.length));
 		assert_int_equal(report.facts.note_count, from->facts.note_count);
 		if (values[i] > 1)
-			assert_non_null(strstr(report.facts.notes[report.facts.note_count - 1], "numbers that this machine gave are impossible"));
+			assert_non_null(strstr(report.facts.notes[report.facts.note_count - 1],
+					       "numbers that this machine gave are impossible"));
 		replay_calculate_results(&report, bytes, record.length, found.entries, found.dropped);
 	}
 }
