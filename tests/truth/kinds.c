@@ -297,6 +297,7 @@ draw_disruption_marker(void)
 	machine.announces = draw_chance(50);
 }
 
+/* A trial's random numbers depend on the index of its kind, so new kinds are added at the end. */
 const struct kind kinds[] = {
 	{ "rates", "clocks, all healthy", draw_healthy_clocks },
 	{ "sick", "one of four or five oscillators off by 150 to 5,000 ppm", draw_one_faulty_clock },
@@ -307,7 +308,6 @@ const struct kind kinds[] = {
 	{ "leap", "one clock leaps by 1 ms to 5 s", draw_clock_jump },
 	{ "pause", "the machine is paused for 0.1 to 5 s", draw_machine_pause },
 	{ "snapshot", "it is restored 0.1 to 5 s after it was saved", draw_machine_snapshot },
-	{ "stop-long", "the machine is paused, or restored from a snapshot, for 10 s to 3 days", draw_long_disruption },
 	{ "tsc-stand", "the TSC stands for 3 us to 5 ms", draw_tsc_stop },
 	{ "tsc-halts", "a guest whose TSC stands for 0.5 us to 1 ms again and again", draw_tsc_halts },
 	{ "bend", "the rate of a clock changes by 500 to 6,000 ppm, in half of the trials HPET, PM timer and PIT together",
@@ -348,5 +348,6 @@ const struct kind kinds[] = {
 	{ "rate-far", "a PIT or PM timer at 2 to 500 times its rate", draw_far_clock },
 	{ "one-source", "a guest whose clocks are all wrong together, in half of the trials except the RTC",
 	  draw_wrong_clocks_of_one_source },
+	{ "stop-long", "the machine is paused, or restored from a snapshot, for 10 s to 3 days", draw_long_disruption },
 	{ NULL, NULL, NULL },
 };

