@@ -199,9 +199,9 @@ def test_the_table_of_systems_shows_cost_faults_and_safety(show):
     first.update(notices="yes", blames="wrong", blamed="tsc", repairs=False, time_error_ppm={"value": 20000, "low": 19990, "high": 20010})
     page = show(report)
     rows = page.evaluate("[...document.querySelectorAll('#advice tbody tr')].map((row) => row.textContent)")
-    assert len(rows) == len(report["taken"]) == 7
+    assert len(rows) == len(report["taken"]) == 8
     assert "yes; stops using tsc, which is right" in rows[0] and "20,000" in rows[0] and first["read_by"] in rows[0]
-    assert "not safe" in rows[6] and "read in its source" in rows[6] and "from its documentation" in rows[3]
+    assert "not safe" in rows[7] and "read in its source" in rows[7] and "from its documentation" in rows[4]
     assert_quiet(page)
 
 

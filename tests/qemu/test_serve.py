@@ -252,7 +252,7 @@ def until(true):
     (["--port", "80", "x.json"], "--port needs --serve"), ([], "the following arguments are required: REPORT"),
     (["--serve", "lab", "--port", "65536"], "is not a whole number from 0 to 65535"), (["--serve", "lab", "--rate", "0"], "from 1"),
     (["--serve", "lab", "--deadline", "nan"], "is not a number of seconds"), (["--serve", "lab", "--deadline", "-1"], "is not a number"),
-    (["--serve", "lab", "--application", "none.efi"], "there is no none.efi: type `make` first"),
+    (["--serve", "lab", "--application", "none.efi"], "there is no none.efi: type `make`, or name one with --application"),
     (["--serve", "lab", "--application", "."], ".: Is a directory"), (["--serve", "file", "--application", "file"], "file: "),
     (["--serve", "lab", "--application", "file", "--listen", "192.0.2.99"], "192.0.2.99, port 8080: "),
     (["--serve", "lab", "--application", "file", "--listen", ""], "'' is no address"),
