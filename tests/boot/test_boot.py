@@ -5,6 +5,7 @@ instructions drive the guest's clocks (-icount). A boot takes long. Therefore te
 (marker boot), and measurements are short if their length does not matter."""
 import os
 import re
+import statistics
 import subprocess
 
 import pytest
@@ -13,6 +14,7 @@ from boots import EFI_BUILT, FIRMWARE_AGAIN, IMAGE_BUILT, SECURE, SHORT, VERDICT
 from harness import BARE, BY_INSTRUCTIONS, BY_INSTRUCTIONS_WITH_SLEEP, FAST_TCG, NO_SCREEN, QUICK_BARE, QUICK_SCREEN, QUICK_TCG, ROOT, TCG
 from results import cases
 
+COST_RUNS = 5
 # rows of clocks that only hypervisors offer; TCG offers none of them
 PARAVIRTUAL = ["kvmclock", "hv_ref", "hv_page", "xen"]
 CLOCKS = [name for name in re.search(r"separated by commas: ([\w, ]+) \|",
@@ -187,6 +189,23 @@ def test_help_prints_the_options_that_the_runners_own_help_ends_with(run):
 def test_cores_mp_returns_to_whoever_started_it_with_a_whole_report(booted):
     checked(booted, started=3)
     assert any(text in booted.file("serial.log") for text in FIRMWARE_AGAIN)
+
+
+@pytest.mark.long
+def test_a_read_costs_about_the_same_on_both_cores_of_the_emulator(run):
+    """Both virtual cores run at the same time, and the boot core waits while core 1 takes samples. When it polled its TSC without a
+    pause, reads of the TSC cost core 1 up to ten times as much. When it executed one PAUSE after another, reads of the HPET took two
+    to five times as long. A ratio within one run does not depend on the host's speed. The median of some runs does not depend on a
+    moment in which the host was busy. The five boots take up to 50 processor-seconds."""
+    ratios = {"tsc": [], "hpet": []}
+    for _ in range(COST_RUNS):
+        done = run(*BARE, "--cpus", "2", "--", *SHORT, "clocks=tsc,hpet,acpi_pm", "irq=off")
+        assert clocks(done.report)["tsc"]["cost"]["cores"] == 2
+        for clock, found in ratios.items():
+            first, second = (core["latency"][clock]["p50_ns"] for core in done.report["cores"])
+            found.append(second / first)
+    assert statistics.median(ratios["tsc"]) < 1.3, ratios
+    assert statistics.median(ratios["hpet"]) < 1.8, ratios
 
 
 @pytest.fixture(scope="module")
