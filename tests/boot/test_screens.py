@@ -237,6 +237,17 @@ def test_an_error_in_the_options_restarts_the_machine_if_nobody_presses_a_key(tm
         assert shown.wait_for_event("SHUTDOWN")["data"]["reason"] == "guest-reset"
 
 
+@IMAGE_BUILT
+def test_the_page_of_an_error_has_a_line_for_each_sentence(letters, tmp_path):
+    stick, config = copy_of_stick(tmp_path), tmp_path / "baretick.cfg"
+    config.write_text("profile=quik\n")
+    mtools(stick, "mcopy", "-o", config, "::/")
+    with screen(SMALL, SMALL_PIXELS, [], *ONE_CORE, *BY_INSTRUCTIONS_WITH_SLEEP, "--boot", "usb", "--image", stick) as shown:
+        Reader(shown, letters).wait_for(lambda rows: any(same([row], ["Nothing was measured."]) for row in rows))
+        shown.press("p")
+        assert shown.wait_for_event("SHUTDOWN")["data"]["reason"] == "guest-shutdown"
+
+
 def test_160x53_shows_clocks_that_disagree_with_findings_and_picture_beside_them_and_powers_off(letters):
     with screen(LARGE, LARGE_PIXELS, [*SHORT, "tsc_hz=2000000000"], *ONE_CORE, *BY_INSTRUCTIONS_WITH_SLEEP) as shown:
         reader = Reader(shown, letters)
