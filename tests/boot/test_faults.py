@@ -105,7 +105,8 @@ def test_the_broken_timer_of_the_readme_is_named_and_no_other_clock(tmp_path):
     report = checked(levers.run_while(None, tmp_path / "out", *shlex.split(line)))
     assert report["verdict"] == "fail"
     assert {name for name, clock in clocks(report).items() if clock["verdict"] == "fail"} == {"rtc"}, report["findings"]
-    assert {clock for _, clock in accused(report)} <= {"rtc", "tsc"}, report["findings"]
+    # A busy host may stop the guest. Then the clocks diverge, and this finding names no clock.
+    assert {clock for _, clock in accused(report)} <= {"rtc", "tsc", None}, report["findings"]
 
 
 @contextlib.contextmanager
