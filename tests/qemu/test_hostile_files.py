@@ -12,14 +12,15 @@ import xml.etree.ElementTree as xml
 
 import pytest
 
+import test_nextboot
 from harness import ROOT
 from next import actions, compare, firmware, loaders, volume
 from next.system import System
 from readers import gather
 from results import cases, files, junit, reports, tap
 from test_console_log import LOG
-from test_nextboot import Machine, command  # noqa: F401
 
+command = test_nextboot.command  # a fixture
 RUNS = int(os.environ.get("HOSTILE_RUNS", "150"))
 BOUND_S = 20  # longest time for one file; the machine may be busy
 ODD = [None, True, 0, -1, 2**63, 2**64, 1e308, "", "x", "\x1b[2J", "ok 1\nok 2", "<script>", "\ud800", [], [[]], [None], {}, {"value": None}, {"id": 5}, "pass", "fail", "absent"]
@@ -192,7 +193,7 @@ def test_nextboot_survives_any_file_and_remove_takes_its_own_away(tmp_path, gold
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     chosen, text = random.Random(seed), json.dumps(golden)
     for number in range(RUNS // 3):
-        machine = Machine(tmp_path / str(number))
+        machine = test_nextboot.Machine(tmp_path / str(number))
         spoil_files(machine, text, chosen)
         system = QuickSystem(machine, spoil_text(DISKS, chosen) if chosen.random() < 0.1 else DISKS.encode(),
                              spoil_text(MESSAGES, chosen) if chosen.random() < 0.5 else MESSAGES.encode())
