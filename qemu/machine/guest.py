@@ -130,8 +130,8 @@ class Guest:
                 self._events.run_due_event_step()
 
     def _has_settled(self, now):
-        """Return True if no output came for SETTLE_S seconds. The time for which QEMU waited for a processor does not count,
-        because firmware that goes on prints nothing either then.
+        """Return True if no output came for SETTLE_S seconds. While QEMU waits for a processor of a busy host, the guest cannot
+        print, so this time does not count.
         """
         if self._settling[0] != self._last_output_s:
             self._settling = self._last_output_s, self._qemu.get_waiting_s()

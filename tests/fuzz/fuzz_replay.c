@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/crc32.h"
+#include "entries.h"
 #include "mutations.h"
 #include "render/csv/csv.h"
 #include "render/json/compact.h"
@@ -31,7 +32,6 @@
  */
 #define GROWTH ((RECORD_BLOCK_BYTES + RECORD_ENTRY_BYTES) / RECORD_ENTRY_BYTES + 1)
 #define JSON_DEPTH_MAX 16u
-#define WIDE       512u /* size of a buffer for one entry; larger than any struct of an entry */
 #define CORES_MAX  64u  /* limit on cores; reports with more cores would make each run of the fuzzer slow */
 #define TEXT_MAX   ((size_t)24 << 20) /* more than the size of each text with CORES_MAX cores and rows of the series */
 #define COLUMNS    80u
@@ -50,13 +50,6 @@ struct pool {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t size_max);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t size_max, unsigned seed);
-
-static void
-require_true(int condition)
-{
-	if (!condition)
-		abort();
-}
 
 static void *
 allocate(void *context, size_t bytes)
@@ -298,26 +291,6 @@ render_all(const struct report *report)
 	html_render(&text, (struct html_page){ .bytes = page, .length = sizeof(page) - 1 }, report);
 	check_page(&text);
 	render_screen(report, bytes);
-}
-
-/* Reads all entries, and checks that they lie within BYTES. */
-static void
-read_all_entries(const uint8_t *bytes, size_t size)
-{
-	struct record_reader reader = record_open(bytes, size);
-	struct record_entry entry;
-	uint64_t entries = 0;
-	uint8_t wide[WIDE];
-
-	while (record_read_next(&reader, &entry)) {
-		entries++;
-		record_read_fixed_part(&entry, wide);
-		for (size_t i = 0; i < entry.item_count; i++)
-			record_read_item(&entry, i, wide);
-		require_true(record_kinds[entry.kind].fixed_bytes > 0 && reader.at <= size);
-	}
-	require_true(reader.state != RECORD_READS && entries + reader.skipped == reader.entries);
-	require_true((reader.error == NULL) == (reader.state == RECORD_WHOLE));
 }
 
 static void
