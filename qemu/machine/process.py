@@ -98,6 +98,7 @@ class Process:
         self.monitor = Monitor()
         self.output = self.errors = self.command = None
         self._process = self._lifeline = None
+        self._waited_ns = 0
 
     def start_process(self, command_of, keep, words):
         """Start the command line that COMMAND_OF(fd) returns. FD is QEMU's QMP socket. The process also inherits the descriptors
@@ -126,12 +127,12 @@ class Process:
     def get_waiting_s(self):
         """Return for how long QEMU's threads have waited for a processor of the host, in seconds: the longest time of one thread.
         It is the second number in schedstat (Linux, Documentation/scheduler/sched-stats.rst), or 0 if Linux does not count it.
+        It never becomes less, although the threads of a QEMU that is ending are no longer in /proc.
         """
-        waited_ns = 0
         for path in glob.glob(f"/proc/{self._process.pid}/task/*/schedstat"):
             with contextlib.suppress(OSError, ValueError, IndexError), open(path, encoding="ascii") as file:
-                waited_ns = max(waited_ns, int(file.read().split()[1]))
-        return waited_ns / 1e9
+                self._waited_ns = max(self._waited_ns, int(file.read().split()[1]))
+        return self._waited_ns / 1e9
 
     def kill_process(self, read_output, read_errors):
         """Kill the process group. READ_OUTPUT() and READ_ERRORS() read the remaining output. Both return None if no output has

@@ -496,6 +496,23 @@ def test_a_reader_that_goes_away_does_not_cost_the_report(fake, tmp_path):
     assert json.loads((tmp_path / "out" / "report.json").read_text())["verdict"] == "pass"
 
 
+@pytest.mark.skipif(not os.path.exists("/proc/self/schedstat"), reason="this kernel does not count how long a task waits")
+def test_the_time_that_qemu_waited_never_becomes_less_while_qemu_ends():
+    """A process that has ended has no threads in /proc. The time that they waited was then lost, and a machine that had
+    just ended by itself counted as one that had not printed for long enough."""
+    busy = ["taskset", "--cpu-list", str(min(os.sched_getaffinity(0))), sys.executable, "-c", "while True: pass"]
+    process, end = Process(), time.monotonic() + BOUND_S
+    with subprocess.Popen(busy) as rival, subprocess.Popen(busy) as process._process:
+        try:
+            while process.get_waiting_s() < 0.1:
+                assert process.get_exit_status() is None and time.monotonic() < end
+        finally:
+            rival.kill()
+            process._process.kill()
+    assert process.get_exit_status() is not None
+    assert process.get_waiting_s() >= 0.1
+
+
 def test_a_full_pipe_that_is_read_slowly_is_read_to_its_end(monkeypatch):
     """On a busy host, QEMU may have ended while half of its output is not read yet. The runner must read all of it, even
     if each read takes longer than its time limit."""
