@@ -93,7 +93,7 @@ TIMED := src/base src/clock src/stats src/sync drivers/clocks drivers/hw drivers
 UNTIMED := $(foreach source,$(SOURCES),$(if $(filter $(TIMED),$(call room_of,$(source))),,$(source)))
 # These files run before or after the readings: text, checksums, compression, offsets, outliers, set-up, and starts of jobs.
 UNTIMED += src/base/text.c src/base/number.c src/base/base64.c src/base/crc32.c src/base/sha256.c \
-           src/base/deflate.c src/sync/outliers.c src/sync/offsets.c src/sync/offsets_solve.c \
+           src/base/deflate.c src/base/inflate.c src/sync/outliers.c src/sync/offsets.c src/sync/offsets_solve.c \
            src/base/offset.c src/sync/pair_schedule.c src/stats/series.c src/clock/claims.c src/clock/behaviour.c \
            src/clock/as_found.c drivers/clocks/claims.c drivers/clocks/probe.c \
            drivers/hw/cpu.c drivers/hw/cpu_identity.c drivers/hw/fw_cfg.c drivers/smp/startup.c \
@@ -112,8 +112,8 @@ $(BUILD)/efi/%.o: %.nasm Makefile
 
 # The page of report.html in one file. A mark in it is replaced by the report.
 PAGE := $(BUILD)/page.html
-# The same page in two files, which the application contains and puts together.
-PAGE_PARTS := -DPAGE_TEMPLATE='"$(BUILD)/page.template"' -DPAGE_CHARTS='"$(BUILD)/charts.gz"'
+# The same page in four files, which the application contains and puts together.
+PAGE_PARTS := $(foreach part,0 1 2,-DPAGE_$(part)='"$(BUILD)/page.$(part)"') -DPAGE_CHARTS='"$(BUILD)/charts.gz"'
 
 $(PAGE): $(wildcard src/page/* src/page/*/* src/report/*.json) $(shell qemu/find chart.js 2>/dev/null) | deps-build
 	@mkdir -p $(@D)

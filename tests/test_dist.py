@@ -18,7 +18,7 @@ GIT = {"GIT_AUTHOR_DATE": DATE, "GIT_COMMITTER_DATE": DATE, "GIT_CONFIG_COUNT": 
        "GIT_CONFIG_KEY_1": "user.email", "GIT_CONFIG_VALUE_1": "test@localhost", "GIT_CONFIG_GLOBAL": "/dev/null"}
 BOUND_S = 900
 MADE = {"baretick.efi", "baretick.elf", "baretick.bin", "baretick.img", "baretick.iso", "baretick-replay"}
-BUILT = {*MADE, "baretick.so", "baretick.elf.debug", "page.html", "page.template", "charts.gz", "commit"}
+BUILT = {*MADE, "baretick.so", "baretick.elf.debug", "page.html", "page.0", "page.1", "page.2", "charts.gz", "commit"}
 PROGRAMS = ("baretick.efi", "baretick.elf", "baretick-replay")
 PAGES = {"baretick": 7, "baretick-run": 1, "baretick-nextboot": 8, "baretick-fleet": 1, "baretick-replay": 1}
 LISTED = {*MADE, "report.schema.json", "baretick.cfg", "options.json", "LICENSE", "CHANGELOG.md", "qemu/run", "qemu/nextboot", "qemu/fleet",

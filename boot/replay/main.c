@@ -169,14 +169,14 @@ typedef void render_text(struct text *out, const struct report *report);
 static void
 render_page(struct text *out, const struct report *report)
 {
-	html_render(out, page_parts, report);
+	html_render(out, &page_parts, report);
 }
 
 /* Renders REPORT by PUT into a new buffer. The buffer is large enough for the longest text, the page. */
 static struct text
 render_to_new_text(render_text *put, const struct report *report)
 {
-	size_t size = report_size_html(report->facts.core_count, html_length(page_parts)) +
+	size_t size = report_size_html(report->facts.core_count, html_length(&page_parts)) +
 		      report_size_series(report->facts.core_count, report->facts.series.count);
 	struct text text;
 

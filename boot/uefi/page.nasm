@@ -1,13 +1,17 @@
-; The parts of the page report.html, which src/page/build makes: the page's template, and Chart.js, compressed by gzip.
+; The parts of the page report.html, which src/page/build makes: its text, packed, and Chart.js, compressed by gzip.
 ; page_parts is the struct html_page of render/json/json.h.
 bits 64
 default rel
 
 section .rodata
 
-page_bytes:
-	incbin PAGE_TEMPLATE
-page_end:
+part_0:
+	incbin PAGE_0
+part_1:
+	incbin PAGE_1
+part_2:
+	incbin PAGE_2
+parts_end:
 
 charts_bytes:
 	incbin PAGE_CHARTS
@@ -18,5 +22,7 @@ section .data.rel.ro progbits alloc noexec write align=8
 global page_parts:data hidden
 
 page_parts:
-	dq page_bytes, page_end - page_bytes
+	dq part_0, part_1 - part_0
+	dq part_1, part_2 - part_1
+	dq part_2, parts_end - part_2
 	dq charts_bytes, charts_end - charts_bytes

@@ -1,43 +1,42 @@
 /* Writes the report as an HTML page. See json.h. */
 #include "base/base64.h"
+#include "base/inflate.h"
 #include "render/json/json.h"
 
-static bool
-is_mark_at(struct html_page page, size_t at, const char *mark)
-{
-	size_t length = text_length(mark);
+#define LENGTH_BYTES 4 /* of the length in front of a packed part; the lowest byte comes first */
 
-	return at + length <= page.length && __builtin_memcmp(page.bytes + at, mark, length) == 0;
+static size_t
+get_unpacked_length(struct html_part part)
+{
+	size_t length = 0;
+
+	for (unsigned i = 0; i < LENGTH_BYTES; i++)
+		length |= (size_t)part.packed[i] << 8 * i;
+	return length;
 }
 
 static bool
-has_report_mark(struct html_page page)
+put_part(struct text *out, struct html_part part)
 {
-	for (size_t at = 0; at < page.length; at++)
-		if (is_mark_at(page, at, HTML_REPORT_MARK))
-			return true;
-	return false;
+	return inflate_put(out, part.packed + LENGTH_BYTES, part.length - LENGTH_BYTES);
 }
 
 size_t
-html_length(struct html_page page)
+html_length(const struct html_page *page)
 {
-	return page.length + base64_encoded_size(page.charts_length);
+	size_t length = base64_encoded_size(page->charts_length);
+
+	for (unsigned i = 0; i < HTML_PARTS; i++)
+		length += get_unpacked_length(page->parts[i]);
+	return length;
 }
 
 void
-html_render(struct text *out, struct html_page page, const struct report *report)
+html_render(struct text *out, const struct html_page *page, const struct report *report)
 {
-	if (!has_report_mark(page))
-		return;
-	for (size_t at = 0; at < page.length;) {
-		if (is_mark_at(page, at, HTML_REPORT_MARK)) {
-			json_render_brief(out, report);
-			at += sizeof(HTML_REPORT_MARK) - 1;
-		} else if (is_mark_at(page, at, HTML_CHARTS_MARK)) {
-			base64_put(out, page.charts, page.charts_length);
-			at += sizeof(HTML_CHARTS_MARK) - 1;
-		} else
-			text_put_char(out, page.bytes[at++]);
-	}
+	put_part(out, page->parts[HTML_BEFORE_REPORT]);
+	json_render_brief(out, report);
+	put_part(out, page->parts[HTML_BEFORE_CHARTS]);
+	base64_put(out, page->charts, page->charts_length);
+	put_part(out, page->parts[HTML_AFTER_CHARTS]);
 }

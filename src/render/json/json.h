@@ -34,27 +34,26 @@ enum json_detail { JSON_WITHOUT_SERIES, JSON_WITHOUT_CORE_LATENCIES, JSON_WITH_B
 void json_render_compact(struct text *out, const struct report *report, enum json_detail detail);
 
 /*
- * The report as an HTML page. The template, which src/page/build makes, has all other parts of the page, and two marks:
- * HTML_REPORT_MARK at the place for the report's JSON, and HTML_CHARTS_MARK at the place for Chart.js in base64.
+ * The parts of the page report.html, which src/page/build makes: what comes before the report's JSON, between it and
+ * Chart.js, and after Chart.js. Each part is its length in 4 bytes, and then its text in the form of base/inflate.h. As
+ * plain text they would make the boot image 53 KB larger.
  */
-#define HTML_REPORT_MARK "@REPORT@"
-#define HTML_CHARTS_MARK "@CHARTS@"
+enum html_place { HTML_BEFORE_REPORT, HTML_BEFORE_CHARTS, HTML_AFTER_CHARTS, HTML_PARTS };
 
 struct html_page {
-	const char *bytes; /* the template, of LENGTH bytes */
-	size_t length;
-	/* Chart.js, compressed by gzip; as base64 in the template it would make the boot image 22 KB larger */
+	struct html_part {
+		const uint8_t *packed;
+		size_t length; /* in bytes, at least 4 */
+	} parts[HTML_PARTS];
+	/* Chart.js, compressed by gzip; the page has it in base64, and the browser unpacks it */
 	const char *charts;
 	size_t charts_length;
 };
 
 /* Returns the length in bytes of the page without the report's JSON. */
-size_t html_length(struct html_page page);
+size_t html_length(const struct html_page *page);
 
-/*
- * Copies the template PAGE into OUT, with the report and Chart.js in it. OUT is truncated if it is too small, and stays
- * empty if the template has no HTML_REPORT_MARK.
- */
-void html_render(struct text *out, struct html_page page, const struct report *report);
+/* Adds the page with REPORT and Chart.js in it to OUT, which is truncated if it is too small. */
+void html_render(struct text *out, const struct html_page *page, const struct report *report);
 
 #endif
