@@ -18,6 +18,7 @@
 #include "machine.h"
 #include "names.h"
 #include "plan.h"
+#include "report/boots_results.h"
 #include "report/report.h"
 #include "run/run.h"
 
@@ -136,6 +137,8 @@ measure_and_report(void *argument)
 	report_add_note(report,
 			"Started without UEFI: baretick sends the report only over %s. There is no boot volume, no screen, no "
 			"network, and no Secure Boot.", serial_line_get_name());
+	if (report->facts.options.save.boots > 1)
+		boots_add_note_on_single_boot(report);
 	machine_choose_core_start_method(machine, report);
 	describe_machine(report, &machine->platform, &machine->smbios);
 	use_pm_timer_for_alarms(&machine->platform.acpi.fadt);

@@ -14,6 +14,7 @@
 #include "report/report.h"
 #include "run/run.h"
 #include "uefi/netboot_options.h"
+#include "uefi/boot_series.h"
 #include "uefi/checkpoint.h"
 #include "uefi/deliver.h"
 #include "uefi/exit.h"
@@ -45,6 +46,7 @@ struct application {
 	struct netboot netboot;
 	struct plan plan;
 	struct checkpoint checkpoint;
+	struct boot_series series;
 	struct run run;
 	struct names names;
 	struct pager pager;
@@ -68,8 +70,8 @@ release_all_resources(struct application *app)
 static void
 exit_application(struct application *app, enum exit_result result, bool can_return)
 {
-	exit_end_run(&app->console, app->run.report.facts.options.exit, result, can_return, &app->pager,
-		     &app->machine.platform.acpi.fadt);
+	exit_end_run(&app->console, boot_series_get_exit(&app->series, app->run.report.facts.options.exit), result, can_return,
+		     &app->pager, &app->machine.platform.acpi.fadt);
 }
 
 /*
@@ -228,6 +230,7 @@ measure_and_report(struct application *app)
 		return show_rules_or_help(app);
 	describe_machine(report, &machine->platform, &machine->smbios);
 	checkpoint_open(&app->checkpoint, report, &machine->smbios);
+	boot_series_start(&app->series, &app->checkpoint, report);
 	machine_choose_core_start_method(machine, report);
 	if (!plan_allocate_memory(&app->plan, machine_count_cores(machine, &report->facts.options), &report_page,
 				  report)) {
@@ -242,6 +245,7 @@ measure_and_report(struct application *app)
 
 	bool delivered = deliver_report(&app->console, &app->plan, report, &app->checkpoint, &app->pager);
 
+	boot_series_end(&app->series, report);
 	if (delivered)
 		send_report_at_end(&app->send, report, &app->plan, &app->netboot.server, &app->pager);
 	enum exit_result result = delivered ? get_exit_result(report->outcomes.verdict) : EXIT_ERROR;

@@ -1,6 +1,7 @@
 """Boots the guest, and decides on the exit status of qemu/run. If KVM does not work, boots the guest again without KVM."""
 import base64
 import contextlib
+import copy
 import os
 import re
 import time
@@ -256,3 +257,32 @@ def judge_run(run, guest):
     if missed:
         return EXIT_NOT_DONE, missed
     return (EXIT_FAIL if verdict == "fail" else EXIT_PASS), None
+
+
+def boot_series(run, console):
+    """Boot the guest, and with --boots N boot it N times from one stick. Return (accelerator, exit status, problem or None).
+
+    A boot that gives no report is one of the N: the next boot reports it. If the last boot gives no report, RUN gets the report of
+    the boot before, which has the results up to then. The status is that of the last boot, but a failure in an earlier boot counts.
+    """
+    complete, failed, events = None, 0, run.event
+    for boot in range(1, run.boots + 1):
+        run.event = copy.deepcopy(events)  # an event happens in each boot
+        if run.boots > 1:
+            console.print_sentence(f"boot {boot} of {run.boots}")
+        guest, accelerator = boot_guest(run, console)
+        status, problem = judge_run(run, guest)
+        failed += status == EXIT_FAIL
+        if guest.transcript.is_report_complete:
+            complete = guest.transcript
+        elif boot < run.boots:
+            console.print_sentence(f"boot {boot} of {run.boots} gave no report: {problem}")
+        if run.boots > 1:
+            run.image = os.path.join(run.out, command.STICK)
+    if run.boots > 1 and not guest.transcript.is_report_complete:
+        problem = f"the last of {run.boots} boots gave no report: {problem}"
+        run.transcript = complete or run.transcript
+    if failed and status == EXIT_PASS:
+        console.print_sentence(f"a clock failed in {failed} of {run.boots} boots")
+        status = EXIT_FAIL
+    return accelerator, status, problem

@@ -3,6 +3,7 @@ import contextlib
 import glob
 import json
 import os
+import re
 import shutil
 import struct
 
@@ -68,6 +69,14 @@ def make_options_file(words):
     if flaws:
         raise Refused("; ".join(flaws))
     return data
+
+
+def check_series(options, loader):
+    """Raise Refused if OPTIONS, the bytes of baretick.cfg, have boots= and the next boots would not be started. Only a boot entry of
+    the firmware can be chosen again: LOADER starts Linux after the first boot.
+    """
+    if loader.name != loaders.Firmware.name and re.search(rb"(?m)^boots=(?!1$)", options):
+        raise Refused(f"boots= needs BootNext, because {loader.title} would start baretick once: leave out --loader")
 
 
 def _read_state(folder):
@@ -146,6 +155,7 @@ def prepare_next_start(system, path, words, by=loaders.Firmware.name, restart=Fa
     options = make_options_file(words)
     partition = volume.find_system_partition(system)
     loader = loaders.ALL[by](system)
+    check_series(options, loader)
     loader.check_can_start(partition)
     with volume.mount_partition(system, partition) as folder:
         loaded = collect_loader_files(system, path, folder)

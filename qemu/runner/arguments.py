@@ -31,6 +31,7 @@ MAGIC = {"efi": ("UEFI application", [(0, b"MZ")]), "usb": DISK, "disk": DISK,
 SIZES_MIB = {"K": 1 / 1024, "": 1, "M": 1, "G": 1024, "T": 1024 * 1024}
 UNITS_S = {"ms": 0.001, "s": 1, "m": 60, "": 1}
 TIMEOUT_S = 300.0
+BOOTS_MAX = 1000  # as in src/report/boots.h
 SHOWN_MAX = 100  # maximum number of characters of an invalid value in a sentence
 # A pattern for QEMU's names of PCs (-machine help), with properties.
 MACHINE = r"(?:q35|pc|(?:pc|q35)-[\w.+-]+|microvm)(?:,[A-Za-z][\w.-]*=[^,\s]+)*"
@@ -132,6 +133,14 @@ def parse_cores(text):
     return number
 
 
+@make_argument_type(f"a whole number from 1 to {BOOTS_MAX}")
+def parse_boots(text):
+    number = int(text)
+    if not 1 <= number <= BOOTS_MAX:
+        raise ValueError
+    return number
+
+
 def get_default_cpus():
     """Return the default number of the guest's cores: the number of the host's cores that this process may use, but at least
     2 and at most 4. More cores than the host has would wait for each other.
@@ -194,9 +203,11 @@ def make_parser():
            help="The machine: q35, pc, or one of QEMU's versions of them, such as pc-q35-7.2,hpet=off. --boot bare also allows "
            "microvm (default: q35).")
     option("--memory", type=parse_size, default="512M", metavar="SIZE", help="The guest's memory (default: 512M).")
-    option("--boot", type=make_choice_type(*IMAGES), default="efi", metavar="{%s}" % ",".join(IMAGES),
+    option("--boot", type=make_choice_type(*IMAGES), metavar="{%s}" % ",".join(IMAGES),
            help="What is booted. efi is the application without a volume, so it gets save=off. usb is the stick, disk the same "
-           "image as an IDE disk, cd the CD, and bare baretick.elf or (with --image) baretick.bin by QEMU's -kernel, without UEFI (default: efi).")
+           "image as an IDE disk, cd the CD, and bare baretick.elf or (with --image) baretick.bin by QEMU's -kernel, without UEFI (default: efi, and usb with --boots).")
+    option("--boots", type=parse_boots, default=1, metavar="N", help="Boots the machine N times from one stick (--boot usb or disk). The last report "
+           "says in how many boots each finding was seen. The exit status is 1 if a clock failed in one of them. --timeout is for each boot.")
     option("--efi", metavar="PATH", help="The application (default: build/baretick.efi).")
     option("--image", metavar="PATH",
            help="The image of the stick or CD, or baretick.elf or baretick.bin (default: the one that `make` builds; for --boot bare the ELF).")
@@ -262,6 +273,7 @@ def parse_arguments_into_run(run, arguments, row):
     wrong = list(report_and_replace_invalid_values(run, known))
     if unknown:
         wrong.append(f"unrecognized arguments: {' '.join(unknown)} ({suggest_similar_option(unknown, known)})")
+    run.boot = run.boot or ("usb" if run.boots > 1 else "efi")
     run.words = words
     run.transcript = None
     run.cleared = False    # True after the files of an earlier run were removed from the folder
@@ -383,6 +395,10 @@ def check_option_combinations(run):
         wrong.append("--display and --screenshot do not go with --boot bare, which has no screen")
     if run.boot != "bare" and run.machine.partition(",")[0] == "microvm":
         wrong.append("--machine microvm has no UEFI: use --boot bare")
+    if run.boots > 1 and run.boot not in command.STICKS:
+        wrong.append(f"--boots does not go with --boot {run.boot}, which has no stick for the count: use --boot usb")
+    if run.boots > 1 and (run.display or run.list):
+        wrong.append(f"--boots does not go with {'--display' if run.display else run.list}")
     if run.display and run.screenshot:
         wrong.append("--screenshot does not go with --display: it needs a run that ends by itself")
     if [word for word in ["serial=full", *run.words] if word.startswith("serial=")][-1] not in ("serial=full", "serial=compact"):
@@ -418,6 +434,8 @@ def prepend_runner_options(run):
     """Add the runner's own options for baretick before the user's options, which therefore override them."""
     # For a picture of the screen, or a display, the machine must stay on after the run.
     run.words.insert(0, "exit=ask" if run.screenshot or run.display else "exit=debug-exit")
+    if run.boots > 1:
+        run.words.append(f"boots={run.boots}")
     if run.boot == "efi":
         run.words.insert(0, "save=off")  # with -kernel the application has no volume to write to
     # With these two values of exit= the machine stays on, so the runner ends it after the report.

@@ -54,6 +54,7 @@ struct options_saving {
 	/* true if the user gave save=auto or save=off; the report is then not sent to a boot server */
 	bool given;
 	char url[URL_SIZE];   /* URL of the server that gets the report, or "" */
+	uint32_t boots;       /* number of boots in the series that the boot volume counts; 0 if there is no series */
 };
 
 struct options {

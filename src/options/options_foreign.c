@@ -15,11 +15,13 @@ enum owner {
 
 /*
  * Linux parameters that contain neither a dot nor a path. "pci" and "apic" are listed because they look like a
- * misspelled "pic".
+ * misspelled "pic". "boot" and "Boot" look like a misspelled "boots": live systems have boot=live, and the name of a
+ * boot entry may be "Windows Boot Manager".
  */
 static const char *const linux_keys[] = {
-	"BOOT_IMAGE", "acpi", "apic", "clocksource", "console", "crashkernel", "earlycon", "earlyprintk", "hpet", "init",
-	"initrd", "irqpoll", "loglevel", "maxcpus", "mitigations", "noapic", "nokaslr", "nolapic", "nomodeset", "nosmp",
+	"BOOT_IMAGE", "Boot", "acpi", "apic", "boot", "clocksource", "console", "crashkernel", "earlycon",
+	"earlyprintk", "hpet", "init", "initrd",
+	"irqpoll", "loglevel", "maxcpus", "mitigations", "noapic", "nokaslr", "nolapic", "nomodeset", "nosmp",
 	"panic", "pci", "quiet", "reboot", "ro", "root", "rootfstype", "rootwait", "rw", "splash", "tsc", NULL,
 };
 

@@ -6,6 +6,7 @@
 /* options_get_number() finds the type of a field from its size. */
 _Static_assert(sizeof(bool) == 1 && sizeof(enum options_exit) == sizeof(uint32_t), "sizes of bool and enum");
 
+#define BOOTS_COUNT_MAX 1000
 #define CORES_COUNT_MAX 4096 /* maximum number of cores that baretick reads from the ACPI table MADT */
 
 const struct option_unit options_units[] = {
@@ -62,6 +63,11 @@ const struct option options_table[] = {
 	  .preset = "ask; debug-exit under qemu/run",
 	  .meaning = "The action at the end: ask for a key, or one of the other actions. "
 		     "return needs cores=mp or cores=off." },
+	{ "boots", OPTION_COUNT, .value = FIELD(save.boots), .min = 1, .max = BOOTS_COUNT_MAX, .noun = "a number of boots",
+	  .sample = "boots=20", .preset = "1",
+	  .meaning = "The number of boots that measure the machine. Each boot but the last restarts it, or with exit=poweroff "
+		     "switches it off until the clock in the machine switches it on. The last report says in how many boots "
+		     "each finding was seen. The boot volume must be writable, because it keeps the count." },
 	{ "save", OPTION_URL, save_words, FIELD(save.on_volume), FIELD(save.given), FIELD(save.url), .sample = "save=off",
 	  .preset = "auto; off under qemu/run --boot efi, where there is no volume to save on",
 	  .meaning = "Whether the report is saved on the boot volume. With an http address it is saved, and the firmware's "

@@ -5,6 +5,7 @@
 #include "judge/judge.h"
 #include "judge/recommend/recommend.h"
 #include "replay/replay.h"
+#include "report/boots_results.h"
 
 void
 replay_calculate_results(struct report *report, void *record, size_t length, uint64_t entries, uint64_t dropped)
@@ -28,4 +29,5 @@ replay_calculate_results(struct report *report, void *record, size_t length, uin
 	judge_report(report);
 	coverage_list_other_rules(report);
 	recommend_clocks(report);
+	boots_add_results(report);
 }

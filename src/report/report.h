@@ -24,6 +24,7 @@
 #include "consensus/discontinuity.h"
 #include "consensus/rate.h"
 #include "options/options.h"
+#include "report/boots.h"
 #include "stats/latency.h"
 #include "stats/monotonic.h"
 #include "stats/resolution.h"
@@ -738,6 +739,7 @@ struct facts {
 	 */
 	size_t note_count;
 	char notes[REPORT_NOTES_MAX][REPORT_SENTENCE];
+	struct boots boots; /* results of the earlier boots of a series; PLANNED is 0 if there is no series */
 };
 
 /* The results of src/analysis, calculated from the facts and the record. */
@@ -768,6 +770,7 @@ struct outcomes {
 	size_t other_rule_count;
 	/* Sentence on the rules that were not determined or not checked, with reasons. It may be empty. */
 	char unjudged[REPORT_SENTENCE];
+	struct boots boots_so_far; /* facts.boots with the results of this boot */
 	size_t finding_count;
 	struct finding findings[REPORT_FINDINGS_MAX]; /* sorted by severity: failures first, then warnings */
 	struct report_quality quality;

@@ -1121,3 +1121,13 @@ def test_the_command_takes_a_loader_only_for_a_preparation(command, machine, app
     assert "there is no grub.cfg" in capsys.readouterr().err
     with pytest.raises(SystemExit, match="2"):
         command.main(["--loader", "grub", "--remove"], machine.system)
+
+
+@pytest.mark.parametrize("loader", ["grub", "systemd-boot"])
+def test_a_series_of_boots_is_refused_with_a_loader_that_starts_baretick_once(loader):
+    by = loaders.ALL[loader]
+    with pytest.raises(Refused, match="boots= needs BootNext"):
+        actions.check_series(actions.make_options_file(["profile=quick", "boots=20"]), by)
+    for words in (["profile=quick"], ["boots=1"], ["label=boots=20"]):
+        actions.check_series(actions.make_options_file(words), by)
+    actions.check_series(actions.make_options_file(["boots=20"]), loaders.Firmware)

@@ -1,4 +1,4 @@
-/* Reads the variables BootCurrent and Boot####. See uefi.h. */
+/* Reads the variables BootCurrent and Boot####, and sets BootNext. See uefi.h. */
 #include "uefi/firmware/uefi.h"
 
 #define ENTRY_MAX 4096u /* largest size of a boot entry; efibootmgr's entries have about 150 bytes */
@@ -47,6 +47,17 @@ entry_has_file_path(uint16_t number, uint8_t *entry)
 		at += sizeof(CHAR16);
 	at += sizeof(CHAR16);
 	return at < size && device_path_has_file(entry + at, size - at);
+}
+
+void
+boot_entry_choose_again(void)
+{
+	const UINT32 attributes = EFI_VARIABLE_NON_VOLATILE | EFI_VARIABLE_BOOTSERVICE_ACCESS | EFI_VARIABLE_RUNTIME_ACCESS;
+	uint16_t number;
+
+	if (read_variable((const CHAR16 *)L"BootCurrent", &number, sizeof(number)) == sizeof(number))
+		firmware_system->RuntimeServices->SetVariable((CHAR16 *)L"BootNext", (EFI_GUID *)&guid_global_variable,
+							      attributes, sizeof(number), &number);
 }
 
 bool

@@ -1,6 +1,8 @@
 /* Implements firmware.h with UEFI's services. See also uefi.h. */
 #include "uefi/firmware/uefi.h"
 
+#define WAKE_UP_MINUTES 2 /* more than the time until the machine is off */
+
 EFI_HANDLE firmware_image;
 EFI_SYSTEM_TABLE *firmware_system;
 EFI_BOOT_SERVICES *firmware_boot;
@@ -179,6 +181,18 @@ firmware_print_time(struct text *text)
 	if (!EFI_ERROR(firmware_system->RuntimeServices->GetTime(&now, NULL)))
 		text_printf(text, "%04u-%02u-%02uT%02u:%02u:%02u", now.Year, now.Month, now.Day, now.Hour, now.Minute,
 			    now.Second);
+}
+
+bool
+firmware_set_wake_up_time(void)
+{
+	EFI_TIME time;
+
+	/* The last minutes of an hour would also change the hour, and perhaps the day. */
+	if (EFI_ERROR(firmware_system->RuntimeServices->GetTime(&time, NULL)) || time.Minute + WAKE_UP_MINUTES > 59)
+		return false;
+	time.Minute += WAKE_UP_MINUTES;
+	return !EFI_ERROR(firmware_system->RuntimeServices->SetWakeupTime(TRUE, &time));
 }
 
 uint64_t

@@ -49,6 +49,15 @@ extern const EFI_GUID guid_loaded_image, guid_file_system, guid_serial_io, guid_
  */
 bool boot_entry_has_file_path(void);
 
+/* Sets the variable BootNext to the boot entry that started the application. Does nothing if there is no such entry. */
+void boot_entry_choose_again(void);
+
+/*
+ * Lets the machine's real-time clock switch the machine on in about a minute. Returns false if the firmware cannot do
+ * this.
+ */
+bool firmware_set_wake_up_time(void);
+
 /*
  * Returns the checksum in the PE header of the running image. boot/uefi/set_header wrote it into the file. Returns 0
  * if the firmware did not load the header.

@@ -103,18 +103,18 @@ TEST(for_an_unknown_key_the_error_lists_all_keys)
 {
 	assert_refused("duration=1s clock=tsc",
 		       "In baretick.cfg: \"clock=tsc\" is not an option (did you mean clocks?); the options are duration, "
-		       "clocks, cores, profile, cutoff, exit, save, serial, label, identity, irq, pic, deadline, tsc_hz, gap, "
+		       "clocks, cores, profile, cutoff, exit, boots, save, serial, label, identity, irq, pic, deadline, tsc_hz, gap, "
 		       "interval, "
 		       "rules, help, limit.RULE.");
 	assert_refused("limit=3", "In baretick.cfg: \"limit=3\" is not an option; the options are duration, clocks, cores, "
-				  "profile, cutoff, exit, save, serial, label, identity, irq, pic, deadline, tsc_hz, gap, "
+				  "profile, cutoff, exit, boots, save, serial, label, identity, irq, pic, deadline, tsc_hz, gap, "
 				  "interval, rules, help, limit.RULE.");
 	assert_refused("=", "In baretick.cfg: \"=\" is not an option; the options are duration, clocks, cores, profile, "
-			    "cutoff, exit, save, serial, label, identity, irq, pic, deadline, tsc_hz, gap, interval, "
+			    "cutoff, exit, boots, save, serial, label, identity, irq, pic, deadline, tsc_hz, gap, interval, "
 			    "rules, help, limit.RULE.");
 	assert_refused("Save=off", "In baretick.cfg: \"Save=off\" is not an option (did you mean save?); the options are "
 				   "duration, clocks, "
-				   "cores, profile, cutoff, exit, save, serial, label, identity, irq, pic, deadline, "
+				   "cores, profile, cutoff, exit, boots, save, serial, label, identity, irq, pic, deadline, "
 				   "tsc_hz, gap, interval, rules, help, limit.RULE.");
 }
 
@@ -196,7 +196,7 @@ TEST(all_rules_that_have_a_limit_fit_into_the_error)
 TEST(words_with_bytes_outside_ascii_are_refused_and_shown_with_question_marks)
 {
 	assert_refused("\xc3\xa9x=1", "In baretick.cfg: \"??x=1\" is not an option; the options are duration, clocks, cores, "
-				     "profile, cutoff, exit, save, serial, label, identity, irq, pic, deadline, tsc_hz, gap, "
+				     "profile, cutoff, exit, boots, save, serial, label, identity, irq, pic, deadline, tsc_hz, gap, "
 				     "interval, rules, help, limit.RULE.");
 	assert_refused("save=\xff",
 		       "In baretick.cfg: \"save=?\" is not valid: save= takes off, auto, or http://HOST[:PORT]/PATH.");
@@ -252,7 +252,7 @@ TEST(words_of_a_loader_are_removed_and_possible_options_stay)
 		{ "\\EFI\\BOOT\\BOOTX64.EFI", "\\EFI\\BOOT\\BOOTX64.EFI" },
 		{ "image=/boot/x", "image=/boot/x" },
 		{ "Windows Boot Manager", "Windows Boot Manager" },
-		{ "ro # profile=quick", "ro" },
+		{ "ro # profile=quick", "ro" }, { "boot=live", "boot=live" }, { "boots=3", "" }, { "bots=3", "" },
 		{ "root=/dev/sdb3 timeout=5m", "root=/dev/sdb3 timeout=5m" },
 		{ "profile=quick virtio_mmio.device=512@0xfeb00000:5", "virtio_mmio.device=512@0xfeb00000:5" },
 		{ "profile=quick ro cores=2 x=1", "ro x=1" },
