@@ -54,7 +54,7 @@ def test_the_top_readme_is_short_and_starts_with_purpose_reason_command_and_samp
 
 
 def test_the_top_readme_warns_before_the_command_that_writes_a_stick():
-    assert "writes only to its own stick" in FIRST.read_text().partition("sudo dd")[0]
+    assert "writes only into `\\baretick` on its own stick" in FIRST.read_text().partition("sudo dd")[0]
 
 
 def parts(text):

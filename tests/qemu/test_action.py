@@ -126,5 +126,5 @@ def test_every_input_is_used_and_every_one_that_is_used_is_there(action):
 
 def test_the_readme_names_all_inputs(action):
     section = README.partition("**One step at GitHub.**")[2].partition("**GitHub Actions.**")[0]
-    assert "\n    - uses: OWNER/baretick/qemu@v0\n" in section
+    assert "\n    - uses: OWNER/baretick/qemu@main\n" in section
     assert all(f"`{name}`" in section for name in action["inputs"])

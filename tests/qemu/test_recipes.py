@@ -92,12 +92,12 @@ def test_the_job_of_another_repository_clones_this_and_does_the_same_in_short():
     """The job for another repository must clone this repository and run the same commands. PyYAML reads the key `on` as
     true, as in YAML 1.1."""
     job_there = elsewhere()["jobs"]["clocks"]
-    cloned, made, called, kept = job_there["steps"]
+    own_files, cloned, made, called, kept = job_there["steps"]
     assert elsewhere()[True] == ["push"] and job_there["runs-on"] == "ubuntu-24.04"
-    assert cloned["uses"] == steps()[0]["uses"] and cloned["with"]["path"] == "baretick"
+    assert own_files == {"uses": cloned["uses"]} and cloned["uses"] == steps()[0]["uses"] and cloned["with"]["path"] == "baretick"
     assert made["run"] == steps()[2]["run"].replace("make", "make -C baretick")
     call = arguments.parse_run_arguments(shlex.split(called["run"].removeprefix("baretick/qemu/run ")))
-    assert (call.out, call.junit) == ("report", "junit.xml")
+    assert (call.out, call.junit, call.baseline) == ("report", "junit.xml", "clocks.json")
     assert kept == {**steps()[4], "with": {"name": "clocks", "path": "report\njunit.xml\n"}}
 
 
@@ -107,12 +107,14 @@ def test_the_first_readmes_job_is_one_step_with_an_input_of_the_action():
     first = yaml.safe_load(indented(FIRST.partition("## In CI\n\n")[2]))
     step, = first["jobs"]["clocks"]["steps"]
     inputs = yaml.safe_load((ROOT / "qemu" / "action.yml").read_text())["inputs"]
-    assert first[True] == ["push"] and step["uses"].endswith("/qemu@v0") and set(step["with"]) <= set(inputs)
+    assert first[True] == ["push"] and step["uses"].endswith("/qemu@main") and set(step["with"]) <= set(inputs)
 
 
 def test_the_job_for_gitlab_is_a_job():
     assert sorted(job()) == ["artifacts", "image", "script"]
-    assert job()["artifacts"] == {"when": "always", "paths": ["build/report"], "reports": {"junit": "junit.xml"}}
+    assert job()["artifacts"] == {"when": "always", "paths": ["report"], "reports": {"junit": "junit.xml"}}
+    call = arguments.parse_run_arguments(shlex.split(job()["script"][-1].removeprefix("baretick/qemu/run ")))
+    assert (call.out, call.junit, call.baseline) == ("report", "junit.xml", "clocks.json")
 
 
 def test_the_action_for_lava_is_an_action():
