@@ -110,7 +110,7 @@ def test_grub_starts_the_entry_of_nextboot_and_takes_the_choice_back(run, tmp_pa
     uuid = subprocess.run(["blkid", "-p", "-O", str(PARTITION), "-s", "UUID", "-o", "value", stick], check=True, capture_output=True,
                           text=True, timeout=60).stdout.strip()
     tool = Grub(System(str(tmp_path / "root")))
-    found = tool.list_found_things(None)
+    found = tool.list_existing_loader_items(None)
     tool.choose_next_start(types.SimpleNamespace(uuid=uuid), None, "baretick.efi")
     options = tmp_path / "baretick.cfg"
     options.write_text("profile=quick\nduration=10ms\nclocks=tsc\ncores=off\nlabel=\"next to the application\"\n")
@@ -124,5 +124,5 @@ def test_grub_starts_the_entry_of_nextboot_and_takes_the_choice_back(run, tmp_pa
     assert checked(done)["options"]["label"] == "next to the application"
     (folder / "grubenv").write_bytes(volume_of(done.file("stick.img")).files("grub")["grubenv"])
     assert not tool.is_next_start_chosen()
-    tool.remove_choice(None, found)
+    tool.remove_entry(None, found)
     assert (folder / "grubenv").read_bytes() == before and not (folder / "custom.cfg").exists()
