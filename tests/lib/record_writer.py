@@ -34,10 +34,10 @@ def write_record(entries):
         block += raw
     blocks.append(block)
     head = b"\x89BTREC\r\n" + struct.pack("<I", 1)
-    out = head + struct.pack("<I", zlib.crc32(head))
+    out = [head, struct.pack("<I", zlib.crc32(head))]
     for i, block in enumerate(blocks):
-        out += struct.pack("<3I", i, len(block), zlib.crc32(struct.pack("<I", i) + block)) + block
-    return out
+        out += struct.pack("<3I", i, len(block), zlib.crc32(struct.pack("<I", i) + block)), block
+    return b"".join(out)
 
 
 def read_fields(element):

@@ -481,6 +481,22 @@ def test_more_cores_than_a_matrix_has_get_a_chart_of_their_offsets(show):
     assert page.evaluate("Chart.getChart('chart-offsets').data.datasets[0].data.length") == 300
 
 
+def test_4096_cores_take_no_more_elements_than_300(show):
+    """The tables of cores are cut, so a page of a very large machine opens in the time of a smaller one."""
+    counts = []
+    for cores in (300, 4096):
+        report = of_cores(4)
+        report["cores"] = [{**report["cores"][0], "apic_id": core, "boot": core == 0} for core in range(cores)]
+        report["machine"].update(cores_listed=cores, cores_started=cores)
+        report["skew"].update(matrix=None, pairs=cores * (cores - 1) // 2, drift_ppm=[None] * cores)
+        page = show(report)
+        assert page.problems == []
+        said = page.evaluate("[...document.querySelectorAll('.problem')].map((each) => each.textContent).join()")
+        assert said.startswith("Not all of this report is shown.") == (cores == 4096), said
+        counts.append(page.evaluate("document.querySelectorAll('*').length"))
+    assert counts[1] < 1.1 * counts[0]
+
+
 @pytest.mark.parametrize("name", ["clean", "sick"])
 def test_hostile_text_in_every_field_does_nothing(show, tmp_path, name):
     report = hostile(golden(name))
