@@ -5,7 +5,9 @@ import lzma
 import os
 import pathlib
 import re
+import signal
 import subprocess
+import time
 import zlib
 
 import pytest
@@ -20,6 +22,7 @@ ROWS = re.findall(r"^\| `(\S+)` \| [^|]+ \| (\w+) \| ([^|]*)\|$", (RECORDS / "RE
 STATUS = {"pass": 0, "warn": 0, "fail": 1, "incomplete": 2}
 FILES = ["report.csv", "report.html", "report.json", "report.txt"]
 SIZE_MAX = 100_000
+BOUND_S = 60
 # sizes of the format in src/record/README.md
 HEADER_BYTES, BLOCK_BYTES, ENTRY_BYTES = 16, 12, 8
 
@@ -67,7 +70,7 @@ def test_a_record_gives_the_verdict_and_the_findings_of_its_row(tmp_path, name, 
     assert "identity" not in report
 
 
-DURATIONS = "\nDurations of each clock's reads, as pg_test_timing prints them"
+DURATIONS = "\nDurations of each clock's reads with the bracket, in pg_test_timing's format"
 
 
 def test_the_report_is_printed_without_its_long_last_section(record, tmp_path):
@@ -104,6 +107,26 @@ def test_compare_prints_differences(record, tmp_path):
     assert done.returncode == 1
     assert re.search(r'^-.*"verdict": "fail"', done.stdout, re.M) and re.search(r'^\+.*"verdict": "pass"', done.stdout, re.M)
     assert replay(record, "--compare", tmp_path / "none.json").returncode == 2
+
+
+def test_no_diff_is_left_if_nobody_reads_the_differences(record, tmp_path):
+    """Its pipe to baretick-replay must close, or diff waits for ever to write the rest. A process group finds diff."""
+    replay(record, "--out", tmp_path)
+    path = tmp_path / "report.json"
+    path.write_text(re.sub(r"(\d)", r"\g<1>1", path.read_text()))
+    with subprocess.Popen([PROGRAM, record, "--compare", path], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True) as process:
+        assert process.stdout.readline()
+        process.stdout.close()
+        process.wait(BOUND_S)
+    end = time.monotonic() + BOUND_S
+    while time.monotonic() < end:
+        try:
+            os.killpg(process.pid, 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGKILL)
+    pytest.fail("diff goes on")
 
 
 def test_a_limit_changes_the_findings(record, tmp_path):

@@ -292,8 +292,10 @@ print_differences_from_json_file(const char *path, const struct report *report)
 		exit_with_error("a pipe: %s", strerror(errno));
 	pid_t child = fork();
 
-	if (child == 0)
+	if (child == 0) {
+		close(ends[0]); /* otherwise diff would never end if nobody read its output */
 		run_diff(path, file, ends[1]);
+	}
 	close(ends[1]);
 	print_lines_from_outside(fdopen(ends[0], "rb"));
 	if (child < 0 || waitpid(child, &status, 0) < 0)

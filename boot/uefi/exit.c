@@ -57,15 +57,17 @@ restart_machine(const struct acpi_fadt *fadt)
 
 /* Powers off. Prints a line before, because U-Boot's ResetSystem neither powers off nor returns. */
 static void
-power_off(struct console *console)
+power_off(struct console *console, bool is_woken)
 {
-	print_in_last_row(console, INK_BAR, "Powering off. If this machine stays on, it can be switched off now.");
+	print_in_last_row(console, INK_BAR, is_woken ?
+			  "Powering off. The next boot follows in two minutes. If it does not, switch the machine on." :
+			  "Powering off. If this machine stays on, it can be switched off now.");
 	reset_by_firmware(EfiResetShutdown);
 }
 
 void
 exit_end_run(struct console *console, enum options_exit how, enum exit_result result, bool can_return,
-	     struct pager *pager, const struct acpi_fadt *fadt)
+	     bool is_woken, struct pager *pager, const struct acpi_fadt *fadt)
 {
 	if (how == EXIT_ASK)
 		how = pager_wait_for_exit(pager, can_return);
@@ -83,7 +85,7 @@ exit_end_run(struct console *console, enum options_exit how, enum exit_result re
 		restart_machine(fadt);
 		print_in_last_row(console, INK_BAR_FAIL, "The firmware does not reset this machine: switch it off by hand.");
 	} else {
-		power_off(console);
+		power_off(console, is_woken);
 		print_in_last_row(console, INK_BAR_FAIL,
 				  "The firmware does not power this machine off: switch it off by hand.");
 	}

@@ -70,8 +70,10 @@ release_all_resources(struct application *app)
 static void
 exit_application(struct application *app, enum exit_result result, bool can_return)
 {
-	exit_end_run(&app->console, boot_series_get_exit(&app->series, app->run.report.facts.options.exit), result, can_return,
-		     &app->pager, &app->machine.platform.acpi.fadt);
+	enum options_exit how = boot_series_get_exit(&app->series, app->run.report.facts.options.exit);
+
+	exit_end_run(&app->console, how, result, can_return, app->series.has_next, &app->pager,
+		     &app->machine.platform.acpi.fadt);
 }
 
 /*

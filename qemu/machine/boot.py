@@ -285,4 +285,7 @@ def boot_series(run, console):
     if failed and status == EXIT_PASS:
         console.print_sentence(f"a clock failed in {failed} of {run.boots} boots")
         status = EXIT_FAIL
+    series = guest.transcript.report.get("boots") if guest.transcript.is_report_complete else None
+    if run.boots == 1 and series and series["started"] < series["planned"]:
+        console.print_sentence(f"this was boot {series['started']} of {series['planned']}: --boots {series['planned']} does all of them")
     return accelerator, status, problem

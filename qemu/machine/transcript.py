@@ -31,7 +31,7 @@ REFUSED = re.compile(rb"(?:Access Denied|Security Violation)")
 STARTING = b"Starting baretick "
 # First line of the last part of the text report (TABLE_DURATIONS in src/render/sections/table_sections.h). This part fills many
 # screens, so POINTER is shown in its place.
-DETAIL = b"Durations of each clock's reads, as pg_test_timing prints them"
+DETAIL = b"Durations of each clock's reads with the bracket, in pg_test_timing's format"
 NOT_RESTORED = ("show", "size")  # fields that keep their values when the machine returns to a snapshot
 POINTER = DETAIL + b": report.txt"
 

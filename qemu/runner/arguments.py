@@ -218,7 +218,7 @@ def make_parser():
     option("--out", metavar="DIR", help="The folder for the report and the logs (default: build/report, or build/matrix with "
            "--matrix, which has a folder for each run).")
     option("--matrix", metavar="FILE", help="Does all runs that FILE describes, one after the other. See qemu/matrix.")
-    option("--junit", metavar="FILE", help="Writes a JUnit report with a case for each clock and rule.")
+    option("--junit", metavar="FILE", help="Writes a JUnit report with a case for each clock and rule. With --matrix it is always junit.xml in DIR.")
     option("--tap", action="store_true", help="Writes TAP to stdout, and baretick's output to stderr.")
     option("--summary", metavar="FILE", help="Appends a job summary in Markdown to FILE.")
     option("--baseline", metavar="REPORT.json", help="Fails if a clock is worse than in this report. With --matrix it is the folder "

@@ -169,7 +169,7 @@ add_note_on_figures(struct report *report, const struct boots *boots, const char
 static void
 add_notes(struct report *report, const struct boots *boots)
 {
-	report_add_note(report, "This is boot %u of %u. Up to now, %u boots reached their end and %u did not. Verdicts: "
+	report_add_note(report, "This is boot %u of %u. Boots that reached their end: %u; that did not: %u. Verdicts: "
 			"fail %u, warn %u, incomplete %u.", boots->started, boots->planned, boots->started - boots->died, boots->died,
 			boots->failed, boots->warned, boots->incomplete);
 	add_notes_on_findings(report, boots, boots->started - boots->died);

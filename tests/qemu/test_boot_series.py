@@ -56,6 +56,14 @@ def test_if_the_last_boot_died_the_report_is_that_of_the_boot_before(series):
     assert done.report["notes"] == ["boot 2"]
 
 
+@pytest.mark.parametrize("started, said", [(1, True), (3, False)])
+def test_a_single_boot_of_a_series_says_how_to_do_all(run, fake, tmp_path, started, said):
+    """The option boots= of the stick's baretick.cfg asks for three boots, and QEMU ends after each."""
+    document = {**report("pass", (("tsc", "pass"),)), "boots": {"started": started, "planned": 3}}
+    done = run(*fake(spoken(document)), "--", "profile=quick")
+    assert done.status == 0 and ("this was boot 1 of 3: --boots 3 does all of them" in done.stdout + done.stderr) == said, done
+
+
 @pytest.mark.parametrize("words, sentence", [
     (["--boot", "cd"], "--boots does not go with --boot cd"), (["--boot", "bare"], "--boots does not go with --boot bare"),
     (["--display", "vnc"], "--boots does not go with --display")])

@@ -347,6 +347,12 @@ def test_a_machine_that_cannot_is_refused_with_the_reason(machine, spoil, senten
         platform(machine)
 
 
+def test_a_wrong_option_is_named_even_on_a_machine_that_cannot(machine, command, capsys):
+    container(machine)
+    assert command.main(["--", "profil=quick"], machine.system) == 2
+    assert "profil=quick" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("processor, is_root, sentence", [("aarch64", True, "this is aarch64"), ("x86_64", False, "only root")])
 def test_another_processor_or_user_is_refused(machine, processor, is_root, sentence):
     with pytest.raises(Refused, match=sentence):

@@ -95,12 +95,13 @@ put_linux_versions(struct text *text, const struct report_taken *first, const st
 		text_printf(text, "%s", first->system + sizeof("Linux ") - 1);
 }
 
-/* Writes the clock of ROW and what a read costs Linux. The cost of the recommended clock is already written. */
+/* Writes what a read costs Linux, unless it reads the recommended clock by the method whose cost is already written. */
 static void
-put_clock_with_cost(struct text *text, const struct report *report, const struct report_taken *row)
+put_cost_for_linux(struct text *text, const struct report *report, const struct report_taken *row)
 {
-	text_put(text, row->clock);
-	if (row->read_ps && !(report->advice.answer.clock && text_equal(row->clock, report->advice.answer.clock)))
+	const char *clock = report->advice.answer.clock;
+
+	if (row->read_ps && !(clock && text_equal(row->read_by, recommend_get_kernel_read_row(report, clock))))
 		text_printf(text, " (%s)", phrase_read_cost(report, row->read_by).bytes);
 }
 
@@ -123,8 +124,10 @@ put_clocks_of_linux(struct text *text, const struct report *report)
 	for (size_t i = 1; i < count; i++)
 		agree = agree && text_equal(rows[i].clock, rows[0].clock);
 	if (agree && report->advice.answer.clock && text_equal(report->advice.answer.clock, rows[0].clock)) {
-		text_put(text, is_clock_good_for_one_core_only(report) ? " Linux takes it on all cores." :
-			 " Linux takes it, too.");
+		text_put(text, is_clock_good_for_one_core_only(report) ? " Linux takes it on all cores" :
+			 " Linux takes it, too");
+		put_cost_for_linux(text, report, &rows[count - 1]);
+		text_put_char(text, '.');
 		return;
 	}
 	for (size_t first = 0, last; first < count; first = last + 1) {
@@ -133,7 +136,8 @@ put_clocks_of_linux(struct text *text, const struct report *report)
 		text_put(text, first ? ", " : " ");
 		put_linux_versions(text, &rows[first], &rows[last], !first);
 		text_put(text, first ? " " : " takes ");
-		put_clock_with_cost(text, report, &rows[first]);
+		text_put(text, rows[first].clock);
+		put_cost_for_linux(text, report, &rows[first]);
 		if (!other &&
 		    !(report->advice.answer.clock && text_equal(rows[first].clock, report->advice.answer.clock)))
 			other = &rows[first];

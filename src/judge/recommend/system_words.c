@@ -51,6 +51,24 @@ system_explain_why_postgresql_avoids_tsc(const struct report *report)
 	return NULL;
 }
 
+/* Writes WHY the program of ROW reads Linux's clock, and which other clocks older kernels take. */
+static void
+put_use_of_linux_clock(struct text *reason, const struct report *report, const struct report_taken *row,
+		       const char *why)
+{
+	text_printf(reason, "it reads Linux's clocksource, because %s.", why);
+	for (size_t i = 0; i < report->advice.taken_count; i++) {
+		const struct report_taken *kernel = &report->advice.taken[i];
+
+		if ((!kernel->since && !kernel->until) || text_equal(kernel->clock, row->clock))
+			continue;
+		text_printf(reason, " On %s that is %s", kernel->system, kernel->clock);
+		if (kernel->read_ps)
+			text_printf(reason, " (%s)", phrase_read_cost(report, kernel->read_by).bytes);
+		text_put_char(reason, '.');
+	}
+}
+
 static void
 put_error_of_loop(const struct report *report, struct text *reason)
 {
@@ -69,7 +87,7 @@ system_explain_postgresql(const struct report *report, const struct report_taken
 	bool is_rdtscp_known = recommend_get_read_cost_ps(report, "tsc_rdtscp").value != 0;
 
 	if (why_not) {
-		text_printf(reason, "it reads Linux's clocksource, because %s.", why_not);
+		put_use_of_linux_clock(reason, report, row, why_not);
 		return;
 	}
 	text_printf(reason, "it reads the TSC directly, because the TSC is reported as invariant and %s",
@@ -84,9 +102,8 @@ system_explain_postgresql(const struct report *report, const struct report_taken
 void
 system_explain_valkey(const struct report *report, const struct report_taken *row, struct text *reason)
 {
-	(void)row;
 	if (!report->facts.machine.tsc_is_invariant) {
-		text_put(reason, "it reads Linux's clocksource, because the TSC is not reported as invariant.");
+		put_use_of_linux_clock(reason, report, row, "the TSC is not reported as invariant");
 		return;
 	}
 	text_put(reason, "it reads the TSC directly on all cores, because the TSC is reported as invariant. It does not ask "

@@ -123,13 +123,16 @@ predict_linux(const struct report *report, const struct system *system, struct r
 	return true;
 }
 
-/* Copies into ROW what the newest Linux does, because the program reads Linux's clock. */
+/* Copies into ROW what the newest Linux does, and how it reads the clock, because the program reads Linux's clock. */
 static bool
 use_clock_of_linux(const struct report *report, struct report_taken *row)
 {
 	static const struct system newest = { .versions = &linux_7_1 };
 
-	return predict_linux(report, &newest, row);
+	if (!predict_linux(report, &newest, row))
+		return false;
+	row->read_by = systems_get_linux_read_row(report, row->clock);
+	return true;
 }
 
 /* Returns true if the report has a finding on the TSC that a program which reads it may meet. */
@@ -271,7 +274,8 @@ add_row_of_system(struct report *report, const struct system *system)
 
 	if (!system->predict(report, system, &row))
 		return;
-	row.read_by = system->get_read_row(report, row.clock);
+	if (!row.read_by)
+		row.read_by = system->get_read_row(report, row.clock);
 	row.read_ps = (uint64_t)recommend_get_read_cost_ps(report, row.read_by).value;
 	text_init(&reason, row.reason, sizeof(row.reason));
 	if (system->versions)

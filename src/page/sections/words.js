@@ -337,11 +337,11 @@ function costs(report) {
 				["Read in", (clock) => clock.cost.read_in],
 				["A read", readCost],
 				["Bracket", (clock) => ns(clock.cost.null_ns)],
-				["pg_test_timing, at least", (clock) => ns(clock.cost.loop_ns)],
+				["Loop", (clock) => ns(clock.cost.loop_ns)],
 			],
 			rows, "What reading each clock costs a database"),
-		note("A read in the kernel is a system call, because user space cannot read this clock. pg_test_timing prints at least the boot core's mean loop time, with the reads that stolen time hit, less null. Its Average loop time is " +
-			"higher, because its own loop and the system call add to it. Linux reads the TSC as tsc_lfence or tsc_rdtscp does."));
+		note("A read in the kernel is a system call, because user space cannot read this clock. The loop is the boot core's mean loop time, with the reads that stolen time hit, less null. Under the same load pg_test_timing " +
+			"prints more, because its own loop and the system call add to it. Linux reads the TSC as tsc_lfence or tsc_rdtscp does."));
 }
 
 function behaviours(report) {

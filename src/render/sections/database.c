@@ -66,8 +66,8 @@ put_explanation(struct text *text, const struct report *report, bool any_failed)
 			 "the system's part) + PostgreSQL's own work). ");
 	text_put(text, "\"read in\": a read in the kernel is a system call, because user space cannot read this clock. \"a "
 		 "read\": cost without bracket, median of cores. \"pg_test\": mean time in a loop on the boot core, "
-		 "without bracket (the average loop time in the last section includes it); pg_test_timing prints at "
-		 "least this.");
+		 "without bracket (the average loop time in the last section includes it), but with stolen time. "
+		 "Under the same load pg_test_timing prints more, because of its own loop and of Linux.");
 }
 
 void

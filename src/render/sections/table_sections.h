@@ -5,7 +5,7 @@
 #include "render/layout/layout.h"
 
 /* Heading of the last section. qemu/run shows only the report's lines before this heading. */
-#define TABLE_DURATIONS "Durations of each clock's reads, as pg_test_timing prints them"
+#define TABLE_DURATIONS "Durations of each clock's reads with the bracket, in pg_test_timing's format"
 
 /* Writes the version, and the start time and duration of the run. */
 void table_put_run_start(struct text *out, const struct report *report);

@@ -75,7 +75,7 @@ leave_by(enum options_exit how, const struct acpi_fadt *fadt)
 	console_open(&console);
 	serial_enable(&console.serial, SERIAL_SUMMARY);
 	if (!setjmp(over)) {
-		exit_end_run(&console, how, EXIT_PASS, false, &pager, fadt);
+		exit_end_run(&console, how, EXIT_PASS, false, false, &pager, fadt);
 		fail_msg("the run came back");
 	}
 }

@@ -219,7 +219,8 @@ TEST(the_answer_names_the_clock_its_cost_linuxs_choice_failed_clocks_and_cores)
 
 	cost(report, "tsc", 28700);
 	cost(report, "hpet_32", 999000);
-	assert_answer(report, "Use tsc: 28.7 ns a read. Linux takes it, too. No clock failed. The cores' TSCs agree within "
+	assert_answer(report, "Use tsc: 28.7 ns a read. Linux takes it, too (11.1 ns). No clock failed. The cores' "
+		      "TSCs agree within "
 		      "29 ns.");
 	assert_string_equal(report->advice.answer.clock, "tsc");
 	assert_string_equal(report->advice.answer.linux_takes, "tsc");
@@ -228,19 +229,23 @@ TEST(the_answer_names_the_clock_its_cost_linuxs_choice_failed_clocks_and_cores)
 	assert_true(report->advice.answer.within_known);
 	report->facts.machine.tsc_is_invariant = false;
 	report->facts.machine.linux_distrusts_tsc = true;
-	assert_answer(report, "Use tsc: 28.7 ns a read. Linux before 6.12 takes hpet (999 ns), newer ones tsc: CPUID reports "
+	assert_answer(report, "Use tsc: 28.7 ns a read. Linux before 6.12 takes hpet (999 ns), newer ones tsc "
+		      "(11.1 ns): CPUID reports "
 		      "no invariant TSC. No clock failed. The cores' TSCs agree within 29 ns.");
 	for (size_t i = 0; i < report->facts.core_count; i++)
 		report->facts.cores[i].facts.package =
 			(uint32_t)i / 2; /* two packages: the newer versions distrust it, too */
-	assert_answer(report, "Use tsc: 28.7 ns a read. Linux takes hpet (999 ns): CPUID reports no invariant TSC. No clock "
+	assert_answer(report, "Use tsc: 28.7 ns a read. Linux takes hpet (999 ns): CPUID reports no invariant TSC. "
+		      "No clock "
 		      "failed. The cores' TSCs agree within 29 ns.");
 	/* if only some clocks were measured, it is unknown which clock Linux uses */
 	report->facts.options.clocks.count = 1;
 	report->figures.skew.pass_count = 0;
-	assert_answer(report, "Use tsc within one core: 28.7 ns a read. No clock failed. The cores' TSCs were not compared.");
+	assert_answer(report, "Use tsc within one core: 28.7 ns a read. No clock failed. The cores' TSCs were not "
+		      "compared.");
 	report->facts.machine.cores_started = 1;
-	assert_answer(report, "Use tsc within one core: 28.7 ns a read. No clock failed. The cores' TSCs were not compared: "
+	assert_answer(report, "Use tsc within one core: 28.7 ns a read. No clock failed. The cores' TSCs were not "
+		      "compared: "
 		      "only one of 4 cores was started.");
 	report->facts.machine.cores_listed = 1;
 	report->facts.run.incomplete = true;
@@ -253,7 +258,8 @@ TEST(the_answer_says_that_the_tscs_of_only_some_cores_agree)
 
 	cost(report, "tsc", 28700);
 	report->facts.machine.cores_listed = 16;
-	assert_answer(report, "Use tsc: 28.7 ns a read. Linux takes it, too. No clock failed. The TSCs of 4 of 16 cores agree "
+	assert_answer(report, "Use tsc: 28.7 ns a read. Linux takes it, too (11.1 ns). No clock failed. The TSCs "
+		      "of 4 of 16 cores agree "
 		      "within 29 ns; the other cores were not started.");
 }
 
@@ -264,19 +270,22 @@ TEST(the_answer_refers_to_the_synchronisation_if_it_is_not_determined_whether_th
 	cost(report, "tsc", 28700);
 	cost(report, "hpet_32", 999000);
 	report->figures.skew.passes[1].summary.bound_ticks = 100000000;
-	assert_answer(report, "Use tsc within one core: 28.7 ns a read. Linux takes it on all cores. No clock failed. "
-		      "Whether the cores' TSCs agree is not determined: see their synchronisation. Run again on an idle machine.");
+	assert_answer(report, "Use tsc within one core: 28.7 ns a read. Linux takes it on all cores (11.1 ns). No "
+		      "clock failed. Whether the cores' TSCs agree is not determined: see their synchronisation. Run again on an "
+		      "idle machine.");
 	assert_false(report->advice.answer.within_known);
 	report->figures.skew.passes[1].summary.bound_ticks = UINT64_MAX;
-	assert_answer(report, "Use tsc within one core: 28.7 ns a read. Linux takes it on all cores. No clock failed. "
-		      "Whether the cores' TSCs agree is not determined: see their synchronisation. Run again on an idle machine.");
+	assert_answer(report, "Use tsc within one core: 28.7 ns a read. Linux takes it on all cores (11.1 ns). No "
+		      "clock failed. Whether the cores' TSCs agree is not determined: see their synchronisation. Run again on an "
+		      "idle machine.");
 	literal_remove_last_pass(report);
-	assert_answer(report, "Use tsc within one core: 28.7 ns a read. Linux takes it on all cores. No clock failed. "
-		      "Whether the cores' TSCs agree is not determined: see their synchronisation. Run again on an idle machine.");
+	assert_answer(report, "Use tsc within one core: 28.7 ns a read. Linux takes it on all cores (11.1 ns). No "
+		      "clock failed. Whether the cores' TSCs agree is not determined: see their synchronisation. Run again on an "
+		      "idle machine.");
 	report->facts.run.incomplete = true;
-	assert_answer(report, "Use tsc within one core: 28.7 ns a read. Linux takes it on all cores. No clock failed, but not "
-		      "everything was measured. Whether the cores' TSCs agree is not determined: see their synchronisation. "
-		      "Let the run end.");
+	assert_answer(report, "Use tsc within one core: 28.7 ns a read. Linux takes it on all cores (11.1 ns). No "
+		      "clock failed, but not everything was measured. Whether the cores' TSCs agree is not determined: see their "
+		      "synchronisation. Let the run end.");
 }
 
 /* The host disturbed one of the two passes over the cores: 50 us, where the other pass shows 29 ns. */
@@ -286,12 +295,14 @@ TEST(the_answer_counts_the_exact_one_of_two_passes)
 
 	cost(report, "tsc", 28700);
 	report->figures.skew.passes[1].summary.bound_ticks = 100000;
-	assert_answer(report, "Use tsc: 28.7 ns a read. Linux takes it, too. No clock failed. The cores' TSCs agree within "
+	assert_answer(report, "Use tsc: 28.7 ns a read. Linux takes it, too (11.1 ns). No clock failed. The cores' "
+		      "TSCs agree within "
 		      "29 ns at 3.1 s, and within 50000 ns at 21.1 s.");
 	assert_int_equal(report->advice.answer.within_ns, 29);
 	report->figures.skew.passes[1].summary.bound_ticks = report->figures.skew.passes[0].summary.bound_ticks;
 	report->figures.skew.passes[0].summary.bound_ticks = 100000;
-	assert_answer(report, "Use tsc: 28.7 ns a read. Linux takes it, too. No clock failed. The cores' TSCs agree within "
+	assert_answer(report, "Use tsc: 28.7 ns a read. Linux takes it, too (11.1 ns). No clock failed. The cores' "
+		      "TSCs agree within "
 		      "29 ns at 21.1 s, and within 50000 ns at 3.1 s.");
 }
 
@@ -303,7 +314,8 @@ TEST(the_answer_says_that_linux_takes_a_clock_that_failed)
 	cost(report, "hpet_32", 999000);
 	cost(report, "tsc", 28700);
 	rules_add_finding(report, "tsc-offset", "tsc", 3, "Core 3's TSC is off.");
-	assert_answer(report, "Use acpi_pm: 997 ns a read. Linux takes tsc (11.1 ns), although it failed. Failed: tsc. The "
+	assert_answer(report, "Use acpi_pm: 997 ns a read. Linux takes tsc (11.1 ns), although it failed. Failed: "
+		      "tsc. The "
 		      "cores' TSCs do not agree.");
 }
 
@@ -314,10 +326,12 @@ TEST(the_answer_mentions_warnings_if_no_clock_failed)
 	cost(report, "tsc", 28700);
 	cost(report, "hpet_32", 999000);
 	rules_add_finding(report, "rate-changed", "hpet", REPORT_NO_CORE, "The rate of hpet changed.");
-	assert_answer(report, "Use tsc: 28.7 ns a read. Linux takes it, too. No clock failed. There is a warning: "
+	assert_answer(report, "Use tsc: 28.7 ns a read. Linux takes it, too (11.1 ns). No clock failed. There is a "
+		      "warning: "
 		      "rate-changed. The cores' TSCs agree within 29 ns.");
 	rules_add_finding(report, "hpet-pc10", "hpet", REPORT_NO_CORE, "The limit is 8.");
-	assert_answer(report, "Use tsc: 28.7 ns a read. Linux takes it, too. No clock failed. There are 2 warnings. "
+	assert_answer(report, "Use tsc: 28.7 ns a read. Linux takes it, too (11.1 ns). No clock failed. There are "
+		      "2 warnings. "
 		      "The cores' TSCs agree within 29 ns.");
 }
 
@@ -327,13 +341,16 @@ TEST(the_answer_names_a_warning_on_the_recommended_clock_once_and_even_if_anothe
 
 	cost(report, "tsc", 28700);
 	rules_add_finding(report, "tsc-step", "tsc", REPORT_NO_CORE, "The resolution is 200 ns.");
-	assert_answer(report, "Use tsc: 28.7 ns a read; see the warning tsc-step. Linux takes it, too. No clock failed. "
+	assert_answer(report, "Use tsc: 28.7 ns a read; see the warning tsc-step. Linux takes it, too (11.1 ns). "
+		      "No clock failed. "
 		      "The cores' TSCs agree within 29 ns.");
 	rules_add_finding(report, "hpet-pc10", "hpet", REPORT_NO_CORE, "The limit is 8.");
-	assert_answer(report, "Use tsc: 28.7 ns a read; see the warning tsc-step. Linux takes it, too. No clock failed. "
+	assert_answer(report, "Use tsc: 28.7 ns a read; see the warning tsc-step. Linux takes it, too (11.1 ns). "
+		      "No clock failed. "
 		      "There are 2 warnings. The cores' TSCs agree within 29 ns.");
 	literal_find_clock(report, "acpi_pm")->monotonic.backward = 1;
-	assert_answer(report, "Use tsc: 28.7 ns a read; see the warning tsc-step. Linux takes it, too. Failed: acpi_pm. "
+	assert_answer(report, "Use tsc: 28.7 ns a read; see the warning tsc-step. Linux takes it, too (11.1 ns). "
+		      "Failed: acpi_pm. "
 		      "The cores' TSCs agree within 29 ns.");
 }
 
@@ -345,7 +362,8 @@ TEST(the_answer_names_failed_clocks_and_recommends_no_unfit_clock)
 {
 	struct report *report = literal_make_faulty_report();
 
-	assert_answer(report, "No clock is fit for timing. Linux takes tsc (10.1 ns to 15.1 ns), although it failed. Failed: "
+	assert_answer(report, "No clock is fit for timing. Linux takes tsc (10.1 ns to 15.1 ns), although it "
+		      "failed. Failed: "
 		      "tsc, acpi_pm, pit and 1 more. The cores' TSCs do not agree.");
 	assert_null(report->advice.answer.clock);
 	assert_int_equal(report->advice.answer.wrong_count, 4);
@@ -353,10 +371,12 @@ TEST(the_answer_names_failed_clocks_and_recommends_no_unfit_clock)
 	assert_false(report->advice.answer.within_known);
 	report = literal_make_clean_report();
 	literal_find_clock(report, "acpi_pm")->monotonic.backward = 1;
-	assert_answer(report, "Use tsc: 2.25 ns a read. Linux takes it, too. Failed: acpi_pm. The cores' TSCs agree "
+	assert_answer(report, "Use tsc: 2.25 ns a read. Linux takes it, too (11.1 ns). Failed: acpi_pm. The cores' "
+		      "TSCs agree "
 		      "within 29 ns.");
 	report = literal_make_empty_report();
-	assert_answer(report, "No clock was measured. Linux takes tsc. No clock failed, but not everything was measured.");
+	assert_answer(report, "No clock was measured. Linux takes tsc. No clock failed, but not everything was "
+		      "measured.");
 }
 
 static void

@@ -603,6 +603,28 @@ TEST(postgresql_reads_the_systems_clock_without_rdtscp_or_an_invariant_tsc)
 	assert_taken("Valkey 9.1", "tsc", "it reads Linux's clocksource, because the TSC is not reported as invariant.");
 }
 
+/* PostgreSQL 19 and Valkey 9.1 then pay for RDTSCP, or for the HPET of an older kernel, and not for RDTSC. */
+TEST(a_program_that_reads_linuxs_clock_pays_what_linux_pays)
+{
+	static const char *const programs[] = { "PostgreSQL 19", "Valkey 9.1" };
+
+	have_cores(2, 1, true, true);
+	report->facts.machine.tsc_is_invariant = false;
+	report->facts.machine.linux_distrusts_tsc = true;
+	have_cost("tsc", 21600);
+	have_cost("tsc_rdtscp", 44600);
+	have_cost("hpet", 262000);
+	recommend_predict_clocksources(report);
+	assert_taken(linux_systems[0], "hpet", NULL);
+	assert_taken(linux_systems[2], "tsc", NULL);
+	for (size_t i = 0; i < 2; i++) {
+		assert_taken(programs[i], "tsc", "it reads Linux's clocksource, because the TSC is not reported as "
+			     "invariant. On Linux before 6.12 that is hpet (262 ns).");
+		assert_string_equal(find_row(programs[i])->read_by, "tsc_rdtscp");
+		assert_int_equal(find_row(programs[i])->read_ps, 44600);
+	}
+}
+
 TEST(a_tsc_that_linux_distrusts_is_marked_unstable_and_the_hpet_is_next)
 {
 	have_cores(2, 2, false, false);

@@ -50,7 +50,7 @@ TEST(the_note_has_the_number_of_boots_that_reached_their_end)
 	report.facts.boots.entries[0] = (struct boots_entry){ .rule = "tsc-offset", .clock = "tsc", .core = 2, .boots = 1,
 							      .measured = true, .low = 1599000000, .high = 1599000100, .unit = "ns" };
 	boots_add_results(&report);
-	assert_string_equal(report.facts.notes[0], "This is boot 4 of 20. Up to now, 3 boots reached their end and 1 did not. "
+	assert_string_equal(report.facts.notes[0], "This is boot 4 of 20. Boots that reached their end: 3; that did not: 1. "
 			    "Verdicts: fail 1, warn 0, incomplete 0.");
 	assert_string_equal(report.facts.notes[1], "In 2 of 3 boots: tsc-offset of tsc, core 2, 1.60 s to 1.60 s.");
 	assert_int_equal(report.outcomes.boots_so_far.entries[0].low, 1599000000);
