@@ -46,7 +46,7 @@ blocks_queue_rules_or_help(struct serial *serial, const struct options *options,
 	if (!bytes)
 		return NULL;
 	text_init(&text, bytes, LIST_SIZE);
-	if (options->help)
+	if (options->prints.help)
 		options_print_help(&text, names);
 	else
 		rules_print(&text, options);

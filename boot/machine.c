@@ -1,6 +1,7 @@
 /* Reads the machine's tables, starts its cores, and measures the clocks. See machine.h. */
 #include "machine.h"
 
+#include "acpi/coreboot.h"
 #include "calibrations/calibrations.h"
 #include "checks/checks.h"
 #include "clocks/drivers.h"
@@ -26,6 +27,7 @@
  * interprets instructions was seen to take 1000 to 2000.
  */
 #define INSTRUCTION_TICKS_MAX 100
+#define HZ_PER_MHZ        UINT64_C(1000000)
 #define LOOP_INSTRUCTIONS     1000u
 #define LOOP_TRIES            5 /* the shortest loop counts, because the host may preempt this core during a loop */
 
@@ -66,6 +68,17 @@ get_mapped_memory(void *context, uint64_t address, size_t length)
 	return address && hw_is_mapped(address, length) ? (const uint8_t *)(uintptr_t)address : NULL;
 }
 
+/* The rate is in whole MHz, so that the TSC's rate may differ by less than 1 MHz. */
+static void
+add_claim_of_coreboot(const struct acpi_memory *memory, struct claims *claims)
+{
+	uint64_t mhz;
+
+	if (coreboot_find_tsc_mhz(memory, &mhz))
+		claim_set_rate(claims_add(claims, CLAIM_COREBOOT, CLAIM_OF_TSC, "coreboot's TIMESTAMP"),
+			       (struct rate){ mhz * HZ_PER_MHZ, 1 }, HZ_PER_MHZ);
+}
+
 void
 machine_read_firmware_tables(struct machine *machine, struct report *report)
 {
@@ -81,6 +94,7 @@ machine_read_firmware_tables(struct machine *machine, struct report *report)
 	acpi->madt.core_max = ACPI_CORES_MAX;
 	acpi_read_facts(&memory, firmware_find_rsdp(), acpi);
 	platform_read_rate_claims(&machine->platform, guard_run);
+	add_claim_of_coreboot(&memory, &machine->platform.claims);
 	machine->platform.unused_page = firmware_get_unused_page();
 	if (!firmware_find_rsdp() && !machine->boot.needs_acpi) {
 		acpi->problem_count = 0;
@@ -263,6 +277,14 @@ set_tsc_rate_and_deadline(void *context, struct rate hz, uint64_t deadline_ns)
 }
 
 static void
+time_firmware(void *context, struct run *run, bool is_last)
+{
+	struct machine *machine = context;
+
+	machine->boot.time_firmware(machine->boot.context, &machine->platform, run, is_last);
+}
+
+static void
 handle_phase_start(void *context, const struct run *run, const struct run_phase *phase)
 {
 	struct machine *machine = context;
@@ -324,6 +346,7 @@ prepare_machine_for_run(struct machine *machine, const struct plan *plan, struct
 		.read_signals = read_disruption_markers,
 		.set_tsc_rate = set_tsc_rate_and_deadline,
 		.set_tick_stopped = set_firmware_tick_stopped,
+		.time_firmware = machine->boot.time_firmware ? time_firmware : NULL,
 		.phase_starts = handle_phase_start,
 		.smi_count = cpu->counts_smis ? cpu_read_smi_count : NULL,
 	};

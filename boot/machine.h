@@ -36,6 +36,8 @@ struct machine_boot {
 	void (*set_cores)(void *context, enum options_cores cores);
 	bool (*is_due)(const void *context);
 	void (*save_due)(void *context);
+	/* Calls the firmware's time services, as in struct run_machine. */
+	void (*time_firmware)(void *context, const struct platform *platform, struct run *run, bool is_last);
 };
 
 struct machine {

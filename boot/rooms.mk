@@ -7,7 +7,7 @@ USES_boot/console  := boot/guard src/render/sections src/measure
 USES_boot/cores    := boot/guard drivers/smp drivers/acpi
 USES_boot          := boot/console boot/cores boot/interrupts drivers/checks drivers/timers drivers/calibrations drivers/watchdog src/run src/render/text src/render/json src/render/csv
 
-USES_boot/uefi/firmware := boot/firmware
+USES_boot/uefi/firmware := boot/firmware src/record
 USES_boot/uefi/console  := boot/uefi/firmware boot/console src/render/screen
 USES_boot/uefi/volume   := boot/uefi/firmware
 USES_boot/uefi/network  := boot/uefi/firmware src/network

@@ -18,7 +18,8 @@ USES_src/measure/skew    := src/measure
 USES_src/measure/timers  := src/measure src/analysis
 USES_src/judge/cores     := src/rules
 USES_src/judge/timers    := src/rules
-USES_src/judge           := src/judge/cores src/judge/timers
+USES_src/judge/firmware  := src/rules
+USES_src/judge           := src/judge/cores src/judge/timers src/judge/firmware
 USES_src/judge/coverage  := src/judge
 USES_src/judge/recommend := src/rules
 USES_src/render/layout   := src/report
@@ -34,6 +35,6 @@ USES_src/run             := src/measure/clocks src/measure/rates src/measure/ske
 
 ROOMS += src/base src/record src/clock src/stats src/consensus src/sync src/options src/network src/report src/rules \
          src/analysis src/measure src/measure/clocks src/measure/rates src/measure/skew src/measure/timers \
-         src/judge/cores src/judge/timers src/judge src/judge/coverage src/judge/recommend \
+         src/judge/cores src/judge/timers src/judge/firmware src/judge src/judge/coverage src/judge/recommend \
          src/render/layout src/render/cores src/render/sections src/render/text src/render/screen \
          src/render/fields src/render/json src/render/csv src/replay src/run

@@ -132,7 +132,7 @@ measure_and_report(void *argument)
 	machine_print_slow_instructions(&app->console);
 	if (!good)
 		end_without_measuring(app, error);
-	if (report->facts.options.rules || report->facts.options.help)
+	if (report->facts.options.prints.rules || report->facts.options.prints.help)
 		show_rules_or_help(app);
 	report_add_note(report,
 			"Started without UEFI: baretick sends the report only over %s. There is no boot volume, no screen, no "

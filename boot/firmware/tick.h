@@ -25,6 +25,9 @@ bool tick_pause(struct tick *tick);
  */
 bool tick_set_stopped(struct tick *tick, bool stopped);
 
+/* Returns the period of the firmware's tick in ns, or 0 if the firmware does not state it. */
+uint64_t tick_get_period_ns(void);
+
 /*
  * Returns true if a timer event's callback is called within BOUND ticks of TSC. Returns false if not, or if no event
  * can be created.

@@ -129,6 +129,13 @@ checkpoint_set_core_start_method(void *context, enum options_cores cores)
 	write_marker_file(checkpoint, checkpoint->phase->id);
 }
 
+void
+checkpoint_save_before_dangerous_call(struct checkpoint *checkpoint)
+{
+	if (checkpoint->saves)
+		save_checkpoint_now(checkpoint);
+}
+
 bool
 checkpoint_is_due(const void *context)
 {

@@ -59,6 +59,9 @@ void checkpoint_set_core_start_method(void *context, enum options_cores cores);
  */
 bool checkpoint_is_due(const void *context);
 
+/* Saves a checkpoint, if the volume accepts it, because the next call of the firmware may never return. */
+void checkpoint_save_before_dangerous_call(struct checkpoint *checkpoint);
+
 void checkpoint_save(void *context); /* saves a checkpoint; called if one is due */
 
 /* Called after the measurements. Writes the marker, and returns the folder number for the run's report. */

@@ -8,6 +8,8 @@
 #include "console/console.h"
 #include "firmware/describe.h"
 #include "guard/guard.h"
+#include "hw/hw.h"
+#include "hw/lapic.h"
 #include "machine.h"
 #include "names.h"
 #include "plan.h"
@@ -18,6 +20,7 @@
 #include "uefi/checkpoint.h"
 #include "uefi/deliver.h"
 #include "uefi/exit.h"
+#include "uefi/firmware/time_services.h"
 #include "uefi/firmware/uefi.h"
 #include "uefi/mp/mp.h"
 #include "uefi/page.h"
@@ -36,6 +39,8 @@
  * less than 60 s.
  */
 #define PATIENCE   1000
+#define PIC_MASK_PORT 0x21 /* mask register of the first PIC (Intel 8259A) */
+#define PIC_IRQ_0     1u /* bit of the PIT's interrupt */
 #define START_LINE L"Starting baretick " VERSION " (" COMMIT ")\r\n"
 #define ERROR_SIZE (OPTIONS_ERROR_SIZE + SAVE_SENTENCE_SIZE + 128)
 #define NO_MEMORY  "the firmware has too little memory for a report"
@@ -163,7 +168,7 @@ show_rules_or_help(struct application *app)
 	if (!bytes)
 		return end_without_measuring(app, NO_MEMORY, "");
 	set_firmware_watchdog(0);
-	pager_show_document(&app->pager, &app->console, app->run.report.facts.options.help ? "Options" : "Rules",
+	pager_show_document(&app->pager, &app->console, app->run.report.facts.options.prints.help ? "Options" : "Rules",
 			    bytes);
 	exit_application(app, EXIT_PASS, true);
 	release_all_resources(app);
@@ -196,6 +201,42 @@ read_options(struct application *app, char error[OPTIONS_ERROR_SIZE])
 	return settings_read(&app->machine.platform.cpu, &app->names.options, other, &app->run.report, error);
 }
 
+static void
+save_checkpoint_before_stall(void *checkpoint)
+{
+	checkpoint_save_before_dangerous_call(checkpoint);
+}
+
+/* Returns the device that interrupts for the firmware's tick. */
+static enum firmware_tick
+find_device_of_tick(const struct run *run)
+{
+	const struct report_clock *hpet = report_find_clock(&run->report, "hpet");
+	struct lapic lapic;
+
+	if (hpet && hpet->clock.firmware_ticks)
+		return FIRMWARE_TICK_HPET;
+	if (!lapic_open(&lapic) && !(lapic_read(&lapic, LAPIC_LVT_TIMER) & LAPIC_LVT_MASKED))
+		return FIRMWARE_TICK_LAPIC;
+	return hw_in8(PIC_MASK_PORT) & PIC_IRQ_0 ? FIRMWARE_TICK_UNKNOWN : FIRMWARE_TICK_PIT;
+}
+
+static void
+time_firmware(void *checkpoint, const struct platform *platform, struct run *run, bool is_last)
+{
+	const struct time_services services = {
+		.tsc = run->survey.hooks.tsc_ordered, .scale = &run->survey.scale, .record = &run->survey.record,
+		.is_quick = run->report.facts.options.profile == PROFILE_QUICK,
+		.tick = find_device_of_tick(run), .fpdt = &platform->acpi.fpdt,
+		.before_stall = save_checkpoint_before_stall, .context = checkpoint,
+	};
+
+	if (is_last)
+		time_services_measure(&services);
+	else
+		time_services_find_second(&services);
+}
+
 static EFI_STATUS
 measure_and_report(struct application *app)
 {
@@ -217,6 +258,7 @@ measure_and_report(struct application *app)
 		.set_cores = checkpoint_set_core_start_method,
 		.is_due = checkpoint_is_due,
 		.save_due = checkpoint_save,
+		.time_firmware = time_firmware,
 	};
 	machine_read_firmware_tables(machine, report);
 	timestamp_add_rate_claim(&machine->platform.claims);
@@ -228,7 +270,7 @@ measure_and_report(struct application *app)
 	machine_print_slow_instructions(&app->console);
 	if (!good)
 		return end_with_option_error(app, error);
-	if (report->facts.options.rules || report->facts.options.help)
+	if (report->facts.options.prints.rules || report->facts.options.prints.help)
 		return show_rules_or_help(app);
 	describe_machine(report, &machine->platform, &machine->smbios);
 	checkpoint_open(&app->checkpoint, report, &machine->smbios);
@@ -312,6 +354,7 @@ efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)
 	firmware_image = image;
 	firmware_system = system;
 	firmware_boot = system->BootServices;
+	firmware_start_tsc = hw_tsc();
 	/* printed before anything else: a machine that stops without this line did not stop in baretick */
 	print_on_firmware_console((CHAR16 *)START_LINE);
 	app = firmware_allocate(sizeof(*app));

@@ -64,6 +64,8 @@ read_facts_from_table(const struct acpi_memory *memory, uint64_t address, struct
 		acpi_read_dbg2(table.bytes, table.length, facts);
 	else if (acpi_has_signature(&table, "WDAT") && !facts->watchdog.found)
 		acpi_read_wdat(table.bytes, table.length, facts);
+	else if (acpi_has_signature(&table, "FPDT") && !facts->fpdt.found)
+		acpi_read_fpdt(memory, table.bytes, table.length, facts);
 	return table.bytes != NULL;
 }
 

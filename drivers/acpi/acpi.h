@@ -90,6 +90,16 @@ struct acpi_watchdog {
 	} entries[ACPI_WATCHDOG_MAX];
 };
 
+/*
+ * The basic boot record of the table that the FPDT names, in ns since the reset: ACPI 6.5, 5.2.24. 0 stands for a time
+ * that the firmware did not store.
+ */
+struct acpi_fpdt {
+	bool found;
+	/* end of the reset, start of loading and of the image of the loader, start and end of ExitBootServices */
+	uint64_t times_ns[5];
+};
+
 struct acpi_facts {
 	bool found; /* true if there is an RSDP with a valid checksum, and a root table */
 	char oem[16]; /* OEM id and OEM table id of the root table in printable ASCII, for example "BOCHS BXPC" */
@@ -104,6 +114,7 @@ struct acpi_facts {
 	uint64_t vmgenid, vmclock;
 	uint16_t serial_port; /* I/O port of a 16550 from the SPCR, otherwise from the DBG2; 0 if there is none */
 	struct acpi_watchdog watchdog;
+	struct acpi_fpdt fpdt;
 	size_t problem_count;
 	/* sentences about faults of tables; each starts with the table's name */
 	char problems[ACPI_PROBLEMS_MAX][ACPI_PROBLEM_SIZE];
@@ -148,5 +159,11 @@ bool acpi_read_dbg2(const uint8_t *table, size_t length, struct acpi_facts *fact
 
 /* Returns false, and adds a problem, if the table is invalid or has more than ACPI_WATCHDOG_MAX entries. */
 bool acpi_read_wdat(const uint8_t *table, size_t length, struct acpi_facts *facts);
+
+/*
+ * Reads the boot record that the FPDT names, from MEMORY. Returns true if the table is valid, even if it names no
+ * record.
+ */
+bool acpi_read_fpdt(const struct acpi_memory *memory, const uint8_t *table, size_t length, struct acpi_facts *facts);
 
 #endif

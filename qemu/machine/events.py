@@ -9,7 +9,7 @@ import os
 import time
 
 # The same list as run_phases in src/run/run.c. If a phase occurs more than once, an event refers to the phase's first start.
-PHASES = ("prepare", "rates", "latency", "start-cores", "facts", "skew", "cores", "contended", "warps", "interference",
+PHASES = ("prepare", "rates", "latency", "firmware", "start-cores", "facts", "skew", "cores", "contended", "warps", "interference",
           "series", "timers", "stop-cores", "rates-again", "checks", "calibrations")
 ANSWER_S = 30.0   # time limit for the answer to a command
 WORK_S = 60.0     # time limit for a job that a command starts; a busy host needed only a small part of either limit

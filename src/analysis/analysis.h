@@ -74,4 +74,7 @@ struct timer_tick analysis_calculate_timer_tick(const struct record_timer *timer
  */
 void analysis_calculate_calibrations(const void *record, size_t size, struct report *report);
 
+/* The firmware's time services: fills report->figures.firmware. There are no rows if the run had no UEFI. */
+void analysis_calculate_firmware(const void *record, size_t size, struct report *report);
+
 #endif

@@ -64,6 +64,12 @@ is_from_hypervisor(const struct claim *claim)
 	return claim->source == CLAIM_KHZ_LEAF || claim->source == CLAIM_HYPERV || claim->source == CLAIM_XEN;
 }
 
+bool
+claim_is_only_compared(const struct claim *claim)
+{
+	return claim->source == CLAIM_CPU_NAME || claim->source == CLAIM_COREBOOT;
+}
+
 const struct claim *
 claims_find_first_tsc_rate(const struct claims *claims)
 {
@@ -72,7 +78,7 @@ claims_find_first_tsc_rate(const struct claims *claims)
 	for (size_t i = 0; i < claims->count; i++) {
 		const struct claim *claim = &claims->rows[i];
 
-		if (claim->clock != CLAIM_OF_TSC || !claim->hz.den || claim->source == CLAIM_CPU_NAME)
+		if (claim->clock != CLAIM_OF_TSC || !claim->hz.den || claim_is_only_compared(claim))
 			continue;
 		if (!first || (is_from_hypervisor(claim) && !is_from_hypervisor(first)))
 			first = claim;

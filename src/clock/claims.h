@@ -40,6 +40,7 @@ enum claim_source {
 	CLAIM_VMCLOCK,        /* period of the TSC in the memory page of vmclock, an ACPI device */
 	CLAIM_HYPERV_PAGE,    /* scale in Hyper-V's reference TSC page */
 	CLAIM_CPU_NAME,       /* the CPU's name, for example "... @ 3.10GHz", which some programs parse */
+	CLAIM_COREBOOT,       /* coreboot's table of time stamps, which states whole MHz */
 };
 
 enum claim_clock { CLAIM_OF_TSC, CLAIM_OF_LAPIC, CLAIM_OF_CRYSTAL };
@@ -83,6 +84,9 @@ void claim_set_rate(struct claim *claim, struct rate hz, uint64_t within_hz);
 
 /* Sets the reason why CLAIM has no rate. */
 void claim_set_refusal(struct claim *claim, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Returns true if CLAIM is only compared, and never used as a rate: the CPU's name and coreboot's table. */
+bool claim_is_only_compared(const struct claim *claim);
 
 /*
  * Returns the claim whose rate is used for the TSC until the TSC has been compared with other clocks. Returns NULL if

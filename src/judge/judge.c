@@ -4,6 +4,7 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "judge/cores/judge_cores.h"
+#include "judge/firmware/judge_firmware.h"
 #include "judge/timers/judge_timers.h"
 
 #define NS_PER_MS UINT64_C(1000000)
@@ -137,6 +138,7 @@ judge_report(struct report *report)
 		judge_rates(report);
 	judge_add_claim_findings(report);
 	judge_timer_tests(report);
+	judge_firmware_times(report);
 	judge_add_behaviour_findings(report);
 	judge_offsets_and_warps(report);
 	judge_summarize_synchrony(report);

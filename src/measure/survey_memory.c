@@ -59,6 +59,7 @@ survey_max_record_bytes(size_t cores, enum pair_schedule widest, size_t rows)
 	       record_entry_size_bytes(RECORD_CALIBRATION, SURVEY_CALIBRATION_BATCH) +
 	       (size_t)CALIBRATION_LOOPS * SURVEY_CALIBRATION_READ *
 		       record_entry_size_bytes(RECORD_LOOP, CALIBRATION_READINGS) +
+	       FIRMWARE_ENTRIES * record_entry_size_bytes(RECORD_FIRMWARE, FIRMWARE_ITEMS_MAX) +
 	       CLAIMS_RAW_MAX * record_entry_size_bytes(RECORD_STATED, 0) + facts_max_bytes(cores, rows);
 }
 

@@ -57,6 +57,10 @@ struct options_saving {
 	uint32_t boots;       /* number of boots in the series that the boot volume counts; 0 if there is no series */
 };
 
+struct options_prints { /* true if only the rule catalogue, or only the options, are printed */
+	bool rules, help;
+};
+
 struct options {
 	uint64_t duration_ns; /* duration of each long measurement, 10 ms to 24 h; 0 if the profile sets it */
 	struct options_clock_list clocks;
@@ -70,6 +74,7 @@ struct options {
 	bool identity;        /* true if the report may contain serial numbers */
 	enum options_irq irq; /* which timers' interrupts are tested */
 	bool pic;             /* true if the user wants to test interrupts through the PICs */
+	bool efi_off;         /* true if the time services of UEFI's firmware are not called */
 	char label[OPTIONS_LABEL_SIZE]; /* name of this machine or run in printable ASCII, or "" */
 	/*
 	 * maximum duration of the whole run, 10 ms to 24 h; 0 means that it is calculated from the planned duration
@@ -80,8 +85,7 @@ struct options {
 	uint64_t interval_ns; /* duration of a row in the series of a soak, 1 s to 24 h */
 	/* shortest gap (time in which a core does not execute baretick) that is counted, 1 us to 1 s */
 	uint64_t gap_ns;
-	bool rules;           /* true if only the rule catalogue is printed */
-	bool help;            /* true if only the options are printed */
+	struct options_prints prints;
 	size_t limit_count;
 	struct options_limit limits[OPTIONS_LIMITS_MAX];
 };

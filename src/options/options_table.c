@@ -37,6 +37,7 @@ static const char *const irq_words[] = {
 };
 static const char *const save_words[] = { "off", "auto", NULL };
 static const char *const switch_words[] = { "off", "on", NULL };
+static const char *const efi_words[] = { "on", "off", NULL }; /* the index is efi_off */
 static const char *const deadline_words[] = { "auto", NULL };
 
 const struct option options_table[] = {
@@ -87,6 +88,8 @@ const struct option options_table[] = {
 	{ "pic", OPTION_WORDS, switch_words, FIELD(pic), .sample = "pic=on", .preset = "off",
 	  .meaning = "Whether PIT and RTC are also tested through the two PICs. The PICs then stay masked and keep "
 		     "baretick's vectors." },
+	{ "efi", OPTION_WORDS, efi_words, FIELD(efi_off), .sample = "efi=off", .preset = "on",
+	  .meaning = "Whether the firmware's own time is tested: its delays, timer events, time of day and counters." },
 	{ "deadline", OPTION_TIME, deadline_words, .value = FIELD(deadline_ns),
 	  .min = 10 * OPTIONS_NS_PER_MS, .max = 24 * OPTIONS_NS_PER_H, .sample = "deadline=10m",
 	  .preset = "auto: three times the planned time plus a minute",
@@ -103,9 +106,9 @@ const struct option options_table[] = {
 	  .min = OPTIONS_NS_PER_S, .max = 24 * OPTIONS_NS_PER_H, .sample = "interval=10s", .preset = "1m",
 	  .meaning = "The duration of each row in a soak's series. After 1440 rows, all rows are merged in pairs, "
 		     "and new rows last twice as long." },
-	{ "rules", OPTION_FLAG, .value = FIELD(rules), .sample = "rules",
+	{ "rules", OPTION_FLAG, .value = FIELD(prints.rules), .sample = "rules",
 	  .meaning = "Prints the rules with their limits and measures nothing." },
-	{ "help", OPTION_FLAG, .value = FIELD(help), .sample = "help",
+	{ "help", OPTION_FLAG, .value = FIELD(prints.help), .sample = "help",
 	  .meaning = "Prints this list and measures nothing." },
 	/* 10^18, because the limit of a finding is stored as an int64_t */
 	{ "limit.RULE", OPTION_LIMIT, .max = UINT64_C(1000000000000000000),

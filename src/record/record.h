@@ -53,7 +53,8 @@
 	ROW(RECORD_STATED, 17, stated, none)                 \
 	ROW(RECORD_LOOP, 18, loop, taken)                    \
 	ROW(RECORD_FACTS, 19, facts, taken)                  \
-	ROW(RECORD_PASS, 20, pass, members)
+	ROW(RECORD_PASS, 20, pass, members)                  \
+	ROW(RECORD_FIRMWARE, 21, firmware, called)
 
 #define RECORD_KIND_NUMBER(kind, number, entry, item) kind = number,
 enum record_kind { RECORD_KIND_TABLE(RECORD_KIND_NUMBER) };
@@ -442,6 +443,33 @@ struct record_step {
 	uint64_t more;
 } __attribute__((packed));
 
+/*
+ * kind FIRMWARE: calls of a service of the firmware. The items are struct record_called. An entry without items states
+ * that the calls began. A service may have several entries.
+ */
+struct record_firmware {
+	uint16_t service; /* a value of enum firmware_service (clock/firmware_time.h) */
+	uint16_t tick;    /* a value of enum firmware_tick; only for the two kinds of timers */
+	uint32_t wanted;  /* number of requested calls or events */
+	uint64_t asked_ns; /* requested time or period; 0 for other services */
+	/*
+	 * The value that the firmware states. Timers: the period of the tick in ns, or 0. GetTime: the accuracy in
+	 * 10^-6 ppm. Time stamps: the rate in Hz. CPU timer: the period in fs.
+	 */
+	uint64_t stated;
+	/* GetTime: resolution in Hz. Time stamps: the largest value, after which the counter continues at 0. */
+	uint64_t range;
+} __attribute__((packed));
+
+/*
+ * Item of a FIRMWARE: a call or an event. BEGIN and END are the TSC before and after a call. If a reading of GetTime
+ * differs from the one before it, BEGIN is the TSC before that earlier reading. For an event, BEGIN is the last TSC
+ * reading before it, END the TSC in its callback (0 if it did not come), and VALUE the TSC before SetTimer().
+ */
+struct record_called {
+	uint64_t begin, end, value;
+} __attribute__((packed));
+
 struct record_end { /* kind END: the last entry */
 	uint64_t entries; /* number of entries before the entry END */
 	uint64_t dropped; /* number of entries that were omitted because there was no space */
@@ -451,7 +479,7 @@ struct record_kind_row { /* Sizes in bytes; both are 0 if there is no kind with 
 	uint8_t fixed_bytes, item_bytes; /* size of an entry's struct, and of an item; ITEM_BYTES is 0 without items */
 };
 
-#define RECORD_KINDS (RECORD_PASS + 1)
+#define RECORD_KINDS (RECORD_FIRMWARE + 1)
 extern const struct record_kind_row record_kinds[RECORD_KINDS];
 
 struct record { /* State of the writer. */

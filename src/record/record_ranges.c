@@ -44,5 +44,6 @@ const struct record_range record_ranges[] = {
 	ITEM(RECORD_STEP, record_compared, implied.value, RECORD_MICROHZ_MAX)
 	ITEM(RECORD_STEP, record_compared, implied.low, RECORD_MICROHZ_MAX)
 	ITEM(RECORD_STEP, record_compared, implied.high, RECORD_MICROHZ_MAX)
+	ENTRY(RECORD_FIRMWARE, record_firmware, asked_ns, RECORD_NS_MAX)
 	{ 0 },
 };

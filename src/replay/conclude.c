@@ -26,6 +26,7 @@ replay_calculate_results(struct report *report, void *record, size_t length, uin
 	analysis_calculate_offsets(record, length, report);
 	analysis_calculate_timers(record, length, report);
 	analysis_calculate_calibrations(record, length, report);
+	analysis_calculate_firmware(record, length, report);
 	judge_report(report);
 	coverage_list_other_rules(report);
 	recommend_clocks(report);

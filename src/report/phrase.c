@@ -5,6 +5,7 @@
 #include "base/text.h"
 
 #define NS_PER_MS 1000000
+#define NS_PER_S  1000000000
 #define NS_DIGITS 9 /* a nanosecond is the ninth decimal of a second */
 #define DIGITS_OF_UNIT 3
 #define ROUNDED_RANGE_NS NS_PER_MS /* bounds of at least this many ns are rounded */
@@ -55,6 +56,16 @@ phrase_duration_ps(const struct report *report, int64_t ps)
 	if (!report->figures.tsc.den)
 		return phrase("%lu ticks", scale_mul_div_nearest((uint64_t)ps, 1, PS_PER_TICK));
 	return phrase("%s", number_from_ps((uint64_t)ps).text);
+}
+
+struct phrase
+phrase_firmware_second(const struct interval_ppb *second)
+{
+	int64_t low_ns = second->low + NS_PER_S;
+
+	if (second->high >= FIRMWARE_PPB_MAX)
+		return phrase("at least %s", number_from_ns((uint64_t)low_ns).text);
+	return phrase_duration_range(low_ns > 0 ? (uint64_t)low_ns : 0, (uint64_t)(second->high + NS_PER_S));
 }
 
 struct phrase

@@ -37,6 +37,9 @@ struct phrase phrase_duration(int64_t value_ns, int64_t low_ns, int64_t high_ns)
  */
 struct phrase phrase_duration_range(uint64_t low_ns, uint64_t high_ns);
 
+/* Returns the length of a firmware's second, from its excess over a second, as "0.998 to 1.003 s". */
+struct phrase phrase_firmware_second(const struct interval_ppb *second);
+
 /*
  * Returns the cost of a read by the method of the row ID as "13.9 ns", or "13.9 ns to 45.2 ns" if it differs between
  * cores. The unit is ticks if the TSC's rate is not known. The cost must be known.

@@ -122,6 +122,41 @@ report_add_claim(struct report *report, const struct claim *claim)
 									       .outcome = OUTCOME_NOT_CHECKED };
 }
 
+static const struct {
+	const char *id, *name;
+} firmware_services[FIRMWARE_SERVICES] = {
+	[FIRMWARE_STALL] = { "efi_stall", "Stall()" },
+	[FIRMWARE_RELATIVE] = { "efi_timer", "timer event" },
+	[FIRMWARE_PERIODIC] = { "efi_timer", "timer tick" },
+	[FIRMWARE_TIME] = { "efi_time", "GetTime()" },
+	[FIRMWARE_STAMP] = { "efi_stamp", "EFI_TIMESTAMP_PROTOCOL" },
+	[FIRMWARE_COUNTER] = { "efi_counter", "GetNextMonotonicCount()" },
+	[FIRMWARE_CPU] = { "efi_cpu", "GetTimerValue()" },
+	[FIRMWARE_FPDT] = { "fpdt", "table FPDT" },
+};
+
+const char *
+report_firmware_id(enum firmware_service service)
+{
+	return firmware_services[service].id;
+}
+
+const char *
+report_firmware_name(enum firmware_service service)
+{
+	return firmware_services[service].name;
+}
+
+const char *
+report_firmware_tick(enum firmware_tick tick)
+{
+	static const char *const devices[FIRMWARE_TICKS] = {
+		[FIRMWARE_TICK_HPET] = "hpet", [FIRMWARE_TICK_LAPIC] = "lapic", [FIRMWARE_TICK_PIT] = "pit",
+	};
+
+	return devices[tick];
+}
+
 const char *
 report_claim_clock_id(const struct claim *claim)
 {

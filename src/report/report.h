@@ -19,6 +19,7 @@
 #include "clock/claims.h"
 #include "clock/clock.h"
 #include "clock/core_facts.h"
+#include "clock/firmware_time.h"
 #include "clock/paravirtual.h"
 #include "clock/signals.h"
 #include "consensus/discontinuity.h"
@@ -48,6 +49,7 @@
 #define REPORT_TAKEN_MAX    8
 /* maximum number of programs that use the same stated rate: Linux, FreeBSD, EDK II, PostgreSQL */
 #define REPORT_CLAIM_USERS   4
+#define REPORT_FIRMWARE_MAX  16 /* maximum number of rows on the firmware's time services */
 #define REPORT_PASSES       3 /* maximum number of measurement passes over the pairs of cores */
 
 enum verdict { VERDICT_PASS, VERDICT_WARN, VERDICT_FAIL, VERDICT_INCOMPLETE, VERDICT_ABSENT };
@@ -523,6 +525,27 @@ struct report_interval { /* Results of one timer test: an interrupt source that 
 	bool scattered;
 };
 
+/* A time service of UEFI's firmware, called with one requested time. See struct record_firmware. */
+struct report_firmware {
+	enum firmware_service service;
+	enum firmware_tick tick; /* only for timers */
+	uint64_t asked_ns; /* requested time or period; 0 if the service has none */
+	uint64_t stated, range; /* as in struct record_firmware */
+	uint64_t count;    /* number of calls that returned, or of events that came */
+	uint64_t missing;  /* number of events that did not come, or 1 if a call had not returned */
+	uint64_t back;     /* number of readings below the reading before */
+	/*
+	 * Shortest and longest time from a request to its return or event. A periodic timer's request counts from the
+	 * previous deadline.
+	 */
+	uint64_t least_ns, most_ns;
+	uint64_t first_ns; /* duration of the first call */
+	/* excess of a firmware's second over a second; unknown if it was not measured */
+	struct interval_ppb second;
+	/* FPDT: start of baretick in ns since the reset by the table, and by the TSC */
+	uint64_t start_ns, tsc_ns;
+};
+
 struct report_claim { /* A rate that the machine states (a claim), compared with the measured rate. */
 	struct claim claim;
 	/* The judge sets the following fields. Until then, all of them are unknown or 0. */
@@ -758,6 +781,8 @@ struct figures {
 	struct report_rate rates[REPORT_RATES_MAX];
 	struct report_skew skew;
 	struct report_interference interference;
+	size_t firmware_count; /* 0 without UEFI */
+	struct report_firmware firmware[REPORT_FIRMWARE_MAX];
 	/* number of discontinuities in the array, and number of further ones, which did not fit into it */
 	size_t discontinuity_count, discontinuities_lost;
 	struct report_discontinuity discontinuities[REPORT_DISCONTINUITIES_MAX];
@@ -956,6 +981,15 @@ struct offset report_get_core_offset(const struct report_pass *pass, const struc
 
 /* Adds CLAIM to the report, unless there is no space. */
 void report_add_claim(struct report *report, const struct claim *claim);
+
+/*
+ * Return the id of a time service of the firmware, which rows of rules have instead of a clock ("efi_stall"), and its
+ * name for a sentence that starts with "The firmware's" ("Stall()").
+ */
+const char *report_firmware_id(enum firmware_service service);
+const char *report_firmware_name(enum firmware_service service);
+/* Returns "hpet", "lapic" or "pit", or NULL if the device of the firmware's tick is not known. */
+const char *report_firmware_tick(enum firmware_tick tick);
 
 /* Returns "tsc", "lapic" or "crystal". */
 const char *report_claim_clock_id(const struct claim *claim);

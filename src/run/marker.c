@@ -134,6 +134,10 @@ marker_make_options_safer(const struct marker *found, struct report *report)
 		report->facts.options.irq = IRQ_OFF;
 		report_add_note(report, "Therefore this run tests no timer interrupts (irq=off); the next one will.");
 	}
+	if (unfinished && text_equal(found->phase, MARKER_FIRMWARE)) {
+		report->facts.options.efi_off = true;
+		report_add_note(report, "Therefore this run does not test the firmware's time (efi=off); the next one will.");
+	}
 	if (unfinished && found->cores != CORES_OFF && found->cores >= least)
 		least = found->cores + 1;
 	if (options->cores.given || options->cores.method >= least)

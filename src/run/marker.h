@@ -17,6 +17,9 @@
 /* the phase that tests timer interrupts, in which baretick has control of interrupts instead of the firmware */
 #define MARKER_TIMERS     "timers"
 
+/* the phase that calls the firmware's time services; its Stall() may never return */
+#define MARKER_FIRMWARE   "firmware"
+
 struct marker {
 	/* the phase that was started last, from run_phases[]; "" if the run was completed */
 	char phase[MARKER_PHASE_SIZE];

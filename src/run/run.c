@@ -61,10 +61,24 @@ set_deadline(struct run *run)
 }
 
 static void
+time_firmware(struct run *run, bool is_last)
+{
+	if (run->machine->time_firmware && !run->report.facts.options.efi_off && !run->survey.tsc.is_stopped)
+		run->machine->time_firmware(run->machine->context, run, is_last);
+}
+
+static void
+finish_timing_firmware(struct run *run)
+{
+	time_firmware(run, true);
+}
+
+static void
 prepare_measurements(struct run *run)
 {
 	survey_warm_up_and_estimate_tsc_rate(&run->survey);
 	set_deadline(run);
+	time_firmware(run, false);
 }
 
 static void
@@ -259,6 +273,7 @@ const struct run_phase run_phases[] = {
 	{ .id = "prepare", .execute = prepare_measurements, .part = SURVEY_RATES, .repeatable = true },
 	{ .id = "rates", .execute = measure_rates, .part = SURVEY_RATES, .repeatable = true },
 	{ .id = "latency", .measure = survey_measure_latencies_on_boot_core, .part = SURVEY_LATENCIES },
+	{ .id = MARKER_FIRMWARE, .execute = finish_timing_firmware, .part = SURVEY_LATENCIES, .with_firmware = true },
 	{ .id = "start-cores", .execute = start_cores, .part = SURVEY_PAIRS, .with_cores = true },
 	{ .id = "facts", .measure = survey_read_core_facts, .part = SURVEY_PAIRS, .with_cores = true },
 	{ .id = "skew", .measure = survey_measure_offsets, .part = SURVEY_PAIRS, .with_cores = true },
@@ -347,6 +362,8 @@ run_all_phases(struct run *run)
 	const struct run_machine *machine = run->machine;
 
 	for (const struct run_phase *phase = run_phases; phase->id; phase++) {
+		if (phase->with_firmware && (!machine->time_firmware || run->report.facts.options.efi_off))
+			continue;
 		run_start_or_stop_firmware_tick(run, true);
 		if (machine->phase_starts)
 			machine->phase_starts(machine->context, run, phase);

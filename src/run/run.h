@@ -66,6 +66,11 @@ struct run_machine {
 	 * cannot stop its tick.
 	 */
 	bool (*set_tick_stopped)(void *context, bool stopped);
+	/*
+	 * Calls the firmware's time services, and appends the readings to the run's record. It is called twice: IS_LAST
+	 * is false once the TSC's rate is roughly known, and true before the cores are started. NULL without UEFI.
+	 */
+	void (*time_firmware)(void *context, struct run *run, bool is_last);
 	/* Called at the start of each phase, when the results of the earlier phases are complete. May be NULL. */
 	void (*phase_starts)(void *context, const struct run *run, const struct run_phase *phase);
 	/*
@@ -160,6 +165,8 @@ struct run_phase {
 	void (*measure)(struct survey *survey); /* the phase calls either MEASURE or EXECUTE; the other is NULL */
 	void (*execute)(struct run *run);
 	enum survey_part part; /* The phase belongs to this part of the plan. The parts are in the order of the phases. */
+	/* true if the phase tests the firmware's time; it is left out without UEFI and with efi=off */
+	bool with_firmware;
 	bool with_cores;   /* true if other cores run in this phase, or are started in it */
 	/* true if the phase may run again after an exception, because it removes its earlier results at its start */
 	bool repeatable;

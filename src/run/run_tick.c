@@ -12,13 +12,14 @@ run_find_firmware_tick(struct run *run)
 }
 
 /*
- * Returns true if the firmware needs its tick in PHASE. The firmware needs the tick to start or stop cores. With
- * cores=mp it also needs the tick to run a job on another core.
+ * Returns true if the firmware needs its tick in PHASE. The firmware needs the tick for its timer events, and to start
+ * or stop cores. With cores=mp it also needs the tick to run a job on another core.
  */
 bool
 run_does_phase_need_firmware_tick(const struct run *run, const struct run_phase *phase)
 {
-	return phase->with_cores && (phase->execute || run->report.facts.options.cores.method == CORES_MP);
+	return phase->with_firmware ||
+	       (phase->with_cores && (phase->execute || run->report.facts.options.cores.method == CORES_MP));
 }
 
 /*

@@ -130,4 +130,4 @@ def check_csv(json_data, csv_data):
         found.pop(("", "", words), None)
     assert {row[1] for row in found.values()} <= {"", "%", "ns", "ms", "us", "ppm", "ppb", "Hz", "ticks", "bits", "reads", "steps", "runs",
                                                   "stalls", "cores", "pairs", "warps", "gaps", "SMIs", "rules",
-                                                  "periods", "deadlines", "interrupts"}
+                                                  "periods", "deadlines", "interrupts", "readings"}

@@ -188,6 +188,7 @@ bench_open(struct bench *bench, size_t cores)
 		.checks = device_checks,
 		.platform = &bench->platform,
 		.claims = &bench->platform.claims,
+		.time_firmware = bench->time_firmware,
 		.timers = timer_drivers,
 		.window = sim.interrupts.plugged ? sim_interrupts_make_window() : (struct timer_window){ .slot = NULL },
 		.hooks = {

@@ -116,6 +116,7 @@ run_image_with_ticking(EFI_HANDLE image, EFI_SYSTEM_TABLE *system, entry *real)
 	size_t length = 0;
 
 	skew_set_cpuid_leaves();
+	skew_break_firmware_time(system);
 	if (!fw_cfg_read_file(ITEM, word, sizeof(word), &length))
 		return real(image, system);
 	boot->LocateProtocol(&guid_timer_arch, NULL, (VOID **)&timer);

@@ -6,6 +6,7 @@
 EFI_HANDLE firmware_image;
 EFI_SYSTEM_TABLE *firmware_system;
 EFI_BOOT_SERVICES *firmware_boot;
+uint64_t firmware_start_tsc;
 
 const EFI_GUID guid_loaded_image = LOADED_IMAGE_PROTOCOL;
 const EFI_GUID guid_file_system = SIMPLE_FILE_SYSTEM_PROTOCOL;

@@ -55,6 +55,15 @@ tick_set_stopped(struct tick *tick, bool stopped)
 	return true;
 }
 
+uint64_t
+tick_get_period_ns(void)
+{
+	struct timer_arch *timer = firmware_find_protocol(NULL, &guid_timer_arch);
+	UINT64 period_100ns = 0;
+
+	return timer && !EFI_ERROR(timer->get_period(timer, &period_100ns)) ? period_100ns * 100 : 0;
+}
+
 static VOID EFIAPI
 increment_callback_count(EFI_EVENT event, VOID *context)
 {

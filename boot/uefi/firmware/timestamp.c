@@ -3,17 +3,7 @@
 
 #include "hw/hw.h"
 
-struct timestamp_properties {
-	UINT64 frequency_hz;
-	UINT64 end_value;
-};
-
-struct timestamp_protocol {
-	UINT64 (EFIAPI *get_timestamp)(VOID);
-	EFI_STATUS (EFIAPI *get_properties)(struct timestamp_properties *properties);
-};
-
-static const EFI_GUID guid_timestamp = { 0xafbfde41, 0x2e6e, 0x4262,
+const EFI_GUID guid_timestamp = { 0xafbfde41, 0x2e6e, 0x4262,
 	{ 0xba, 0x65, 0x62, 0xb9, 0x23, 0x6e, 0x54, 0x95 } };
 
 void

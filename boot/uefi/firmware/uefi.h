@@ -16,6 +16,7 @@
 extern EFI_HANDLE firmware_image;
 extern EFI_SYSTEM_TABLE *firmware_system;
 extern EFI_BOOT_SERVICES *firmware_boot;
+extern uint64_t firmware_start_tsc; /* TSC at the start of efi_main */
 
 /*
  * Returns the interface GUID of HANDLE, or NULL if HANDLE lacks it. If HANDLE is NULL, uses the first handle that has
@@ -63,6 +64,19 @@ bool firmware_set_wake_up_time(void);
  * if the firmware did not load the header.
  */
 uint32_t image_read_checksum(void);
+
+/* EFI_TIMESTAMP_PROTOCOL (UEFI 2.10, 39.2), which GNU-EFI lacks */
+struct timestamp_properties {
+	UINT64 frequency_hz;
+	UINT64 end_value;
+};
+
+struct timestamp_protocol {
+	UINT64 (EFIAPI *get_timestamp)(VOID);
+	EFI_STATUS (EFIAPI *get_properties)(struct timestamp_properties *properties);
+};
+
+extern const EFI_GUID guid_timestamp;
 
 #define TIMESTAMP_WITHIN_HZ 1000u /* tolerance of the rate; firmware may calculate it from whole kHz */
 

@@ -3,6 +3,7 @@
 
 #include "render/cores/table_cores.h"
 #include "render/sections/table_sections.h"
+#include "render/text/table_firmware.h"
 
 void
 table_render(struct text *out, const struct report *report)
@@ -33,6 +34,7 @@ table_render(struct text *out, const struct report *report)
 	table_put_skew_section(out, report);
 	table_put_behaviours(out, report);
 	table_put_calibrations(out, report);
+	table_put_firmware_times(out, report);
 	table_put_database_timing_cost(out, report);
 	table_put_phases(out, report);
 	table_put_durations(out, report);

@@ -227,6 +227,49 @@ become_a_soak(struct bench *bench)
 	bench->duration_ns = 300000000;
 }
 
+/* The calls of a firmware's Stall(), and its GetNextMonotonicCount(). */
+static struct {
+	uint64_t permille; /* the firmware's second in 1/1000 s */
+	uint64_t late_ns, early_ns; /* lateness and earliness of Stall() */
+	bool goes_back;
+} firmware;
+
+static void
+put_calls(struct run *run, enum firmware_service service, uint64_t asked_ns, const struct record_called *items,
+	  size_t count)
+{
+	const struct record_firmware fixed = { .service = (uint16_t)service, .asked_ns = asked_ns };
+
+	record_put(&run->survey.record, RECORD_FIRMWARE, &fixed, items, count);
+}
+
+static void
+time_firmware(void *context, struct run *run, bool is_last)
+{
+	(void)context;
+	for (uint64_t ns = 100000; is_last && ns <= 1000000; ns *= 10) {
+		uint64_t taken_ns = ns * firmware.permille / 1000 + firmware.late_ns - firmware.early_ns;
+		uint64_t taken = scale_ns_to_ticks(&run->survey.scale, taken_ns), tsc = hw_tsc();
+		struct record_called items[4];
+
+		for (size_t i = 0; i < 4; i++)
+			items[i] = (struct record_called){ tsc, tsc + taken, 0 };
+		put_calls(run, FIRMWARE_STALL, ns, items, 4);
+	}
+	if (is_last)
+		put_calls(run, FIRMWARE_COUNTER, 0,
+			  (const struct record_called[]){ { 1, 2, 10 }, { 3, 4, firmware.goes_back ? 9 : 11 } }, 2);
+}
+
+static void
+have_firmware(struct bench *bench)
+{
+	bench->time_firmware = time_firmware;
+	firmware.permille = 1000;
+	firmware.late_ns = firmware.early_ns = 0;
+	firmware.goes_back = false;
+}
+
 static const struct machine
 	plain = { "one core", 1, NULL, NULL },
 	few_clocks = { "no PIT or RTC, no claim for the TSC", 1, claim_no_tsc_rate_and_have_two_clocks, NULL },
@@ -234,6 +277,7 @@ static const struct machine
 	rolling = { "HPET near its rollover", 1, NULL, come_to_the_rollover },
 	wide_pm = { "PM timer of 32 bits", 1, have_32_bits, come_to_bit_24 },
 	told = { "HPET table read", 1, read_good_table, NULL },
+	told_by_firmware = { "firmware with time services", 1, have_firmware, NULL },
 	guest = { "guest, preempted for 7 ms", 1, be_a_busy_guest, NULL },
 	ticking = { "timers that interrupt", 1, plug_timers_in, NULL },
 	kvms = { "guest with KVM's page", 1, have_kvms_page, NULL },
@@ -248,7 +292,7 @@ static const struct machine
 
 static const struct machine *const machines[] = {
 	&plain, &few_clocks, &mobile, &rolling, &wide_pm, &told, &guest, &ticking, &kvms, &lenient, &hyper_vs, &kvms_cores,
-	&stoppable,
+	&stoppable, &told_by_firmware,
 	&soaked, &crowd, &three, &several,
 };
 
@@ -296,6 +340,11 @@ only_the_tsc(struct bench *bench)
 	bench->platform.acpi.hpet.found = false;
 	sim.pm.absent = sim.pit.absent = sim.pit.port_61_absent = sim.rtc.absent = true;
 }
+
+FAULT(stall_a_fifth_too_long, firmware.permille = 1200)
+FAULT(stall_20_us_early, firmware.early_ns = 20000)
+FAULT(stall_55_ms_late, firmware.late_ns = 55000000)
+FAULT(count_goes_back, firmware.goes_back = true)
 
 FAULT(hpet_1000_ppm_fast, sim_counter_speed_up(&sim.hpet.counter, 1000))
 FAULT(hpet_90_ppm_fast, sim_counter_speed_up(&sim.hpet.counter, 90))
@@ -492,6 +541,13 @@ static const struct ailment faults[] = {
 	{ "irq-late", "lapic", "its interrupts are 50 to 150 us late", &ticking, FROM_THE_START, lapic_100_us_late },
 	{ "hpet-stale", "hpet0", "it interrupts when it is enabled behind its deadline", &ticking, FROM_THE_START,
 	  comparator_is_stale },
+	{ "efi-rate", "efi_stall", "the firmware's second lasts 1.2 s", &told_by_firmware, FROM_THE_START,
+	  stall_a_fifth_too_long },
+	{ "efi-short", "efi_stall", "Stall() returns 20 us early", &told_by_firmware, FROM_THE_START,
+	  stall_20_us_early },
+	{ "efi-late", "efi_stall", "Stall() returns 55 ms late", &told_by_firmware, FROM_THE_START, stall_55_ms_late },
+	{ "efi-back", "efi_counter", "a count of the firmware goes back", &told_by_firmware, FROM_THE_START,
+	  count_goes_back },
 	{ "pv-warp", "kvmclock", "one core's page 50 us behind", &kvms_cores, FROM_THE_START, page_of_one_core_behind },
 	{ "pv-rate", "kvmclock", "KVM's page 2000 ppm fast", &kvms, FROM_THE_START, page_2000_ppm_fast },
 	{ "pv-claim", "kvmclock", "KVM's page takes the TSC for 300 ppm slower", &lenient, FROM_THE_START, page_300_ppm_fast },

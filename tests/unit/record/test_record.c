@@ -141,7 +141,7 @@ TEST(the_structs_of_entries_and_items_have_no_padding)
 		[RECORD_INTERRUPTS] = { 66, 16 }, [RECORD_WATCH] = { 84, 8 }, [RECORD_GAP] = { 20, 0 },
 		[RECORD_END] = { 16, 0 }, [RECORD_TIMER] = { 96, 0 }, [RECORD_CALIBRATION] = { 40, 12 },
 		[RECORD_STEP] = { 36, 93 }, [RECORD_STATED] = { 24, 0 }, [RECORD_LOOP] = { 20, 8 },
-		[RECORD_FACTS] = { 8, 8 }, [RECORD_PASS] = { 32, 8 },
+		[RECORD_FACTS] = { 8, 8 }, [RECORD_PASS] = { 32, 8 }, [RECORD_FIRMWARE] = { 32, 24 },
 	};
 
 	for (unsigned kind = 0; kind < RECORD_KINDS; kind++) {

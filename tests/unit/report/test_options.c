@@ -103,18 +103,18 @@ TEST(for_an_unknown_key_the_error_lists_all_keys)
 {
 	assert_refused("duration=1s clock=tsc",
 		       "In baretick.cfg: \"clock=tsc\" is not an option (did you mean clocks?); the options are duration, "
-		       "clocks, cores, profile, cutoff, exit, boots, save, serial, label, identity, irq, pic, deadline, tsc_hz, gap, "
-		       "interval, "
+		       "clocks, cores, profile, cutoff, exit, boots, save, serial, label, identity, irq, pic, efi, deadline, "
+		       "tsc_hz, gap, interval, "
 		       "rules, help, limit.RULE.");
 	assert_refused("limit=3", "In baretick.cfg: \"limit=3\" is not an option; the options are duration, clocks, cores, "
-				  "profile, cutoff, exit, boots, save, serial, label, identity, irq, pic, deadline, tsc_hz, gap, "
+				  "profile, cutoff, exit, boots, save, serial, label, identity, irq, pic, efi, deadline, tsc_hz, gap, "
 				  "interval, rules, help, limit.RULE.");
 	assert_refused("=", "In baretick.cfg: \"=\" is not an option; the options are duration, clocks, cores, profile, "
-			    "cutoff, exit, boots, save, serial, label, identity, irq, pic, deadline, tsc_hz, gap, interval, "
+			    "cutoff, exit, boots, save, serial, label, identity, irq, pic, efi, deadline, tsc_hz, gap, interval, "
 			    "rules, help, limit.RULE.");
 	assert_refused("Save=off", "In baretick.cfg: \"Save=off\" is not an option (did you mean save?); the options are "
 				   "duration, clocks, "
-				   "cores, profile, cutoff, exit, boots, save, serial, label, identity, irq, pic, deadline, "
+				   "cores, profile, cutoff, exit, boots, save, serial, label, identity, irq, pic, efi, deadline, "
 				   "tsc_hz, gap, interval, rules, help, limit.RULE.");
 }
 
@@ -196,7 +196,7 @@ TEST(all_rules_that_have_a_limit_fit_into_the_error)
 TEST(words_with_bytes_outside_ascii_are_refused_and_shown_with_question_marks)
 {
 	assert_refused("\xc3\xa9x=1", "In baretick.cfg: \"??x=1\" is not an option; the options are duration, clocks, cores, "
-				     "profile, cutoff, exit, boots, save, serial, label, identity, irq, pic, deadline, tsc_hz, gap, "
+				     "profile, cutoff, exit, boots, save, serial, label, identity, irq, pic, efi, deadline, tsc_hz, gap, "
 				     "interval, rules, help, limit.RULE.");
 	assert_refused("save=\xff",
 		       "In baretick.cfg: \"save=?\" is not valid: save= takes off, auto, or http://HOST[:PORT]/PATH.");
@@ -415,7 +415,7 @@ TEST(the_options_remember_if_save_and_cores_were_set)
 	assert_true(parsed("save=auto").save.given && parsed("save=off").save.given);
 	assert_true(parsed("save=off save=http://1.2.3.4/p").save.on_volume);
 	assert_true(parsed("cores=sipi").cores.given && !parsed("cores=sipi cores=4").cores.given);
-	assert_true(parsed("help").help && parsed("rules").rules && !parsed("help").rules);
+	assert_true(parsed("help").prints.help && parsed("rules").prints.rules && !parsed("help").prints.rules);
 }
 
 TEST(the_longest_possible_options_fit_when_printed)

@@ -107,15 +107,17 @@ TEST(the_record_is_complete_and_the_report_has_its_sha256)
 TEST(each_phase_of_the_run_has_its_time)
 {
 	const struct report *report = play();
+	const struct run_phase *phase = run_phases;
 	uint64_t end = 0;
 
 	assert_true(report->facts.run.phase_count > 0 && report->facts.run.phase_count <= REPORT_PHASES_MAX);
 	for (size_t i = 0; i < report->facts.run.phase_count; i++) {
-		assert_string_equal(report->facts.run.phases[i].id, run_phases[i].id);
+		phase += phase->with_firmware; /* the simulated machine has no firmware */
+		assert_string_equal(report->facts.run.phases[i].id, phase++->id);
 		assert_true(report->facts.run.phases[i].begin_ticks >= end);
 		end = report->facts.run.phases[i].begin_ticks + report->facts.run.phases[i].ticks;
 	}
-	assert_null(run_phases[report->facts.run.phase_count].id);
+	assert_null(phase->id);
 	assert_in_range(report_ticks_to_ms(report, end), 1, report->facts.run.elapsed_ms + 2); /* rounded up and down */
 }
 

@@ -88,7 +88,7 @@ TEST(checkpoints_at_each_phase_do_not_change_the_final_report)
 	seen = json_of_run(look_at);
 	unseen = json_of_run(look_away);
 	for (const struct run_phase *phase = run_phases; phase->id; phase++)
-		phases++;
+		phases += !phase->with_firmware;
 	assert_int_equal(looked.phases, phases);
 	assert_string_equal(seen.bytes, unseen.bytes);
 	assert_non_null(strstr(looked.json.bytes, "\"verdict\": \"incomplete\""));
