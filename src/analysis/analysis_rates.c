@@ -447,6 +447,8 @@ store_window_rates(struct rates *rates, const struct scale *scale)
 		struct report_clock *entry = &rates->report->facts.clocks[i];
 
 		entry->implied_window = entry->implied;
+		if (entry->uncounted) /* a wrap more or less in one half looks like a change */
+			entry->change_halves = entry->change_since = (struct interval_ppb){ .known = false };
 		if (!clock->is_followed || entry->uncounted || !entry->implied.known)
 			continue;
 		entry->window_ns = scale_ns(scale, clock->last.begin - clock->first.begin);

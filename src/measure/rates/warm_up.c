@@ -6,6 +6,7 @@
 #define PROVISIONAL_NS    (5 * SURVEY_NS_PER_MS)
 #define PROVISIONAL_SAMPLES 64
 #define RISE_TSC_TICKS    (UINT64_C(1) << 32)
+#define SAMPLE_WRAP_SHARE 4 /* a sample that takes more than 1/4 of the time between two wraps is not counted */
 /* maximum number of batches in which a clock must advance by PROVISIONAL_NS */
 #define PROVISIONAL_TURNS 4096
 /* longest wait for an RTC's tick, so that an RTC with half its rate counts as slow and not as stopped */
@@ -75,6 +76,18 @@ begin_tick_count(const struct survey *survey, const struct clock *clock)
 }
 
 /*
+ * Returns true if the counter may have wrapped, or nearly so, within SAMPLE. It is not known when within the sample the
+ * counter was read, so it is not known either how many ticks passed until the next sample.
+ */
+static bool
+may_clock_wrap_within_sample(const struct clock *clock, const struct passed *passed, const struct sample *sample)
+{
+	uint64_t ticks = scale_mul_div(passed->rise, sample->end - sample->begin, RISE_TSC_TICKS);
+
+	return wraps_range(clock) && ticks > (uint64_t)wraps_range(clock) / SAMPLE_WRAP_SHARE;
+}
+
+/*
  * Adds the samples in the survey's buffer to PASSED, and replaces their readings by the count. Returns the shortest of
  * them.
  */
@@ -87,6 +100,8 @@ count_ticks_through_samples(struct survey *survey, const struct clock *clock, st
 		int64_t tsc_ticks = (int64_t)(samples[i].end - passed->end); /* below 0 if the TSC was set back */
 		uint64_t expected = tsc_ticks > 0 ? scale_mul_div(passed->rise, (uint64_t)tsc_ticks, RISE_TSC_TICKS) : 0;
 
+		if (may_clock_wrap_within_sample(clock, passed, &samples[i]))
+			continue;
 		passed->ticks += rate_unwrap_ticks(clock, passed->raw, samples[i].ticks, expected);
 		passed->raw = samples[i].ticks;
 		passed->end = samples[i].end;
