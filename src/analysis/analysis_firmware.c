@@ -323,6 +323,9 @@ analysis_calculate_firmware(const void *record, size_t size, struct report *repo
 			continue;
 		row->tick = fixed.tick < FIRMWARE_TICKS ? (enum firmware_tick)fixed.tick : FIRMWARE_TICK_UNKNOWN;
 		row->stated = fixed.stated;
+		/* U-Boot states no period, and polls its timers although the PIT's interrupt is not masked */
+		if (row->tick == FIRMWARE_TICK_PIT && !row->stated)
+			row->tick = FIRMWARE_TICK_UNKNOWN;
 		row->range = fixed.range;
 	}
 	for (size_t i = 0; i < report->figures.firmware_count; i++) {

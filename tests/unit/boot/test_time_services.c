@@ -38,6 +38,8 @@ static struct {
 	bool is_dead;           /* timer events never come */
 	bool goes_back;         /* each fifth reading of each counter is lower */
 	bool hangs;             /* Stall() never returns */
+	bool has_no_period;     /* the firmware does not state the period of its tick */
+	enum firmware_tick tick; /* the device whose interrupt is enabled */
 	uint64_t preempt_every_ns; /* the host stops the guest for 7 ms each time so much time has passed; 0: never */
 	uint64_t preempted_ns;  /* time of the latest stop */
 	uint64_t calibration_ns; /* duration of the first GetTimerValue() */
@@ -152,7 +154,7 @@ get_period(void *timer, UINT64 *period_100ns)
 {
 	(void)timer;
 	*period_100ns = TICK_NS / 100;
-	return EFI_SUCCESS;
+	return sim.has_no_period ? EFI_UNSUPPORTED : EFI_SUCCESS;
 }
 
 static struct {
@@ -239,6 +241,7 @@ begin(void **state)
 	memset(&sim, 0, sizeof(sim));
 	sim.stall_permille = sim.tick_permille = sim.time_permille = sim.stamp_permille = sim.cpu_permille = 1000;
 	sim.ns = sim.preempted_ns = START_NS;
+	sim.tick = FIRMWARE_TICK_LAPIC;
 	firmware_sim_reset();
 	firmware_boot->Stall = stall;
 	firmware_boot->CreateEvent = create_event;
@@ -288,7 +291,7 @@ static struct time_services
 services(void)
 {
 	return (struct time_services){
-		.tsc = tsc, .scale = &scale, .record = &record, .tick = FIRMWARE_TICK_LAPIC, .fpdt = &fpdt,
+		.tsc = tsc, .scale = &scale, .record = &record, .tick = sim.tick, .fpdt = &fpdt,
 		.is_quick = report->facts.options.profile == PROFILE_QUICK, .before_stall = count_save, .context = &sim,
 	};
 }
@@ -403,6 +406,33 @@ TEST(a_quick_run_takes_less_than_100_ms_and_waits_for_no_second)
 	assert_int_equal(outcome_of("efi-rate", "efi_time"), OUTCOME_NOT_CHECKED);
 	assert_int_equal(outcome_of("efi-rate", "efi_stall"), OUTCOME_PASSED);
 	assert_int_equal(outcome_of("efi-rate", "efi_timer"), OUTCOME_PASSED);
+}
+
+/* Returns the device that is said to drive the tick, or NULL. */
+static const char *
+device_of_tick(void)
+{
+	for (size_t i = 0; i < report->figures.firmware_count; i++)
+		if (report->figures.firmware[i].service == FIRMWARE_PERIODIC)
+			return report_firmware_tick(report->figures.firmware[i].tick);
+	fail_msg("no row of the periodic timer");
+	return NULL;
+}
+
+TEST(the_pit_drives_the_tick_of_a_firmware_that_states_a_period)
+{
+	sim.tick = FIRMWARE_TICK_PIT;
+	run();
+	assert_string_equal(device_of_tick(), "pit");
+}
+
+/* U-Boot polls its timers, and leaves the PIT's interrupt enabled. */
+TEST(an_enabled_interrupt_of_the_pit_alone_shows_no_tick)
+{
+	sim.tick = FIRMWARE_TICK_PIT;
+	sim.has_no_period = true;
+	run();
+	assert_null(device_of_tick());
 }
 
 TEST(firmware_whose_second_lasts_half_a_second_is_named_for_each_service)
