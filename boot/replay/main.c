@@ -293,7 +293,7 @@ print_differences_from_json_file(const char *path, const struct report *report)
 	pid_t child = fork();
 
 	if (child == 0) {
-		close(ends[0]); /* otherwise diff would never end if nobody read its output */
+		close(ends[0]); /* the last reader's end closes diff's output, and thereby ends diff */
 		run_diff(path, file, ends[1]);
 	}
 	close(ends[1]);

@@ -76,7 +76,7 @@ get_excess(struct input *input, uint32_t code, uint32_t group)
 	return ((group + code % group) << extra) + get_bits(input, extra);
 }
 
-/* Adds the repetition whose length has the code SYMBOL. Returns false if OUT does not have what is to be repeated. */
+/* Adds the repetition whose length has the code SYMBOL. Returns false if OUT is shorter than the distance. */
 static bool
 put_repetition(struct text *out, size_t begin, struct input *input, uint32_t symbol)
 {

@@ -3,7 +3,7 @@
 #include "base/inflate.h"
 #include "render/json/json.h"
 
-#define LENGTH_BYTES 4 /* of the length in front of a packed part; the lowest byte comes first */
+#define LENGTH_BYTES 4 /* size of the length in front of a packed part; the lowest byte is the first */
 
 static size_t
 get_unpacked_length(struct html_part part)

@@ -1,4 +1,4 @@
-/* Unpacks with inflate_put() what deflate_bytes() and zlib packed, and what is damaged. */
+/* Unpacks with inflate_put() the output of deflate_bytes() and of zlib, whole and damaged. */
 #include <zlib.h>
 
 #include "test.h"
@@ -95,7 +95,7 @@ TEST(text_that_is_there_already_stays_and_is_not_repeated)
 	pack_with_zlib(9);
 	assert_true(inflate_put(&text, packed, packed_length));
 	assert_string_equal(unpacked, "before abcabcabc");
-	/* the code of length 3, and then of distance 1, at the begin of a block: nothing is there to be repeated */
+	/* the code of length 3, and then of distance 1, at the start of a block, where nothing can be repeated yet */
 	text_init(&text, unpacked, sizeof(unpacked));
 	text_put(&text, "before ");
 	assert_false(inflate_put(&text, (uint8_t[]){ 0x03, 0x02, 0x00, 0x00 }, 4));
