@@ -32,7 +32,8 @@ def test_a_run_reaches_its_end_after_each_event(run, tmp_path, what):
     happened(done, text, 0.2, 1)
     assert done.file("qemu.log").count(b"\n$ ") == (what == "migrate")
     said = re.findall(rb"(?m)^phase: (\S+?)\r?$", done.file("serial.log"))
-    assert tuple(phase.decode() for phase in dict.fromkeys(said)) == events.PHASES
+    # without UEFI no time of the firmware is measured
+    assert [phase.decode() for phase in dict.fromkeys(said)] == [phase for phase in events.PHASES if phase != "firmware"]
 
 
 @pytest.mark.long

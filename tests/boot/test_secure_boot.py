@@ -38,8 +38,8 @@ def with_shim(keys, tmp_path_factory):
 
 
 def tampered(data):
-    """Change one bit in the text of the HTML page. Without Secure Boot, the changed application would still run."""
-    at = data.index(b"<!DOCTYPE html>")
+    """Change one bit in a sentence. Without Secure Boot, the changed application would still run."""
+    at = data.index(b"Powering off.")
     return data[:at] + bytes([data[at] ^ 1]) + data[at + 1:]
 
 
