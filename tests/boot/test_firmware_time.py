@@ -1,6 +1,5 @@
 """The firmware's own time. A test image (tests/skew/firmware_time.c) replaces time services of OVMF by wrong ones. QEMU
 counts instructions, so that the TSC has exactly 1 GHz."""
-import json
 
 import pytest
 
