@@ -214,7 +214,7 @@ $(SCHEMA_PYTHON): tests/requirements.txt
 .PHONY: check
 ## runs the tests of check and the long ones
 .PHONY: check-long
-## runs check REPEAT times: idle, busy, on one CPU, beside another (REPEAT=N, CONDITION=busy, TEST=name)
+## runs check REPEAT times: idle, busy, on one CPU, two at once (REPEAT=N, CONDITION=busy, TEST=name)
 .PHONY: check-repeat
 check-long: deps-lint
 # The compilers run while the two Python environments are downloaded.

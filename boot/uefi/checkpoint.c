@@ -130,8 +130,10 @@ checkpoint_set_core_start_method(void *context, enum options_cores cores)
 }
 
 void
-checkpoint_save_before_dangerous_call(struct checkpoint *checkpoint)
+checkpoint_save_before_dangerous_call(void *context)
 {
+	struct checkpoint *checkpoint = context;
+
 	if (checkpoint->saves)
 		save_checkpoint_now(checkpoint);
 }

@@ -60,7 +60,7 @@ void checkpoint_set_core_start_method(void *context, enum options_cores cores);
 bool checkpoint_is_due(const void *context);
 
 /* Saves a checkpoint, if the volume accepts it, because the next call of the firmware may never return. */
-void checkpoint_save_before_dangerous_call(struct checkpoint *checkpoint);
+void checkpoint_save_before_dangerous_call(void *context);
 
 void checkpoint_save(void *context); /* saves a checkpoint; called if one is due */
 

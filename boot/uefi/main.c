@@ -77,7 +77,7 @@ exit_application(struct application *app, enum exit_result result, bool can_retu
 {
 	enum options_exit how = boot_series_get_exit(&app->series, app->run.report.facts.options.exit);
 
-	exit_end_run(&app->console, how, result, can_return, app->series.has_next, &app->pager,
+	exit_end_run(&app->console, how, result, can_return, app->series.has_next && how == EXIT_POWEROFF, &app->pager,
 		     &app->machine.platform.acpi.fadt);
 }
 
@@ -201,12 +201,6 @@ read_options(struct application *app, char error[OPTIONS_ERROR_SIZE])
 	return settings_read(&app->machine.platform.cpu, &app->names.options, other, &app->run.report, error);
 }
 
-static void
-save_checkpoint_before_stall(void *checkpoint)
-{
-	checkpoint_save_before_dangerous_call(checkpoint);
-}
-
 /* Returns the device that interrupts for the firmware's tick. */
 static enum firmware_tick
 find_device_of_tick(const struct run *run)
@@ -228,7 +222,7 @@ time_firmware(void *checkpoint, const struct platform *platform, struct run *run
 		.tsc = run->survey.hooks.tsc_ordered, .scale = &run->survey.scale, .record = &run->survey.record,
 		.is_quick = run->report.facts.options.profile == PROFILE_QUICK,
 		.tick = find_device_of_tick(run), .fpdt = &platform->acpi.fpdt,
-		.before_stall = save_checkpoint_before_stall, .context = checkpoint,
+		.before_stall = checkpoint_save_before_dangerous_call, .context = checkpoint,
 	};
 
 	if (is_last)

@@ -4,6 +4,8 @@
  */
 #include "acpi/coreboot.h"
 
+#include "acpi/acpi_internal.h"
+
 #define SIGNATURE        0x4f49424cu /* "LBIO" */
 #define HEADER_SIZE      24u
 #define HEADER_TABLE_SIZE 12u /* offset of the size of all records */
@@ -15,33 +17,30 @@
 #define STAMPS_SIZE      16u
 #define STEP             16u /* alignment of a header */
 
-static uint64_t
-read_number(const uint8_t *bytes, size_t size)
+/* Returns the LENGTH bytes at ADDRESS. The table has no bytes if they cannot be read. */
+static struct acpi_table
+read_memory(const struct acpi_memory *memory, uint64_t address, size_t length)
 {
-	uint64_t value = 0;
+	const uint8_t *bytes = memory->at(memory->context, address, length);
 
-	for (size_t i = size; i-- > 0;)
-		value = value << 8 | bytes[i];
-	return value;
+	return (struct acpi_table){ bytes, bytes ? length : 0 };
 }
 
 /* Returns the address in the record TAG of the table at ADDRESS, or 0 if there is none. */
 static uint64_t
 find_address(const struct acpi_memory *memory, uint64_t address, uint64_t tag)
 {
-	const uint8_t *header = memory->at(memory->context, address, HEADER_SIZE);
-	size_t length = header ? (size_t)read_number(header + HEADER_TABLE_SIZE, 4) : 0;
+	struct acpi_table table = read_memory(memory, address, HEADER_SIZE);
+	size_t length = (size_t)acpi_read_field(&table, HEADER_TABLE_SIZE, 4);
 
 	if (!length || length > TABLE_SIZE_MAX)
 		return 0;
-	header = memory->at(memory->context, address, HEADER_SIZE + length);
-	if (!header)
-		return 0;
-	for (size_t at = HEADER_SIZE; at + RECORD_SIZE <= HEADER_SIZE + length;) {
-		size_t size = (size_t)read_number(header + at + 4, 4);
+	table = read_memory(memory, address, HEADER_SIZE + length);
+	for (size_t at = HEADER_SIZE; at + RECORD_SIZE <= table.length;) {
+		size_t size = (size_t)acpi_read_field(&table, at + 4, 4);
 
-		if (read_number(header + at, 4) == tag && size >= RECORD_SIZE)
-			return read_number(header + at + 8, 8);
+		if (acpi_read_field(&table, at, 4) == tag && size >= RECORD_SIZE)
+			return acpi_read_field(&table, at + 8, 8);
 		if (size < 8 || size > length)
 			return 0;
 		at += size;
@@ -54,9 +53,9 @@ static uint64_t
 find_header(const struct acpi_memory *memory, uint64_t begin, uint64_t end)
 {
 	for (uint64_t at = begin; at < end; at += STEP) {
-		const uint8_t *header = memory->at(memory->context, at, HEADER_SIZE);
+		struct acpi_table header = read_memory(memory, at, HEADER_SIZE);
 
-		if (header && read_number(header, 4) == SIGNATURE && read_number(header + 4, 4) == HEADER_SIZE)
+		if (acpi_read_field(&header, 0, 4) == SIGNATURE && acpi_read_field(&header, 4, 4) == HEADER_SIZE)
 			return at;
 	}
 	return 0;
@@ -65,17 +64,19 @@ find_header(const struct acpi_memory *memory, uint64_t begin, uint64_t end)
 bool
 coreboot_find_tsc_mhz(const struct acpi_memory *memory, uint64_t *mhz)
 {
-	uint64_t header = find_header(memory, STEP, 0x1000), forward, stamps;
-	const uint8_t *bytes;
+	uint64_t header = find_header(memory, STEP, 0x1000), forward, address;
+	struct acpi_table stamps;
 
 	if (!header)
 		header = find_header(memory, 0xf0000, 0x100000);
 	if (!header)
 		return false;
 	forward = find_address(memory, header, TAG_FORWARD);
-	stamps = find_address(memory, forward ? forward : header, TAG_TIMESTAMPS);
-	bytes = stamps ? memory->at(memory->context, stamps, STAMPS_SIZE) : NULL;
-	if (bytes)
-		*mhz = read_number(bytes + STAMPS_MHZ, 2);
-	return bytes != NULL;
+	address = find_address(memory, forward ? forward : header, TAG_TIMESTAMPS);
+	if (!address)
+		return false;
+	stamps = read_memory(memory, address, STAMPS_SIZE);
+	if (stamps.length)
+		*mhz = acpi_read_field(&stamps, STAMPS_MHZ, 2);
+	return stamps.length != 0;
 }

@@ -263,7 +263,7 @@ def boot_series(run, console):
     """Boot the guest, and with --boots N boot it N times from one stick. Return (accelerator, exit status, problem or None).
 
     A boot that gives no report is one of the N: the next boot reports it. If the last boot gives no report, RUN gets the report of
-    the boot before, which has the results up to then. The status is that of the last boot, but a failure in an earlier boot counts.
+    the boot before, which has the results up to then. The last boot gives the status, but a failure in an earlier boot counts.
     """
     complete, failed, events = None, 0, run.event
     for boot in range(1, run.boots + 1):

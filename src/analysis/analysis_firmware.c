@@ -31,13 +31,15 @@ bracket_ns(const struct readings *readings, uint64_t from, uint64_t to)
 static void
 append_readings(struct readings *readings, struct report_firmware *row, const struct record_entry *entry)
 {
+	size_t first = readings->count;
+
 	for (size_t i = 0; i < entry->item_count && readings->count < READINGS_MAX; i++) {
 		struct record_called *item = &readings->items[readings->count];
 
 		record_read_item(entry, i, item);
 		if (!item->end && row->service != FIRMWARE_FPDT)
 			continue;
-		readings->fresh[readings->count] = i && item[-1].value != item->value;
+		readings->fresh[readings->count] = readings->count > first && item[-1].value != item->value;
 		readings->count++;
 	}
 }
@@ -206,8 +208,10 @@ get_counted_ns(const struct report_firmware *row, const struct readings *reading
 static void
 set_second_of_counter(struct report_firmware *row, const struct readings *readings)
 {
-	uint64_t counted_ns = row->back || readings->count < 2 ? 0 : get_counted_ns(row, readings);
+	if (row->back || readings->count < 2)
+		return;
 	const struct record_called *first = &readings->items[0], *last = &readings->items[readings->count - 1];
+	uint64_t counted_ns = get_counted_ns(row, readings);
 
 	if (counted_ns && counted_ns < INT64_MAX)
 		narrow_second(&row->second, bracket_ns(readings, first->end, last->begin),
@@ -257,7 +261,7 @@ calculate_row(struct report_firmware *row, const struct readings *readings)
 
 /*
  * Sets the second of Stall() from the differences between requested times, which leave out the fixed cost of a call. A
- * host can delay all calls of one length, but not of all lengths, so the bounds are those of all differences.
+ * host can delay all calls of one length, but hardly the calls of all lengths. So all differences are in the bounds.
  */
 static void
 calculate_second_of_stalls(struct report *report)

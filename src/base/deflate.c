@@ -1,19 +1,12 @@
 /* Compresses as in RFC 1951. See deflate.h. Section numbers in comments are from this RFC. */
 #include "base/deflate.h"
 
-#define MATCH_MIN  3u   /* minimum length of a repetition in bytes (RFC 1951, 3.2.5) */
-#define MATCH_MAX  258u
+#include "base/deflate_codes.h"
+
 /* maximum number of earlier positions that find_match() tries; more make the result less than 1 % smaller */
 #define TRIES_MAX  64u
 #define HASH_PRIME 2654435761u
 #define HASH_SHIFT 19   /* shifts a 32-bit hash so that 13 bits are left, an index below DEFLATE_HASHES */
-
-#define FINAL_FIXED      3u /* block header: last block, fixed Huffman codes (RFC 1951, 3.2.3) */
-#define FINAL_FIXED_BITS 3u
-#define END_OF_BLOCK     256u
-#define LENGTH_CODES     257u
-#define LENGTH_MAX_CODE  285u
-#define DISTANCE_BITS    5u
 
 struct stream {
 	void (*put)(void *sink, uint8_t byte);

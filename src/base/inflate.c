@@ -1,15 +1,9 @@
 /* Unpacks one block of RFC 1951 with fixed Huffman codes. See inflate.h. Section numbers are from this RFC. */
 #include "base/inflate.h"
 
-#define FINAL_FIXED      3u /* block header: last block, fixed Huffman codes (3.2.3) */
-#define FINAL_FIXED_BITS 3u
-#define END_OF_BLOCK     256u
-#define LENGTH_CODES     257u
-#define LENGTH_MAX_CODE  285u
-#define DISTANCE_CODES   30u
-#define DISTANCE_BITS    5u
-#define MATCH_MIN        3u /* minimum and maximum length of a repetition in bytes (3.2.5) */
-#define MATCH_MAX        258u
+#include "base/deflate_codes.h"
+
+#define DISTANCE_CODES 30u
 
 struct input {
 	const uint8_t *bytes;

@@ -155,8 +155,8 @@ boots_has_next(const struct boots *boots)
 	return boots->started < boots->planned;
 }
 
-static bool
-is_same_subject(const struct boots_entry *a, const struct boots_entry *b)
+bool
+boots_have_same_subject(const struct boots_entry *a, const struct boots_entry *b)
 {
 	return text_equal(a->rule, b->rule) && text_equal(a->clock, b->clock) && a->core == b->core &&
 	       text_equal(a->unit, b->unit);
@@ -167,7 +167,7 @@ boots_count_entry(struct boots *boots, const struct boots_entry *seen)
 {
 	struct boots_entry *entry = boots->entries;
 
-	while (entry < boots->entries + boots->entry_count && !is_same_subject(entry, seen))
+	while (entry < boots->entries + boots->entry_count && !boots_have_same_subject(entry, seen))
 		entry++;
 	if (entry == boots->entries + BOOTS_ENTRIES_MAX) {
 		boots->full = true;

@@ -19,7 +19,7 @@
 #define BOOTS_NO_CORE      UINT32_MAX
 #define BOOTS_VALUE_MAX    (INT64_C(1) << 60)
 #define BOOTS_RATE         "rate"   /* in the place of a rule: the measured rate of a clock, in mHz */
-#define BOOTS_OFFSET       "offset" /* in the place of a rule: the offset of a core's TSC from the boot core's, in ns */
+#define BOOTS_OFFSET       "offset" /* in the place of a rule: a core's TSC minus the boot core's TSC, in ns */
 
 /* A finding or a figure, and the boots in which it was seen. */
 struct boots_entry {
@@ -60,6 +60,9 @@ void boots_start_next(struct boots *boots, uint32_t planned, bool found, bool ru
 
 /* Returns true if more boots follow the present one. */
 bool boots_has_next(const struct boots *boots);
+
+/* Returns true if A and B are the same finding or figure, perhaps with other values. */
+bool boots_have_same_subject(const struct boots_entry *a, const struct boots_entry *b);
 
 /*
  * Counts SEEN, a finding or a figure of the present boot, in BOOTS. The member SEEN->boots is not used. Sets

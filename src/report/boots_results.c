@@ -1,4 +1,4 @@
-/* Adds the results of the present boot to those of the earlier boots of its series. See boots_results.h. */
+/* Adds the results of the present boot to the earlier results of its series. See boots_results.h. */
 #include "report/boots_results.h"
 
 #include "base/number.h"
@@ -39,7 +39,7 @@ has_earlier_finding(const struct report *report, size_t i)
 		const struct finding *other = &report->outcomes.findings[j];
 		struct boots_entry earlier = make_entry(other->rule, other->clock, other->core, other->unit);
 
-		if (__builtin_memcmp(&entry, &earlier, sizeof(entry)) == 0)
+		if (boots_have_same_subject(&entry, &earlier))
 			return true;
 	}
 	return false;

@@ -982,11 +982,9 @@ struct offset report_get_core_offset(const struct report_pass *pass, const struc
 /* Adds CLAIM to the report, unless there is no space. */
 void report_add_claim(struct report *report, const struct claim *claim);
 
-/*
- * Return the id of a time service of the firmware, which rows of rules have instead of a clock ("efi_stall"), and its
- * name for a sentence that starts with "The firmware's" ("Stall()").
- */
+/* Returns the id of a time service of the firmware ("efi_stall"). Rows of rules have it instead of a clock. */
 const char *report_firmware_id(enum firmware_service service);
+/* Returns the name of SERVICE for a sentence with "The firmware's", such as "Stall()". */
 const char *report_firmware_name(enum firmware_service service);
 /* Returns "hpet", "lapic" or "pit", or NULL if the device of the firmware's tick is not known. */
 const char *report_firmware_tick(enum firmware_tick tick);

@@ -1,5 +1,5 @@
-"""A series of boots (boots=N): the last report says in how many boots what was seen. Series with several
-boots belong to `make check-long`."""
+"""A series of boots (boots=N). The last report has the number of boots for each finding. Series with several boots
+belong to `make check-long`."""
 import json
 import os
 import subprocess

@@ -481,6 +481,17 @@ def test_more_cores_than_a_matrix_has_get_a_chart_of_their_offsets(show):
     assert page.evaluate("Chart.getChart('chart-offsets').data.datasets[0].data.length") == 300
 
 
+@pytest.mark.parametrize("low, high, shown", [(-215.1, 215.1, "0.99978 to 1.00022 s"), (-2000.0, 1e12, "at least 0.99800 s")])
+def test_the_firmwares_second_is_rounded_outwards(show, low, high, shown):
+    report = golden("clean")
+    report["firmware_times"] = [{"source": "firmware", "id": "efi_time", "call": "GetTime()", "tick": None, "asked_ns": None, "count": 12,
+                                 "missing": 0, "back": 0, "least_ns": None, "most_ns": None, "stated": 50000000,
+                                 "second_ppm": {"value": 0.0, "low": low, "high": high}, "start_ns": None, "tsc_ns": None}]
+    page = show(report)
+    assert_quiet(page)
+    assert page.evaluate("document.querySelector('#firmware tbody tr').lastElementChild.textContent").replace("\u00a0", " ") == shown
+
+
 def test_4096_cores_take_no_more_elements_than_300(show):
     """The tables of cores are cut, so a page of a very large machine opens in the time of a smaller one."""
     counts = []

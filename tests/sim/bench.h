@@ -37,7 +37,7 @@ struct bench {
 	uint64_t duration_ns;    /* duration of each measurement; 20 ms by default */
 	uint64_t interval_ns;    /* duration of each row in a soak's series; 0 for a quick run without a series */
 	const char *const *clocks; /* ids of the clocks to be measured, ended by NULL; NULL for all clocks */
-	/* calls the firmware's time services, as in struct run_machine; NULL: the machine has no UEFI */
+	/* calls the firmware's time services, as in struct run_machine, or NULL if the machine has no UEFI */
 	void (*time_firmware)(void *context, struct run *run, bool is_last);
 	/* largest schedule of pairs of cores for which bench_open() allocates memory; all pairs by default */
 	enum pair_schedule widest;

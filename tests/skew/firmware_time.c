@@ -1,5 +1,6 @@
 /*
- * Makes a test image with a firmware whose own time is wrong. QEMU's fw_cfg item `opt/baretick/firmware` has words:
+ * Makes a test image with a firmware whose own time is wrong. The words of QEMU's fw_cfg item
+ * `opt/baretick/firmware` select the faults. Each word replaces a service in the firmware's table of services.
  *
  *   fast         the firmware's second lasts half a second, for Stall(), the timer's ticks and GetTime()
  *   short        Stall() returns after a fifth of the requested time
@@ -10,8 +11,6 @@
  *   stamp=N      EFI_TIMESTAMP_PROTOCOL states N Hz; its counter has a quarter of the TSC's rate
  *   coreboot=N   coreboot's table of time stamps states N MHz
  *   fpdt=N       an ACPI table FPDT states that the image started N ms after the reset
- *
- * Each replaces a service in the firmware's table of services.
  */
 #include <stdbool.h>
 #include <stddef.h>

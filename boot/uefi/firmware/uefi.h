@@ -54,7 +54,7 @@ bool boot_entry_has_file_path(void);
 void boot_entry_choose_again(void);
 
 /*
- * Lets the machine's real-time clock switch the machine on in about a minute. Returns false if the firmware cannot do
+ * Lets the machine's real-time clock switch the machine on in two minutes. Returns false if the firmware cannot do
  * this.
  */
 bool firmware_set_wake_up_time(void);

@@ -168,15 +168,6 @@ judge_lateness(struct report *report, enum firmware_service service)
 
 /* ---- the rate ---- */
 
-static bool
-has_rtc_a_finding(const struct report *report)
-{
-	for (size_t i = 0; i < report->outcomes.finding_count; i++)
-		if (report->outcomes.findings[i].clock && text_equal(report->outcomes.findings[i].clock, "rtc"))
-			return true;
-	return false;
-}
-
 /* Returns why the figure of OF proves no fault of the firmware, or NULL. */
 static const char *
 find_excuse(const struct report *report, const struct report_firmware *of)
@@ -185,7 +176,7 @@ find_excuse(const struct report *report, const struct report_firmware *of)
 
 	if (report->figures.discontinuity_count)
 		return "the clocks diverged in this run, so that no rate is certain";
-	if (of->service == FIRMWARE_TIME && has_rtc_a_finding(report))
+	if (of->service == FIRMWARE_TIME && rules_find_finding(report, NULL, "rtc"))
 		return "the RTC has a finding, and the firmware may read the time of day from it";
 	if (of->service == FIRMWARE_CPU && is_guest && of->first_ns >= CALIBRATED_NS)
 		return "the firmware measured its period in this call, in which the host may have stopped it";

@@ -2,9 +2,16 @@
 
 const FIRMWARE_TICKS = {hpet: "the HPET", lapic: "the boot core's local APIC timer", pit: "the PIT"};
 
-/* Returns the length of a second of the firmware, or a dash if it was not measured. */
+const NO_BOUND_PPM = 1e12; /* FIRMWARE_PPB_MAX of clock/firmware_time.h */
+
+/* Returns the length of a second of the firmware, or a dash if it was not measured. Both bounds are rounded outwards. */
 function firmwareSecond({second_ppm: ppm}) {
-	return known(ppm) ? `${(1 + ppm.low / 1e6).toPrecision(5)} to ${(1 + ppm.high / 1e6).toPrecision(5)} s` : NONE;
+	const seconds = (value, round) => (round((1e6 + value) / 10) / 1e5).toFixed(5);
+
+	if (!known(ppm))
+		return NONE;
+	return ppm.high < NO_BOUND_PPM ? `${seconds(ppm.low, Math.floor)} to ${seconds(ppm.high, Math.ceil)} s` :
+		`at least ${seconds(ppm.low, Math.floor)} s`;
 }
 
 /* Returns the section, or null if the report has no rows on the firmware's time. */

@@ -3,22 +3,10 @@
 #include "base/inflate.h"
 #include "render/json/json.h"
 
-#define LENGTH_BYTES 4 /* size of the length in front of a packed part; the lowest byte is the first */
-
-static size_t
-get_unpacked_length(struct html_part part)
-{
-	size_t length = 0;
-
-	for (unsigned i = 0; i < LENGTH_BYTES; i++)
-		length |= (size_t)part.packed[i] << 8 * i;
-	return length;
-}
-
-static bool
+static void
 put_part(struct text *out, struct html_part part)
 {
-	return inflate_put(out, part.packed + LENGTH_BYTES, part.length - LENGTH_BYTES);
+	inflate_put(out, part.packed + sizeof(uint32_t), part.length - sizeof(uint32_t));
 }
 
 size_t
@@ -26,8 +14,12 @@ html_length(const struct html_page *page)
 {
 	size_t length = base64_encoded_size(page->charts_length);
 
-	for (unsigned i = 0; i < HTML_PARTS; i++)
-		length += get_unpacked_length(page->parts[i]);
+	for (unsigned i = 0; i < HTML_PARTS; i++) {
+		uint32_t unpacked;
+
+		__builtin_memcpy(&unpacked, page->parts[i].packed, sizeof(unpacked));
+		length += unpacked;
+	}
 	return length;
 }
 

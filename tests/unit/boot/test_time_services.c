@@ -40,7 +40,7 @@ static struct {
 	bool hangs;             /* Stall() never returns */
 	bool has_no_period;     /* the firmware does not state the period of its tick */
 	enum firmware_tick tick; /* the device whose interrupt is enabled */
-	uint64_t preempt_every_ns; /* the host stops the guest for 7 ms each time so much time has passed; 0: never */
+	uint64_t preempt_every_ns; /* time between two stops of the guest by its host, of 7 ms each, or 0 if there are none */
 	uint64_t preempted_ns;  /* time of the latest stop */
 	uint64_t calibration_ns; /* duration of the first GetTimerValue() */
 	unsigned readings, events, stalls, saves;
