@@ -168,6 +168,19 @@ judge_lateness(struct report *report, enum firmware_service service)
 
 /* ---- the rate ---- */
 
+/* Returns true if the RTC, from which the firmware may read the time of day, has a wrong rate or a wrong time. */
+static bool
+is_rtc_wrong(const struct report *report)
+{
+	static const char *const rules_of_time[] = { "rate-wrong", "rate-off", "rate-disagree", "rate-changed",
+						     "clock-jumped", "clock-backward" };
+
+	for (size_t i = 0; i < sizeof(rules_of_time) / sizeof(rules_of_time[0]); i++)
+		if (rules_find_finding(report, rules_of_time[i], "rtc"))
+			return true;
+	return false;
+}
+
 /* Returns why the figure of OF proves no fault of the firmware, or NULL. */
 static const char *
 find_excuse(const struct report *report, const struct report_firmware *of)
@@ -176,8 +189,8 @@ find_excuse(const struct report *report, const struct report_firmware *of)
 
 	if (report->figures.discontinuity_count)
 		return "the clocks diverged in this run, so that no rate is certain";
-	if (of->service == FIRMWARE_TIME && rules_find_finding(report, NULL, "rtc"))
-		return "the RTC has a finding, and the firmware may read the time of day from it";
+	if (of->service == FIRMWARE_TIME && is_rtc_wrong(report))
+		return "the RTC is wrong, and the firmware may read the time of day from it";
 	if (of->service == FIRMWARE_CPU && is_guest && of->first_ns >= CALIBRATED_NS)
 		return "the firmware measured its period in this call, in which the host may have stopped it";
 	return NULL;

@@ -419,6 +419,27 @@ device_of_tick(void)
 	return NULL;
 }
 
+/*
+ * The first item of each entry has no end, as an event that did not come. The next reading is then not known to have
+ * changed within its bracket, so a second may be up to a second longer or shorter in two seconds.
+ */
+TEST(a_reading_after_an_item_without_an_end_is_known_to_a_second_only)
+{
+	const struct record_firmware fixed = { .service = FIRMWARE_TIME };
+
+	record_begin(&record, record_bytes, sizeof(record_bytes));
+	for (uint64_t s = 10; s <= 12; s += 2) {
+		const struct record_called items[] = { { s * NS_PER_S, 0, 0 },
+						       { s * NS_PER_S, s * NS_PER_S + 1000, s * NS_PER_S } };
+
+		record_put(&record, RECORD_FIRMWARE, &fixed, items, 2);
+	}
+	judge_record();
+	assert_int_equal(report->figures.firmware[0].count, 2);
+	assert_true(report->figures.firmware[0].second.low < -300000000);
+	assert_true(report->figures.firmware[0].second.high > 900000000);
+}
+
 TEST(the_pit_drives_the_tick_of_a_firmware_that_states_a_period)
 {
 	sim.tick = FIRMWARE_TICK_PIT;
