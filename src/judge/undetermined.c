@@ -20,7 +20,10 @@ judge_interval_shrink_factor(int64_t low, int64_t high, uint64_t limit)
 	return distance ? width / distance + 1 : width + 1;
 }
 
-/* Adds to the text of ROW how to get a result: by a longer run, or on an idle machine. */
+/*
+ * Adds to the text of ROW how to get a result: by a longer run, or on an idle machine. The firmware's services are
+ * called as often in each run, so that a longer run does not help.
+ */
 static void
 explain_too_wide_interval(const struct report *report, struct behaviour *row)
 {
@@ -29,9 +32,10 @@ explain_too_wide_interval(const struct report *report, struct behaviour *row)
 	struct behaviour as_checked = *row;
 	struct phrase run = phrase("on an idle machine");
 
-	if (text_equal(rule->unit, "ppm"))
+	if (text_equal(rule->unit, "ppm") && !text_begins_with(rule->id, "efi-"))
 		run = phrase("%lu times as long", judge_interval_shrink_factor(row->low, row->high, limit));
-	behaviour_set_text(row, "%s The limit is %lu; a run %s can decide this check.", as_checked.text, limit, run.bytes);
+	behaviour_set_text(row, "%s The limit is %lu %s; a run %s can decide this check.", as_checked.text, limit, rule->unit,
+			   run.bytes);
 }
 
 /*

@@ -109,16 +109,20 @@ TEST(a_result_that_is_too_wide_says_which_run_can_decide)
 	struct behaviour *flag = literal_add_behaviour(report, "rtc-periodic", "rtc", "1024 Hz.");
 	struct behaviour *uip = literal_add_behaviour(report, "rtc-update", "rtc", "UIP.");
 	struct behaviour *out = literal_add_behaviour(report, "pit-out", "pit", OUT_ROSE);
+	/* the firmware is called as often in a longer run */
+	struct behaviour *stall = literal_add_behaviour(report, "efi-rate", "efi_stall", "Stall().");
 
 	literal_set_figure(flag, -104445, 27026);
 	literal_set_figure(uip, 2000, 4000);
 	literal_set_figure(out, -157, 3893);
+	literal_set_figure(stall, -93523, 17603);
 	judge_report(report);
 	assert_int_equal(report->outcomes.finding_count, 0);
-	assert_string_equal(flag->text, "1024 Hz. The limit is 500; a run 263 times as long can decide this check.");
-	assert_string_equal(uip->text, "UIP. The limit is 3000; a run on an idle machine can decide this check.");
+	assert_string_equal(flag->text, "1024 Hz. The limit is 500 ppm; a run 263 times as long can decide this check.");
+	assert_string_equal(uip->text, "UIP. The limit is 3000 us; a run on an idle machine can decide this check.");
 	/* the longest sentence of this kind, which must fit into the row's text */
-	assert_string_equal(out->text, OUT_ROSE " The limit is 100; a run on an idle machine can decide this check.");
+	assert_string_equal(out->text, OUT_ROSE " The limit is 100 us; a run on an idle machine can decide this check.");
+	assert_string_equal(stall->text, "Stall(). The limit is 20000 ppm; a run on an idle machine can decide this check.");
 	assert_int_equal(literal_find_clock(report, "rtc")->open, 2);
 	assert_int_equal(literal_find_clock(report, "rtc")->verdict, VERDICT_PASS);
 }
