@@ -110,8 +110,9 @@ checkpoint_mark_phase_start(void *context, const struct run *run, const struct r
 	 * No checkpoint is saved if the marker could not be written, because the volume is then read-only or removed.
 	 */
 	checkpoint->saves &= checkpoint->marks;
-	due = checkpoint->saves && (first || (checkpoint->marker.report && hw_tsc() - checkpoint->saved_tsc >=
-									   SHARE * checkpoint->took_ticks));
+	/* The first may have been saved already, before a dangerous call: then it is not saved again at once. */
+	due = checkpoint->saves && (checkpoint->marker.report ?
+				    hw_tsc() - checkpoint->saved_tsc >= SHARE * checkpoint->took_ticks : first);
 	checkpoint->marker.cores = phase->with_cores ? run->report.facts.options.cores.method : CORES_OFF;
 	if (due)
 		save_checkpoint_now(checkpoint);
