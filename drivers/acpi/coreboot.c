@@ -9,6 +9,8 @@
 #define SIGNATURE        0x4f49424cu /* "LBIO" */
 #define HEADER_SIZE      24u
 #define HEADER_TABLE_SIZE 12u /* offset of the size of all records */
+#define HEADER_TABLE_SUM 16u /* offset of their checksum */
+#define SUM_OF_HEADER    0xffffu /* sum of a header with its checksum */
 #define RECORD_SIZE      16u /* tag, size and a 64-bit address */
 #define TAG_FORWARD      0x11u
 #define TAG_TIMESTAMPS   0x16u
@@ -26,16 +28,39 @@ read_memory(const struct acpi_memory *memory, uint64_t address, size_t length)
 	return (struct acpi_table){ bytes, bytes ? length : 0 };
 }
 
-/* Returns the address in the record TAG of the table at ADDRESS, or 0 if there is none. */
+/* Returns the sum of the 16-bit words of TABLE from BEGIN on, as the Internet checksum (RFC 1071) without its inversion. */
+static uint32_t
+sum_words(const struct acpi_table *table, size_t begin)
+{
+	uint32_t sum = 0;
+
+	for (size_t at = begin; at < table->length; at += 2) {
+		sum += (uint32_t)acpi_read_field(table, at, at + 1 < table->length ? 2 : 1);
+		sum = (sum & 0xffff) + (sum >> 16);
+	}
+	return sum;
+}
+
+/* Returns true if HEADER is the header of a table, and its checksum is right. */
+static bool
+is_header(const struct acpi_table *header)
+{
+	return acpi_read_field(header, 0, 4) == SIGNATURE && acpi_read_field(header, 4, 4) == HEADER_SIZE &&
+	       sum_words(header, 0) == SUM_OF_HEADER;
+}
+
+/* Returns the address in the record TAG of the table at ADDRESS, or 0 if there is none or a checksum is wrong. */
 static uint64_t
 find_address(const struct acpi_memory *memory, uint64_t address, uint64_t tag)
 {
 	struct acpi_table table = read_memory(memory, address, HEADER_SIZE);
 	size_t length = (size_t)acpi_read_field(&table, HEADER_TABLE_SIZE, 4);
 
-	if (!length || length > TABLE_SIZE_MAX)
+	if (!is_header(&table) || !length || length > TABLE_SIZE_MAX)
 		return 0;
 	table = read_memory(memory, address, HEADER_SIZE + length);
+	if (sum_words(&table, HEADER_SIZE) != (~acpi_read_field(&table, HEADER_TABLE_SUM, 4) & 0xffff))
+		return 0;
 	for (size_t at = HEADER_SIZE; at + RECORD_SIZE <= table.length;) {
 		size_t size = (size_t)acpi_read_field(&table, at + 4, 4);
 
@@ -55,7 +80,7 @@ find_header(const struct acpi_memory *memory, uint64_t begin, uint64_t end)
 	for (uint64_t at = begin; at < end; at += STEP) {
 		struct acpi_table header = read_memory(memory, at, HEADER_SIZE);
 
-		if (acpi_read_field(&header, 0, 4) == SIGNATURE && acpi_read_field(&header, 4, 4) == HEADER_SIZE)
+		if (is_header(&header))
 			return at;
 	}
 	return 0;

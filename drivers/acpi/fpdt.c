@@ -40,7 +40,8 @@ read_boot_times(const struct acpi_memory *memory, uint64_t address, struct acpi_
 	if (!table.bytes || !acpi_has_signature(&table, "FBPT"))
 		return;
 	table.length = (size_t)acpi_read_field(&table, ACPI_HEADER_LENGTH, sizeof(uint32_t));
-	if (table.length > FBPT_LENGTH_MAX || !(table.bytes = memory->at(memory->context, address, table.length)))
+	if (table.length < FBPT_HEADER_SIZE || table.length > FBPT_LENGTH_MAX ||
+	    !(table.bytes = memory->at(memory->context, address, table.length)))
 		return;
 	at = find_value(&table, FBPT_HEADER_SIZE, TYPE_BASIC_BOOT, sizeof(fpdt->times_ns));
 	fpdt->found = at != 0;

@@ -1,13 +1,14 @@
 /*
  * libFuzzer target for the ACPI reader. The first byte of an input selects whether the other bytes are a machine's
- * memory, which starts with the RSDP, or a single table. It also selects whether checksums are corrected, so that the
- * reader does not refuse bytes that the fuzzer changed. seeds.py makes inputs from tables of real machines.
+ * memory, which starts with the RSDP or with a table of coreboot, or a single table. It also selects whether checksums
+ * are corrected, so that the reader does not refuse bytes that the fuzzer changed. seeds.py makes inputs from tables of real machines.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "../unit/drivers/acpi_checks.h"
 #include "acpi/acpi.h"
+#include "acpi/coreboot.h"
 
 #define MODE_MACHINE 0
 #define MODE_FADT    1
@@ -15,12 +16,16 @@
 #define MODE_MADT    3
 #define MODE_MASK    3
 #define MODE_SEAL    4 /* flag of the first byte: checksums are corrected */
+#define MODE_COREBOOT 8 /* flag of the first byte: the memory starts with a table of coreboot */
 
 #define BASE         UINT64_C(0x10000) /* address of the input's second byte, where the RSDP is */
+#define COREBOOT     UINT64_C(0x500) /* address of the second byte of an input with MODE_COREBOOT */
 #define CORES_MAX    64
+#define COREBOOT_HEADER 24
 #define COPIES_MAX   2048
 
 struct image {
+	uint64_t base; /* address of the first of the BYTES */
 	const uint8_t *bytes;
 	size_t length;
 	bool seal;
@@ -40,6 +45,36 @@ set_checksum(uint8_t *bytes, size_t length, size_t checksum_at)
 	for (size_t i = 0; i < length; i++)
 		sum = (uint8_t)(sum + bytes[i]);
 	bytes[checksum_at] = (uint8_t)(bytes[checksum_at] - sum);
+}
+
+/* Returns the Internet checksum of LENGTH bytes. */
+static uint16_t
+calculate_checksum(const uint8_t *bytes, size_t length)
+{
+	uint32_t sum = 0;
+
+	for (size_t i = 0; i < length; i++) {
+		sum += (uint32_t)bytes[i] << (8 * (i % 2));
+		sum = (sum & 0xffff) + (sum >> 16);
+	}
+	return (uint16_t)~sum;
+}
+
+/* Corrects the checksum of a header of coreboot, and the one of the records if they follow it. */
+static void
+seal_coreboot(uint8_t *bytes, size_t length)
+{
+	uint16_t sum;
+
+	if (length < COREBOOT_HEADER)
+		return;
+	if (length > COREBOOT_HEADER) {
+		sum = calculate_checksum(bytes + COREBOOT_HEADER, length - COREBOOT_HEADER);
+		memcpy(bytes + 16, &sum, sizeof(sum));
+	}
+	memset(bytes + 8, 0, 4);
+	sum = calculate_checksum(bytes, COREBOOT_HEADER);
+	memcpy(bytes + 8, &sum, sizeof(sum));
 }
 
 /* Returns a copy of exactly LENGTH bytes, so that the sanitizer sees a read beyond its end. */
@@ -63,11 +98,13 @@ get_image_bytes(void *context, uint64_t address, size_t length)
 
 	if (length == 0)
 		abort();
-	if (address < BASE || address - BASE > image->length ||
-	    length > image->length - (address - BASE))
+	if (address < image->base || address - image->base > image->length ||
+	    length > image->length - (address - image->base))
 		return NULL;
-	copy = copy_to_heap(image, image->bytes + (address - BASE), length);
-	if (image->seal && address == BASE) { /* an RSDP has two checksums */
+	copy = copy_to_heap(image, image->bytes + (address - image->base), length);
+	if (image->seal && image->base == COREBOOT) {
+		seal_coreboot(copy, length);
+	} else if (image->seal && address == BASE) { /* an RSDP has two checksums */
 		set_checksum(copy, length < 20 ? length : 20, 8);
 		set_checksum(copy, length, length > 32 ? 32 : length);
 	} else if (image->seal) {
@@ -104,6 +141,16 @@ read_table(struct image *image, unsigned mode, struct acpi_facts *facts)
 		abort();
 }
 
+static void
+read_coreboot(struct image *image)
+{
+	const struct acpi_memory memory = { get_image_bytes, image };
+	uint64_t mhz = UINT64_MAX;
+
+	if (coreboot_find_tsc_mhz(&memory, &mhz) != (mhz <= UINT16_MAX))
+		abort();
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -115,7 +162,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size < 2)
 		return 0;
 	image.seal = data[0] & MODE_SEAL;
-	if ((data[0] & MODE_MASK) == MODE_MACHINE)
+	image.base = data[0] & MODE_COREBOOT ? COREBOOT : BASE;
+	if (data[0] & MODE_COREBOOT)
+		read_coreboot(&image);
+	else if ((data[0] & MODE_MASK) == MODE_MACHINE)
 		read_facts_from_rsdp(&image, &facts);
 	else
 		read_table(&image, data[0] & MODE_MASK, &facts);

@@ -3,6 +3,7 @@
 
 #include "test.h"
 #include "acpi/acpi.h"
+#include "acpi/coreboot.h"
 #include "acpi_checks.h"
 
 #define REGIONS_MAX 320
@@ -13,6 +14,11 @@
 #define HPET_AT     0x40000u
 #define MADT_AT     0x50000u
 #define DSDT_AT     0x60000u
+#define FPDT_AT     0x70000u
+#define FBPT_AT     0x80000u
+#define COREBOOT_AT 0x500u
+#define FORWARD_AT  0x90000u
+#define STAMPS_AT   0xa0000u
 
 /* The simulated machine's memory. A range can be read only if one region contains all of it. */
 struct machine {
@@ -32,6 +38,7 @@ machine_at(void *context, uint64_t address, size_t length)
 {
 	struct machine *machine = context;
 
+	assert_true(length > 0);
 	for (size_t i = 0; i < machine->count; i++) {
 		const struct region *region = &machine->regions[i];
 
@@ -1038,4 +1045,189 @@ TEST(at_most_4096_processors_are_counted_and_the_rest_is_reported)
 	assert_int_equal(machine->facts.madt.enabled, 4096);
 	assert_problem(&machine->facts, 0,
 		       "MADT: it lists more than 4096 enabled processors; 4 are left out");
+}
+
+/* ---- FPDT ---- */
+
+/* Adds an FPDT of LENGTH bytes whose only record names the FBPT. */
+static uint8_t *
+add_fpdt(struct machine *machine, size_t length)
+{
+	uint8_t *fpdt = add_table(machine, FPDT_AT, "FPDT", length);
+
+	put(fpdt, 36 + 2, 1, 16);
+	put(fpdt, 36 + 8, 8, FBPT_AT);
+	seal_at(machine, FPDT_AT);
+	return fpdt;
+}
+
+/* Adds an FBPT of LENGTH bytes with a record of type 1 (S3) and the boot record, whose times are 1 to 5 ns. */
+static uint8_t *
+add_fbpt(struct machine *machine, size_t length)
+{
+	uint8_t *fbpt = add_table(machine, FBPT_AT, "FBPT", length);
+
+	put(fbpt, 8, 2, 1);
+	put(fbpt, 10, 1, 8);
+	put(fbpt, 16, 2, 2);
+	put(fbpt, 18, 1, 48);
+	for (size_t i = 0; i < 5; i++)
+		put(fbpt, 24 + 8 * i, 8, i + 1);
+	return fbpt;
+}
+
+static bool
+read_fpdt(struct machine *machine)
+{
+	const struct acpi_memory memory = { machine_at, machine };
+	size_t length;
+	const uint8_t *fpdt = region_at(machine, FPDT_AT, &length);
+
+	machine->facts = (struct acpi_facts){ 0 };
+	return acpi_read_fpdt(&memory, fpdt, length, &machine->facts);
+}
+
+TEST(the_boot_record_is_found_after_records_of_other_types)
+{
+	struct machine *machine = *state;
+
+	add_fpdt(machine, 52);
+	add_fbpt(machine, 64);
+	assert_true(read_fpdt(machine));
+	assert_true(machine->facts.fpdt.found);
+	for (size_t i = 0; i < 5; i++)
+		assert_int_equal(machine->facts.fpdt.times_ns[i], i + 1);
+}
+
+TEST(an_fpdt_whose_boot_record_is_cut_endless_or_unreadable_has_no_times)
+{
+	struct machine *machine = *state;
+	uint8_t *fpdt = add_fpdt(machine, 52), *fbpt;
+
+	assert_true(read_fpdt(machine)); /* no FBPT at the address */
+	assert_false(machine->facts.fpdt.found);
+	fbpt = add_fbpt(machine, 64);
+	put(fbpt, 4, 4, 63); /* the table ends within the record */
+	assert_true(read_fpdt(machine));
+	assert_false(machine->facts.fpdt.found);
+	put(fbpt, 4, 4, 0xffffffff);
+	assert_true(read_fpdt(machine));
+	assert_false(machine->facts.fpdt.found);
+	put(fbpt, 4, 4, 0); /* shorter than its header: the 0 bytes are not asked for */
+	assert_true(read_fpdt(machine));
+	assert_false(machine->facts.fpdt.found);
+	put(fbpt, 4, 4, 64);
+	put(fbpt, 10, 1, 0); /* a record of length 0 never ends */
+	assert_true(read_fpdt(machine));
+	assert_false(machine->facts.fpdt.found);
+	put(fbpt, 10, 1, 8);
+	put(fbpt, 18, 1, 40); /* shorter than its five times */
+	assert_true(read_fpdt(machine));
+	assert_false(machine->facts.fpdt.found);
+	put(fbpt, 18, 1, 48);
+	assert_true(read_fpdt(machine));
+	assert_true(machine->facts.fpdt.found);
+	fbpt[0] = 'S';
+	assert_true(read_fpdt(machine));
+	assert_false(machine->facts.fpdt.found);
+	fpdt[9]++;
+	assert_false(read_fpdt(machine));
+}
+
+/* ---- coreboot ---- */
+
+/* Returns the Internet checksum of LENGTH bytes. */
+static uint16_t
+checksum_of(const uint8_t *bytes, size_t length)
+{
+	uint32_t sum = 0;
+
+	for (size_t i = 0; i < length; i++)
+		sum += (uint32_t)bytes[i] << (8 * (i % 2));
+	while (sum >> 16)
+		sum = (sum & 0xffff) + (sum >> 16);
+	return (uint16_t)~sum;
+}
+
+static void
+seal_coreboot(uint8_t *table, size_t length)
+{
+	put(table, 16, 4, checksum_of(table + 24, length - 24));
+	put(table, 8, 4, 0);
+	put(table, 8, 4, checksum_of(table, 24));
+}
+
+/* Adds a table of coreboot with a record of another type, and a record TAG with an address. */
+static uint8_t *
+add_coreboot(struct machine *machine, uint64_t at, uint64_t tag, uint64_t address)
+{
+	uint8_t *table = add_region(machine, at, 24 + 9 + 16); /* an odd number of bytes before the record */
+
+	memcpy(table, "LBIO", 4);
+	put(table, 4, 4, 24);
+	put(table, 12, 4, 9 + 16);
+	put(table, 20, 4, 2);
+	put(table, 24, 4, 3);
+	put(table, 28, 4, 9);
+	put(table, 33, 4, tag);
+	put(table, 37, 4, 16);
+	put(table, 41, 8, address);
+	seal_coreboot(table, 24 + 9 + 16);
+	return table;
+}
+
+/* Returns the TSC's rate in coreboot's table in MHz, or -1 if there is no table of time stamps. */
+static int64_t
+find_mhz(struct machine *machine)
+{
+	const struct acpi_memory memory = { machine_at, machine };
+	uint64_t mhz = 0;
+
+	return coreboot_find_tsc_mhz(&memory, &mhz) ? (int64_t)mhz : -1;
+}
+
+TEST(coreboots_table_gives_the_rate_of_its_time_stamps)
+{
+	struct machine *machine = *state;
+	uint8_t *first = add_coreboot(machine, COREBOOT_AT, 0x11, FORWARD_AT);
+	uint8_t *second = add_coreboot(machine, FORWARD_AT, 0x16, STAMPS_AT), *stamps;
+
+	assert_int_equal(find_mhz(machine), -1); /* no time stamps at the address */
+	stamps = add_region(machine, STAMPS_AT, 16);
+	assert_int_equal(find_mhz(machine), 0);
+	put(stamps, 10, 2, 3700);
+	assert_int_equal(find_mhz(machine), 3700);
+	put(first, 33, 4, 0x16); /* without a second table */
+	put(first, 41, 8, STAMPS_AT);
+	seal_coreboot(first, 49);
+	put(second, 0, 4, 0);
+	assert_int_equal(find_mhz(machine), 3700);
+}
+
+TEST(a_table_of_coreboot_with_a_wrong_checksum_or_size_is_not_used)
+{
+	struct machine *machine = *state;
+	uint8_t *table = add_coreboot(machine, COREBOOT_AT, 0x16, STAMPS_AT);
+
+	put(add_region(machine, STAMPS_AT, 16), 10, 2, 3700);
+	assert_int_equal(find_mhz(machine), 3700);
+	table[20]++; /* a byte of the header */
+	assert_int_equal(find_mhz(machine), -1);
+	table[20]--;
+	table[32]++; /* a byte of a record */
+	assert_int_equal(find_mhz(machine), -1);
+	table[32]--;
+	put(table, 12, 4, 24); /* the last record is cut */
+	seal_coreboot(table, 48);
+	assert_int_equal(find_mhz(machine), -1);
+	put(table, 12, 4, 0xffffffff);
+	seal_coreboot(table, 49);
+	assert_int_equal(find_mhz(machine), -1);
+	put(table, 12, 4, 25);
+	put(table, 28, 4, 0); /* a record of length 0 never ends */
+	seal_coreboot(table, 49);
+	assert_int_equal(find_mhz(machine), -1);
+	put(table, 28, 4, 9);
+	seal_coreboot(table, 49);
+	assert_int_equal(find_mhz(machine), 3700);
 }
