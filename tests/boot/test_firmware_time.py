@@ -1,10 +1,16 @@
 """The firmware's own time. A test image (tests/skew/firmware_time.c) replaces time services of OVMF by wrong ones. QEMU
 counts instructions, so that the TSC has exactly 1 GHz."""
 
+import json
+import re
+import time
+
 import pytest
 
-from boots import EFI_BUILT, checked, qemu
+from boots import EFI_BUILT, IMAGE_BUILT, checked, qemu
 from harness import QUICK_TCG, ROOT
+from levers import run_while
+from stick import copy_of_stick, folders, mtools, volume_of
 
 IMAGE = ROOT / "build" / "baretick-skew.efi"
 # no core is started, and no other clock is read for long; only a standard run waits for the second of GetTime
@@ -94,3 +100,30 @@ def test_a_start_in_the_fpdt_is_held_against_a_tsc_that_counts_since_the_reset(r
     late = broken(run, f"fpdt={17 * 60 * 1000}", "profile=quick", *STANDARD)
     assert row(late, "efi-rate", "fpdt")["outcome"] in ("failed", "not_determined")
     assert "17" in row(late, "efi-rate", "fpdt")["text"] or "1020 s" in row(late, "efi-rate", "fpdt")["text"]
+
+
+@IMAGE_BUILT
+def test_a_stall_that_never_returns_loses_no_result_and_is_not_called_in_the_next_boot(run, tmp_path):
+    stick = copy_of_stick(tmp_path)
+    mtools(stick, "mcopy", "-o", IMAGE, "::/EFI/BOOT/BOOTX64.EFI")
+    hang = [*QUICK_TCG, "--cpus", "1", "--boot", "usb", *qemu("-fw_cfg", "name=opt/baretick/firmware,string=hang")]
+    options = ["--", "profile=quick", "duration=10ms", "clocks=tsc,acpi_pm", "irq=off"]
+
+    def kill_after_checkpoint(machine):
+        assert machine.wait_for(b"phase: firmware\r")
+        for _ in range(500):
+            if re.search(rb"phase=firmware cores=\w+ least=\w+ report=[1-9]", (tmp_path / "hung" / "stick.img").read_bytes()):
+                break
+            time.sleep(0.2)
+        with machine.process() as process:
+            process.kill()
+
+    hung = run_while(kill_after_checkpoint, tmp_path / "hung", *hang, "--image", stick, *options)
+    assert hung.status == 2
+    left, = folders(volume_of((hung.out / "stick.img").read_bytes())).values()
+    report = json.loads(left["report.json"])
+    assert report["verdict"] == "incomplete" and "Saved in the phase firmware" in "\n".join(report["notes"])
+    assert {"efi_stall", "efi_time"} <= {row["id"] for row in report["firmware_times"]}
+    report = checked(run(*hang, "--image", hung.out / "stick.img", *options))
+    assert any("stopped in its phase firmware" in note for note in report["notes"])
+    assert report["options"]["efi"] == "off" and report["firmware_times"] == []

@@ -7,7 +7,7 @@
  *   late         Stall() returns 55 ms late
  *   back         each fourth GetTime() is 3 s too low, and each fourth GetNextMonotonicCount() repeats a value
  *   dead         timer events never come
- *   hang         Stall() never returns
+ *   hang         Stall(0) never returns; the firmware's own drivers, which read the stick, wait for longer times
  *   stamp=N      EFI_TIMESTAMP_PROTOCOL states N Hz; its counter has a quarter of the TSC's rate
  *   coreboot=N   coreboot's table of time stamps states N MHz
  *   fpdt=N       an ACPI table FPDT states that the image started N ms after the reset
@@ -86,7 +86,7 @@ read_number(const char *digits)
 static EFI_STATUS EFIAPI
 stall(UINTN us)
 {
-	while (find_word("hang"))
+	while (!us && find_word("hang"))
 		hw_pause();
 	if (find_word("short"))
 		us /= 5;
@@ -163,12 +163,27 @@ write_number(uint8_t *bytes, uint64_t value, size_t size)
 		bytes[i] = (uint8_t)(value >> 8 * i);
 }
 
+/* Returns the Internet checksum of COUNT numbers of 32 bits. */
+static uint32_t
+calculate_checksum(const uint32_t *numbers, size_t count)
+{
+	uint32_t sum = 0;
+
+	for (size_t i = 0; i < count; i++)
+		sum += (numbers[i] & 0xffff) + (numbers[i] >> 16);
+	while (sum >> 16)
+		sum = (sum & 0xffff) + (sum >> 16);
+	return ~sum & 0xffff;
+}
+
 /* Writes a header of coreboot's tables with one record, whose tag is TAG and whose address is POINTER, at ADDRESS. */
 static void
 write_coreboot_table(uint64_t address, uint32_t tag, uint64_t pointer)
 {
-	const uint32_t numbers[] = { 0x4f49424c, 24, 0, 16, 0, 1, tag, 16, (uint32_t)pointer, 0 };
+	uint32_t numbers[] = { 0x4f49424c, 24, 0, 16, 0, 1, tag, 16, (uint32_t)pointer, 0 };
 
+	numbers[4] = calculate_checksum(numbers + 6, 4);
+	numbers[2] = calculate_checksum(numbers, 6);
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		hw_write32(address + 4 * i, numbers[i]);
 }
