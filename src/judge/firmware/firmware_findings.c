@@ -168,16 +168,17 @@ judge_lateness(struct report *report, enum firmware_service service)
 
 /* ---- the rate ---- */
 
-/* Returns true if the RTC, from which the firmware may read the time of day, has a wrong rate or a wrong time. */
+/* Returns true if the RTC has a fault, and is not merely slow to read. The firmware may read the time of day from it. */
 static bool
 is_rtc_wrong(const struct report *report)
 {
-	static const char *const rules_of_time[] = { "rate-wrong", "rate-off", "rate-disagree", "rate-changed",
-						     "clock-jumped", "clock-backward" };
+	for (size_t i = 0; i < report->outcomes.finding_count; i++) {
+		const struct finding *finding = &report->outcomes.findings[i];
 
-	for (size_t i = 0; i < sizeof(rules_of_time) / sizeof(rules_of_time[0]); i++)
-		if (rules_find_finding(report, rules_of_time[i], "rtc"))
+		if (rules_is_finding_of(finding, NULL, "rtc") && !rules_is_finding_of(finding, "clock-slow", NULL) &&
+		    !rules_is_finding_of(finding, "clock-contended", NULL))
 			return true;
+	}
 	return false;
 }
 
