@@ -28,11 +28,7 @@ read_memory(const struct acpi_memory *memory, uint64_t address, size_t length)
 	return (struct acpi_table){ bytes, bytes ? length : 0 };
 }
 
-<<<<<<< Updated upstream
-/* Returns the sum of the 16-bit words of TABLE from BEGIN on, as the Internet checksum (RFC 1071) without its inversion. */
-=======
 /* Returns the sum of the 16-bit words of TABLE from BEGIN on, as RFC 1071 adds them, before it is inverted. */
->>>>>>> Stashed changes
 static uint32_t
 sum_words(const struct acpi_table *table, size_t begin)
 {

@@ -168,7 +168,7 @@ judge_lateness(struct report *report, enum firmware_service service)
 
 /* ---- the rate ---- */
 
-/* Returns true if the RTC has a fault, and is not merely slow to read. The firmware may read the time of day from it. */
+/* Returns true if the RTC has a fault, and is not only slow. The firmware may read the time of day from it. */
 static bool
 is_rtc_wrong(const struct report *report)
 {
