@@ -1,7 +1,8 @@
 /*
  * libFuzzer target for the ACPI reader. The first byte of an input selects whether the other bytes are a machine's
- * memory, which starts with the RSDP or with a table of coreboot, or a single table. It also selects whether checksums
- * are corrected, so that the reader does not refuse bytes that the fuzzer changed. seeds.py makes inputs from tables of real machines.
+ * memory, which starts with the RSDP or with a table of coreboot, or a single table. It also selects whether
+ * checksums are corrected, so that the reader does not refuse bytes that the fuzzer changed. seeds.py makes inputs
+ * from tables of real machines.
  */
 #include <stdio.h>
 #include <stdlib.h>
