@@ -7,7 +7,7 @@
 
 #define SHARE     10 /* checkpoints use at most 1/SHARE of the run's time, even on a slow volume */
 #define MINUTE_NS UINT64_C(60000000000)
-#define FIRST     "start-cores" /* the first checkpoint is saved before this phase, in which machines may hang */
+#define FIRST     "start-cores" /* machines may hang in this phase: a checkpoint is saved before it if there is none */
 
 /*
  * Makes the marker's file name, a hash of facts that identify the machine. The number of cores and the options are left
@@ -110,7 +110,6 @@ checkpoint_mark_phase_start(void *context, const struct run *run, const struct r
 	 * No checkpoint is saved if the marker could not be written, because the volume is then read-only or removed.
 	 */
 	checkpoint->saves &= checkpoint->marks;
-	/* The first may have been saved already, before a dangerous call: then it is not saved again at once. */
 	due = checkpoint->saves && (checkpoint->marker.report ?
 				    hw_tsc() - checkpoint->saved_tsc >= SHARE * checkpoint->took_ticks : first);
 	checkpoint->marker.cores = phase->with_cores ? run->report.facts.options.cores.method : CORES_OFF;

@@ -22,7 +22,6 @@
 #define BASE         UINT64_C(0x10000) /* address of the input's second byte, where the RSDP is */
 #define COREBOOT     UINT64_C(0x500) /* address of the second byte of an input with MODE_COREBOOT */
 #define CORES_MAX    64
-#define COREBOOT_HEADER 24
 #define COPIES_MAX   2048
 
 struct image {
@@ -46,36 +45,6 @@ set_checksum(uint8_t *bytes, size_t length, size_t checksum_at)
 	for (size_t i = 0; i < length; i++)
 		sum = (uint8_t)(sum + bytes[i]);
 	bytes[checksum_at] = (uint8_t)(bytes[checksum_at] - sum);
-}
-
-/* Returns the Internet checksum of LENGTH bytes. */
-static uint16_t
-calculate_checksum(const uint8_t *bytes, size_t length)
-{
-	uint32_t sum = 0;
-
-	for (size_t i = 0; i < length; i++) {
-		sum += (uint32_t)bytes[i] << (8 * (i % 2));
-		sum = (sum & 0xffff) + (sum >> 16);
-	}
-	return (uint16_t)~sum;
-}
-
-/* Corrects the checksum of a header of coreboot, and the one of the records if they follow it. */
-static void
-seal_coreboot(uint8_t *bytes, size_t length)
-{
-	uint16_t sum;
-
-	if (length < COREBOOT_HEADER)
-		return;
-	if (length > COREBOOT_HEADER) {
-		sum = calculate_checksum(bytes + COREBOOT_HEADER, length - COREBOOT_HEADER);
-		memcpy(bytes + 16, &sum, sizeof(sum));
-	}
-	memset(bytes + 8, 0, 4);
-	sum = calculate_checksum(bytes, COREBOOT_HEADER);
-	memcpy(bytes + 8, &sum, sizeof(sum));
 }
 
 /* Returns a copy of exactly LENGTH bytes, so that the sanitizer sees a read beyond its end. */
@@ -104,7 +73,7 @@ get_image_bytes(void *context, uint64_t address, size_t length)
 		return NULL;
 	copy = copy_to_heap(image, image->bytes + (address - image->base), length);
 	if (image->seal && image->base == COREBOOT) {
-		seal_coreboot(copy, length);
+		coreboot_seal(copy, length);
 	} else if (image->seal && address == BASE) { /* an RSDP has two checksums */
 		set_checksum(copy, length < 20 ? length : 20, 8);
 		set_checksum(copy, length, length > 32 ? 32 : length);

@@ -168,9 +168,9 @@ judge_lateness(struct report *report, enum firmware_service service)
 
 /* ---- the rate ---- */
 
-/* Returns true if the RTC has a fault, and is not only slow. The firmware may read the time of day from it. */
+/* Returns true if the RTC has a finding, except on the duration of a read, which does not change its time. */
 static bool
-is_rtc_wrong(const struct report *report)
+is_rtc_suspect(const struct report *report)
 {
 	for (size_t i = 0; i < report->outcomes.finding_count; i++) {
 		const struct finding *finding = &report->outcomes.findings[i];
@@ -190,8 +190,8 @@ find_excuse(const struct report *report, const struct report_firmware *of)
 
 	if (report->figures.discontinuity_count)
 		return "the clocks diverged in this run, so that no rate is certain";
-	if (of->service == FIRMWARE_TIME && is_rtc_wrong(report))
-		return "the RTC is wrong, and the firmware may read the time of day from it";
+	if (of->service == FIRMWARE_TIME && is_rtc_suspect(report))
+		return "the RTC has a finding, and the firmware may read the time of day from it";
 	if (of->service == FIRMWARE_CPU && is_guest && of->first_ns >= CALIBRATED_NS)
 		return "the firmware measured its period in this call, in which the host may have stopped it";
 	return NULL;

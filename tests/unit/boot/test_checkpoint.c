@@ -2,16 +2,20 @@
 #include <stdio.h>
 
 #include "test.h"
+#include "hw/hw.h"
 #include "uefi/checkpoint.h"
 #include "volume_sim.h"
 
-/* Replaces the real function, because these tests save no files. */
+static unsigned renders;
+
+/* Replaces the real function, because these tests save no files. Counts the checkpoints that were to be saved. */
 bool
 plan_render_files(struct plan *plan, const struct report *report, const struct text *texts[SAVE_FILES])
 {
 	(void)plan;
 	(void)report;
 	(void)texts;
+	renders++;
 	return false;
 }
 
@@ -50,6 +54,32 @@ TEST(the_marker_says_if_the_firmware_starts_the_cores)
 	volume_sim_close();
 	free(checkpoint);
 	free(run);
+}
+
+TEST(the_start_of_the_cores_saves_a_checkpoint_unless_one_was_just_saved)
+{
+	static const struct run_phase start = { .id = "start-cores", .with_cores = true };
+	const struct smbios_facts smbios = { .product = "sim" };
+
+	for (unsigned report = 0; report <= 2; report += 2) {
+		struct checkpoint *checkpoint = calloc(1, sizeof(*checkpoint));
+		struct run *run = calloc(1, sizeof(*run));
+
+		firmware_sim_reset();
+		volume_sim_open();
+		options_set_defaults(&run->report.facts.options);
+		checkpoint_open(checkpoint, &run->report, &smbios);
+		checkpoint_set_plan(checkpoint, NULL);
+		checkpoint->marker.report = report; /* the one before Stall(), which took an hour of the TSC */
+		checkpoint->saved_tsc = hw_tsc();
+		checkpoint->took_ticks = UINT64_C(3600000000000);
+		renders = 0;
+		assert_int_equal(checkpoint_mark_phase_start(checkpoint, run, &start), report == 0);
+		assert_int_equal(renders, report == 0);
+		volume_sim_close();
+		free(checkpoint);
+		free(run);
+	}
 }
 
 /* The next run's note must name the checkpoint's folder as it is called on the volume. */

@@ -469,6 +469,22 @@ TEST(firmware_whose_second_lasts_half_a_second_is_named_for_each_service)
 			    "By the firmware's timer tick, a second lasts 499.79 to 500.21 ms.");
 }
 
+/* The firmware may read the time of day from the RTC. An RTC that is only slow to read still has the right time. */
+TEST(a_wrong_time_of_day_is_excused_by_a_wrong_rtc_but_not_by_a_slow_one)
+{
+	sim.time_permille = 500;
+	rules_add_finding(report, "clock-slow", "rtc", REPORT_NO_CORE, "Slow.");
+	run();
+	assert_findings("efi-rate/efi_time clock-slow/rtc");
+	end(NULL);
+	begin(NULL);
+	sim.time_permille = 500;
+	rules_add_finding(report, "rate-wrong", "rtc", REPORT_NO_CORE, "Wrong.");
+	run();
+	assert_findings("rate-wrong/rtc");
+	assert_int_equal(outcome_of("efi-rate", "efi_time"), OUTCOME_NOT_DETERMINED);
+}
+
 TEST(a_stall_that_is_short_by_a_factor_of_5_is_named_and_no_other_service)
 {
 	sim.stall_permille = 200;

@@ -1,10 +1,15 @@
-/* Conditions that acpi_facts must meet for any input, for the unit tests and the fuzz target. */
+/*
+ * For the unit tests and the fuzz target: conditions that acpi_facts must meet for any input, and the checksums of
+ * coreboot's tables.
+ */
 #ifndef BARETICK_TESTS_ACPI_CHECKS_H
 #define BARETICK_TESTS_ACPI_CHECKS_H
 
 #include <string.h>
 
 #include "acpi/acpi.h"
+
+#define COREBOOT_HEADER 24 /* size of a header in coreboot's coreboot_tables.h */
 
 static inline int
 acpi_sentence_is_good(const char *sentence)
@@ -41,6 +46,36 @@ acpi_broken_invariant(const struct acpi_facts *facts)
 		if (!acpi_sentence_is_good(facts->problems[i]))
 			return "a problem that is no printable sentence with an end";
 	return NULL;
+}
+
+/* Returns the Internet checksum (RFC 1071) of LENGTH bytes, with each word's low byte first. */
+static inline uint16_t
+coreboot_checksum(const uint8_t *bytes, size_t length)
+{
+	uint32_t sum = 0;
+
+	for (size_t i = 0; i < length; i++) {
+		sum += (uint32_t)bytes[i] << (8 * (i % 2));
+		sum = (sum & 0xffff) + (sum >> 16);
+	}
+	return (uint16_t)~sum;
+}
+
+/* Corrects the checksums in the header at BYTES: of the records, if they follow it, and of the header itself. */
+static inline void
+coreboot_seal(uint8_t *bytes, size_t length)
+{
+	uint16_t sum;
+
+	if (length < COREBOOT_HEADER)
+		return;
+	if (length > COREBOOT_HEADER) {
+		sum = coreboot_checksum(bytes + COREBOOT_HEADER, length - COREBOOT_HEADER);
+		memcpy(bytes + 16, &sum, sizeof(sum));
+	}
+	memset(bytes + 8, 0, 4);
+	sum = coreboot_checksum(bytes, COREBOOT_HEADER);
+	memcpy(bytes + 8, &sum, sizeof(sum));
 }
 
 #endif

@@ -1136,27 +1136,6 @@ TEST(an_fpdt_whose_boot_record_is_cut_endless_or_unreadable_has_no_times)
 
 /* ---- coreboot ---- */
 
-/* Returns the Internet checksum of LENGTH bytes. */
-static uint16_t
-checksum_of(const uint8_t *bytes, size_t length)
-{
-	uint32_t sum = 0;
-
-	for (size_t i = 0; i < length; i++)
-		sum += (uint32_t)bytes[i] << (8 * (i % 2));
-	while (sum >> 16)
-		sum = (sum & 0xffff) + (sum >> 16);
-	return (uint16_t)~sum;
-}
-
-static void
-seal_coreboot(uint8_t *table, size_t length)
-{
-	put(table, 16, 4, checksum_of(table + 24, length - 24));
-	put(table, 8, 4, 0);
-	put(table, 8, 4, checksum_of(table, 24));
-}
-
 /* Adds a table of coreboot with a record of another type, and a record TAG with an address. */
 static uint8_t *
 add_coreboot(struct machine *machine, uint64_t at, uint64_t tag, uint64_t address)
@@ -1172,7 +1151,7 @@ add_coreboot(struct machine *machine, uint64_t at, uint64_t tag, uint64_t addres
 	put(table, 33, 4, tag);
 	put(table, 37, 4, 16);
 	put(table, 41, 8, address);
-	seal_coreboot(table, 24 + 9 + 16);
+	coreboot_seal(table, 24 + 9 + 16);
 	return table;
 }
 
@@ -1199,7 +1178,7 @@ TEST(coreboots_table_gives_the_rate_of_its_time_stamps)
 	assert_int_equal(find_mhz(machine), 3700);
 	put(first, 33, 4, 0x16); /* without a second table */
 	put(first, 41, 8, STAMPS_AT);
-	seal_coreboot(first, 49);
+	coreboot_seal(first, 49);
 	put(second, 0, 4, 0);
 	assert_int_equal(find_mhz(machine), 3700);
 }
@@ -1218,16 +1197,16 @@ TEST(a_table_of_coreboot_with_a_wrong_checksum_or_size_is_not_used)
 	assert_int_equal(find_mhz(machine), -1);
 	table[32]--;
 	put(table, 12, 4, 24); /* the last record is cut */
-	seal_coreboot(table, 48);
+	coreboot_seal(table, 48);
 	assert_int_equal(find_mhz(machine), -1);
 	put(table, 12, 4, 0xffffffff);
-	seal_coreboot(table, 49);
+	coreboot_seal(table, 49);
 	assert_int_equal(find_mhz(machine), -1);
 	put(table, 12, 4, 25);
 	put(table, 28, 4, 0); /* a record of length 0 never ends */
-	seal_coreboot(table, 49);
+	coreboot_seal(table, 49);
 	assert_int_equal(find_mhz(machine), -1);
 	put(table, 28, 4, 9);
-	seal_coreboot(table, 49);
+	coreboot_seal(table, 49);
 	assert_int_equal(find_mhz(machine), 3700);
 }
