@@ -3,9 +3,11 @@
 
 #include "test.h"
 #include "hw/hw.h"
+#include "sim.h"
 #include "uefi/checkpoint.h"
 #include "volume_sim.h"
 
+static uint8_t record_bytes[4096];
 static unsigned renders;
 
 /* Replaces the real function, because these tests save no files. Counts the checkpoints that were to be saved. */
@@ -59,15 +61,20 @@ TEST(the_marker_says_if_the_firmware_starts_the_cores)
 TEST(the_start_of_the_cores_saves_a_checkpoint_unless_one_was_just_saved)
 {
 	static const struct run_phase start = { .id = "start-cores", .with_cores = true };
+	static const struct run_machine machine = { .hooks = { .tsc_ordered = hw_tsc_lfence } };
 	const struct smbios_facts smbios = { .product = "sim" };
 
 	for (unsigned report = 0; report <= 2; report += 2) {
 		struct checkpoint *checkpoint = calloc(1, sizeof(*checkpoint));
 		struct run *run = calloc(1, sizeof(*run));
+		struct record *record = &run->survey.record;
 
+		sim_reset();
 		firmware_sim_reset();
 		volume_sim_open();
 		options_set_defaults(&run->report.facts.options);
+		run->machine = &machine;
+		record_begin(record, record_bytes, sizeof(record_bytes));
 		checkpoint_open(checkpoint, &run->report, &smbios);
 		checkpoint_set_plan(checkpoint, NULL);
 		checkpoint->marker.report = report; /* the one before Stall(), which took an hour of the TSC */
