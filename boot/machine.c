@@ -2,6 +2,7 @@
 #include "machine.h"
 
 #include "acpi/coreboot.h"
+#include "base/units.h"
 #include "calibrations/calibrations.h"
 #include "checks/checks.h"
 #include "clocks/drivers.h"
@@ -15,7 +16,7 @@
 #include "paravirtual/signals.h"
 #include "paravirtual/steal.h"
 #include "reserve.h"
-#include "rules/rules.h"
+#include "sleep/sleep.h"
 #include "timers/timers.h"
 
 #define NO_MADT  "ACPI has no MADT, which would list the cores"
@@ -27,7 +28,6 @@
  * interprets instructions was seen to take 1000 to 2000.
  */
 #define INSTRUCTION_TICKS_MAX 100
-#define HZ_PER_MHZ        UINT64_C(1000000)
 #define LOOP_INSTRUCTIONS     1000u
 #define LOOP_TRIES            5 /* the shortest loop counts, because the host may preempt this core during a loop */
 
@@ -98,18 +98,18 @@ machine_read_firmware_tables(struct machine *machine, struct report *report)
 	machine->platform.unused_page = firmware_get_unused_page();
 	if (!firmware_find_rsdp() && !machine->boot.needs_acpi) {
 		acpi->problem_count = 0;
-		report_add_note(report, "This machine has no ACPI tables.");
+		notes_add(&report->notes, "This machine has no ACPI tables.");
 	}
 	for (size_t i = 0; i < acpi->problem_count; i++)
-		rules_add_finding(report, "acpi-table", NULL, REPORT_NO_CORE, "%s", acpi->problems[i]);
+		notes_add(&report->facts.table_problems, "%s", acpi->problems[i]);
 	if (!machine->platform.cpu.hypervisor[0] && text_begins_with(acpi->oem, QEMU_OEM)) {
 		cpu_mark_as_guest(&machine->platform.cpu);
-		report_add_note(report, "CPUID shows no hypervisor, but the ACPI tables are from QEMU or Bochs: this "
-				"machine is treated as a guest.");
+		notes_add(&report->notes, "CPUID shows no hypervisor, but the ACPI tables are from QEMU or Bochs: this "
+			  "machine is treated as a guest.");
 	}
 	smbios_read_facts(&smbios_memory, firmware_find_smbios_3(), firmware_find_smbios_2(), &machine->smbios);
 	if (machine->smbios.problem[0])
-		report_add_note(report, "%s.", machine->smbios.problem);
+		notes_add(&report->notes, "%s.", machine->smbios.problem);
 }
 
 /*
@@ -124,7 +124,7 @@ find_cores_by_broadcast(struct machine *machine, struct report *report)
 
 	madt->apic_ids[0] = machine->apic_id;
 	madt->core_count = madt->enabled = (uint32_t)(found + 1);
-	report_add_note(report, NO_MADT ": all cores were started at once, and %zu answered.", found);
+	notes_add(&report->notes, NO_MADT ": all cores were started at once, and %zu answered.", found);
 }
 
 /*
@@ -134,10 +134,10 @@ static void
 choose_core_start_by_firmware(const struct machine *machine, const char *why, struct report *report)
 {
 	if (machine->boot.start_firmware_cores) {
-		report_add_note(report, "%s: the other cores are started by the firmware's MP services (cores=mp).", why);
+		notes_add(&report->notes, "%s: the other cores are started by the firmware's MP services (cores=mp).", why);
 		report->facts.options.cores.method = CORES_MP;
 	} else {
-		report_add_note(report, "%s: none was started.", why);
+		notes_add(&report->notes, "%s: none was started.", why);
 		report->facts.options.cores.method = CORES_OFF;
 	}
 }
@@ -183,8 +183,8 @@ start_cores_by_sipi(struct machine *machine, struct run *run, struct cores_limit
 		return;
 	if (!machine->boot.start_firmware_cores)
 		return; /* start_cores() reports why no core was started */
-	report_add_note(&run->report, "%s So the other cores are started by the firmware's MP services (cores=mp).",
-			machine->cores.reason);
+	notes_add(&run->report.notes, "%s So the other cores are started by the firmware's MP services (cores=mp).",
+		  machine->cores.reason);
 	run->report.facts.options.cores.method = CORES_MP;
 	if (machine->boot.set_cores)
 		machine->boot.set_cores(machine->boot.context, CORES_MP);
@@ -214,7 +214,7 @@ start_cores(void *context, struct run *run)
 	else if (options->cores.method == CORES_OFF)
 		cores_use_boot_core_only(&machine->cores, own, &run->smp);
 	if (machine->cores.reason[0])
-		report_add_note(&run->report, "%s", machine->cores.reason);
+		notes_add(&run->report.notes, "%s", machine->cores.reason);
 }
 
 static void
@@ -297,6 +297,18 @@ handle_phase_start(void *context, const struct run *run, const struct run_phase 
 }
 
 static void
+handle_sleep_state_start(void *context, const char *name)
+{
+	struct machine *machine = context;
+	uint64_t begin_tsc = hw_tsc();
+
+	watchdog_feed(&machine->watchdog);
+	if (machine->boot.mark_sleep_state)
+		machine->boot.mark_sleep_state(machine->boot.context, name);
+	progress_extend_deadline(&machine->progress, begin_tsc);
+}
+
+static void
 feed_watchdog_and_save_checkpoint(void *context)
 {
 	struct machine *machine = context;
@@ -353,6 +365,8 @@ prepare_machine_for_run(struct machine *machine, const struct plan *plan, struct
 	machine->stolen_counter = steal_time_open_counter(cpu, &machine->platform.paravirtual, guard_run,
 							  guard_end_with_fault);
 	machine->run.hooks.stolen_counter = &machine->stolen_counter;
+	machine->sleep = (struct sleep_hooks){ &sleep_driver, handle_sleep_state_start, machine };
+	machine->run.hooks.sleep = &machine->sleep;
 	machine->progress.on_draw = feed_watchdog_and_save_checkpoint;
 	machine->progress.on_draw_context = machine;
 }
@@ -371,10 +385,10 @@ arm_watchdog(struct machine *machine, struct report *report)
 	const char *reason = watchdog_arm(&machine->watchdog, table);
 
 	if (reason)
-		report_add_note(report, "The board's watchdog was not armed: %s.", reason);
+		notes_add(&report->notes, "The board's watchdog was not armed: %s.", reason);
 	else
-		report_add_note(report, "The board's watchdog was armed: it would have reset the machine %u s after a hang.",
-				machine->watchdog.seconds);
+		notes_add(&report->notes, "The board's watchdog was armed: it would have reset the machine %u s after a hang.",
+			  machine->watchdog.seconds);
 }
 
 void

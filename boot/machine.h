@@ -34,6 +34,7 @@ struct machine_boot {
 	void *context;
 	bool (*start_phase)(void *context, const struct run *run, const struct run_phase *phase);
 	void (*set_cores)(void *context, enum options_cores cores);
+	void (*mark_sleep_state)(void *context, const char *name);
 	bool (*is_due)(const void *context);
 	void (*save_due)(void *context);
 	/* Calls the firmware's time services, as in struct run_machine. */
@@ -48,6 +49,7 @@ struct machine {
 	struct progress progress;
 	struct tick tick;
 	struct stolen_counter stolen_counter;
+	struct sleep_hooks sleep;
 	struct watchdog watchdog; /* armed only within machine_run_measurements() */
 	struct run *measured_run; /* owned by the caller */
 	const struct plan *plan;  /* owned by the caller */

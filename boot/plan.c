@@ -125,11 +125,9 @@ static void
 add_fewer_cores_note(const struct plan *plan, size_t cores, struct report *report)
 {
 	if (plan->cores < cores)
-		report_add_note(report, "%zu cores need %zu MiB of memory, which are not available: at most %zu cores are "
-				"used.",
-				cores, get_memory_for_run_mib(plan->page, cores, PAIR_SCHEDULE_STAR,
-							      &report->facts.options),
-				plan->cores);
+		notes_add(&report->notes, "%zu cores need %zu MiB of memory, which are not available: at most %zu cores are "
+			  "used.", cores,
+			  get_memory_for_run_mib(plan->page, cores, PAIR_SCHEDULE_STAR, &report->facts.options), plan->cores);
 }
 
 bool

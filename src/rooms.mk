@@ -16,6 +16,7 @@ USES_src/measure/clocks  := src/measure
 USES_src/measure/rates   := src/measure
 USES_src/measure/skew    := src/measure
 USES_src/measure/timers  := src/measure src/analysis
+USES_src/measure/sleep   := src/measure
 USES_src/judge/cores     := src/rules
 USES_src/judge/timers    := src/rules
 USES_src/judge/firmware  := src/rules
@@ -26,15 +27,16 @@ USES_src/render/layout   := src/report
 USES_src/render/cores    := src/render/layout
 USES_src/render/sections := src/render/cores src/rules
 USES_src/render/text     := src/render/sections
-USES_src/render/screen   := src/render/sections
+USES_src/render/screen   := src/render/text
 USES_src/render/fields   := src/rules
 USES_src/render/json     := src/render/fields
 USES_src/render/csv      := src/render/fields
-USES_src/replay          := src/analysis src/judge src/judge/coverage src/judge/recommend
-USES_src/run             := src/measure/clocks src/measure/rates src/measure/skew src/measure/timers src/replay
+USES_src/analysis/sleep  := src/analysis
+USES_src/replay          := src/analysis src/analysis/sleep src/judge src/judge/coverage src/judge/recommend
+USES_src/run             := src/measure/clocks src/measure/rates src/measure/skew src/measure/timers src/measure/sleep src/replay
 
 ROOMS += src/base src/record src/clock src/stats src/consensus src/sync src/options src/network src/report src/rules \
-         src/analysis src/measure src/measure/clocks src/measure/rates src/measure/skew src/measure/timers \
+         src/analysis src/analysis/sleep src/measure src/measure/clocks src/measure/rates src/measure/skew src/measure/timers src/measure/sleep \
          src/judge/cores src/judge/timers src/judge/firmware src/judge src/judge/coverage src/judge/recommend \
          src/render/layout src/render/cores src/render/sections src/render/text src/render/screen \
          src/render/fields src/render/json src/render/csv src/replay src/run

@@ -100,7 +100,8 @@ def test_each_recipe_for_a_kind_of_machine_says_whether_it_was_tried():
 
 SIZES = {"u8": 1, "u16": 2, "u32": 4, "u64": 8, "i64": 8}
 # the fields of structs inside an item
-INNER = {"sample": ["begin", "ticks", "end"], "record_rate": ["value", "low", "high"]}
+INNER = {"sample": ["begin u64", "ticks u64", "end u64"], "record_rate": ["value u64", "low u64", "high u64"],
+         "record_apart": ["low i64", "high i64", "tsc u64"]}
 
 
 def record_fields(header, name):
@@ -111,10 +112,11 @@ def record_fields(header, name):
         for member in members.split(", "):
             plain, _, length = member.rstrip("]").partition("[")
             inner = INNER.get(declared.removeprefix("struct "))
-            kind = f"text[{length}]" if length else "u64" if inner else C_TYPES[declared]
-            names = [f"{plain}.{each}" for each in inner] if inner else [plain]
-            fields += [f"`{each}` {kind}" for each in names]
-            size += len(names) * (int(length) if length else SIZES[kind])
+            typed = [f"{plain}.{each}" for each in inner] if inner else [
+                f"{plain} " + (f"text[{length}]" if length else C_TYPES[declared])]
+            for name, kind in (each.split() for each in typed):
+                fields.append(f"`{name}` {kind}")
+                size += int(length) if length else SIZES[kind]
     return ", ".join(fields), size
 
 

@@ -138,6 +138,7 @@ def test_a_limit_changes_the_findings(record, tmp_path):
 
 @pytest.mark.parametrize("words, sentence", [
     (["--nothing"], "--nothing is no option"), (["--out"], "--out needs a value"), (["--compare"], "--compare needs a value"),
+    (["--options", "/none/such"], "/none/such: No such file"),
     (["profile=quick"], "after a run only limits can be changed"), (["limit.no-such-rule=1"], "no-such-rule"),
     (["limit.clock-slow=x"], "limit.clock-slow"),
 ])
@@ -145,6 +146,20 @@ def test_a_wrong_word_gives_a_sentence(record, words, sentence):
     done = replay(record, *words)
     assert (done.returncode, done.stdout) == (2, "") and sentence in done.stderr
     assert done.stderr.count("baretick-replay: ") == 1
+
+
+@pytest.mark.parametrize("text, status, lines", [
+    ('clocks=hpet,tsc profile=quick # a comment\nlabel="a b"\n', 0, ['clocks=hpet,tsc profile=quick label="a b"']), ("", 0, [""]),
+    ("irq=on gap=1ms pic=1", 2, ['"irq=on" is not valid: irq= takes off, auto or all.', '"pic=1" is not valid: pic= takes off or on.']),
+    ("limit.tsc-wrap=3", 2, ['"limit.tsc-wrap=3" names no rule that has a limit (did you mean tsc-warp?); ']),
+    ("clocks=hv_pages", 2, ['"clocks=hv_pages" is not valid (did you mean hv_page?): ']),
+    ("a " * 4096, 2, ['"a" is not an option; the options are '] * 4096),
+])
+def test_options_are_checked_without_a_record(text, status, lines):
+    done = replay("--options", "/dev/stdin", input=text)
+    said = done.stdout.splitlines()
+    assert (done.returncode, done.stderr, len(said)) == (status, "", len(lines))
+    assert all(line.startswith(start) for line, start in zip(said, lines))
 
 
 def test_a_record_is_needed():
@@ -203,11 +218,11 @@ def entries():
 
 
 @pytest.mark.parametrize("change, sentence", [
-    (lambda entries: change_fact(entries, INTERVALS, 3, [4], None), "intervals[3].route_kind is missing"),
-    (lambda entries: change_fact(entries, INTERVALS, 3, [4], b"\x1b[2J"), 'intervals[3].route_kind is "?[2J"'),
-    (lambda entries: change_fact(entries, INTERVALS, 2, [9], None), "intervals[2].asked_ns is 0"),
-    (lambda entries: change_fact(entries, INTERVALS, 2, [9], pack_number(2**64 - 1)), "intervals[2].asked_ns is 18446744073709551615"),
-    (lambda entries: change_fact(entries, INTERVALS, 1, [1], b""), "intervals[1].source is empty"),
+    (lambda entries: change_fact(entries, INTERVALS, 3, [4], None), "intervals[3].test.route_kind is missing"),
+    (lambda entries: change_fact(entries, INTERVALS, 3, [4], b"\x1b[2J"), 'intervals[3].test.route_kind is "?[2J"'),
+    (lambda entries: change_fact(entries, INTERVALS, 2, [9], None), "intervals[2].test.asked_ns is 0"),
+    (lambda entries: change_fact(entries, INTERVALS, 2, [9], pack_number(2**64 - 1)), "intervals[2].test.asked_ns is 18446744073709551615"),
+    (lambda entries: change_fact(entries, INTERVALS, 1, [1], b""), "intervals[1].test.source is empty"),
     (lambda entries: change_fact(entries, CORES, 0, [8, 5], ABOVE), "cores[0].latency[0].typical_ps is 9223372036854775807"),
     (lambda entries: change_fact(entries, CORES, 0, [8, 5], pack_number(2**62)), "cores[0].latency[0].typical_ps is 4611686018427387904"),
     (lambda entries: change_fixed_part(entries, SCALE, 32, ABOVE), "step_ticks in entry 62 of the record is 9223372036854775807"),

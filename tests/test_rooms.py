@@ -13,6 +13,7 @@ import pytest
 ROOT = pathlib.Path(__file__).parent.parent
 BUILD = ROOT / "build"
 FILES_MAX = 14  # maximum number of code files in a folder: about a dozen, with some reserve
+HEADER_LINES_MAX = 300  # maximum number of lines of a header
 FIELDS_MAX = 20  # maximum number of fields in a struct, except the structs of the report
 
 
@@ -224,6 +225,14 @@ def test_no_struct_outside_the_report_has_too_many_fields():
               if path.parent != ROOT / "src" / "report" for tag, count in count_fields(path.read_text()).items()}
     assert len(counts) > 300 and counts["clock.h", "clock"] > 10
     assert {at: count for at, count in counts.items() if count > FIELDS_MAX} == {}
+
+
+def test_no_header_is_too_long():
+    lines = {str(path.relative_to(ROOT)): len(path.read_text().splitlines())
+             for path in tracked("src/*.h", "drivers/*.h", "boot/*.h")}
+    assert len(lines) > 100
+    # the format of the record, and the state of the measurements
+    assert {path for path, count in lines.items() if count > HEADER_LINES_MAX} == {"src/record/record.h", "src/measure/survey.h"}
 
 
 def test_fields_are_counted():

@@ -134,9 +134,9 @@ measure_and_report(void *argument)
 		end_without_measuring(app, error);
 	if (report->facts.options.prints.rules || report->facts.options.prints.help)
 		show_rules_or_help(app);
-	report_add_note(report,
-			"Started without UEFI: baretick sends the report only over %s. There is no boot volume, no screen, no "
-			"network, and no Secure Boot.", serial_line_get_name());
+	notes_add(&report->notes,
+		  "Started without UEFI: baretick sends the report only over %s. There is no boot volume, no screen, no "
+		  "network, and no Secure Boot.", serial_line_get_name());
 	if (report->facts.options.save.boots > 1)
 		boots_add_note_on_single_boot(report);
 	machine_choose_core_start_method(machine, report);

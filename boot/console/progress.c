@@ -3,6 +3,7 @@
 
 #include "base/number.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "console/keys.h"
 #include "guard/guard.h"
 #include "hw/cpu.h"
@@ -15,7 +16,6 @@
  * so that a measurement of a clock that ticks once a second can draw the line at each tick.
  */
 #define LINE_NS        UINT64_C(950000000)
-#define NS_PER_S       UINT64_C(1000000000)
 #define KEYS_AT_ONCE   16 /* maximum number of keys that are read at once, so that a held key does not delay the run */
 #define HINT_COLUMN    60
 #define HEAD_EVERY     20 /* number of a soak's rows between two headings */

@@ -25,8 +25,9 @@ option_sources_is_blank_character(char c)
 static void
 parse_output_options(struct option_sources *sources, const char *text, size_t length)
 {
-	char error[OPTIONS_ERROR_SIZE];
+	char ignored[OPTIONS_ERROR_SIZE];
 	struct options *options = &sources->report->facts.options, word_only;
+	struct text error;
 
 	for (size_t i = 0; i < length;) {
 		size_t start = i;
@@ -39,7 +40,8 @@ parse_output_options(struct option_sources *sources, const char *text, size_t le
 			continue;
 		}
 		word_only = *options;
-		if (options_parse(text + start, i - start, "", sources->names, &word_only, error)) {
+		text_init(&error, ignored, sizeof(ignored));
+		if (options_parse(text + start, i - start, NULL, sources->names, &word_only, &error)) {
 			options->exit = word_only.exit;
 			options->save.on_volume = word_only.save.on_volume;
 			options->serial = word_only.serial;
@@ -54,15 +56,14 @@ option_sources_parse_text(struct option_sources *sources, const char *text, size
 			  const char *source)
 {
 	char ignored[OPTIONS_ERROR_SIZE];
-	char *error = sources->good ? sources->error : ignored; /* only the first error is shown */
+	struct text error;
 
-	if (length > SOURCE_SIZE) {
-		text_format(error, OPTIONS_ERROR_SIZE,
-			    "In %s: the options are %zu bytes long; the maximum is %u bytes.", source,
-			    length, SOURCE_SIZE);
-	} else if (options_parse(text, length, source, sources->names, &sources->report->facts.options, error)) {
+	text_init(&error, sources->good ? sources->error : ignored, OPTIONS_ERROR_SIZE); /* only the first error is shown */
+	if (length > SOURCE_SIZE)
+		text_printf(&error, "In %s: the options are %zu bytes long; the maximum is %u bytes.", source, length,
+			    SOURCE_SIZE);
+	else if (options_parse(text, length, source, sources->names, &sources->report->facts.options, &error))
 		return;
-	}
 	sources->good = false;
 	parse_output_options(sources, text, held_length);
 }
@@ -77,8 +78,8 @@ option_sources_parse_loader_text(struct option_sources *sources, char *text, siz
 	text_init(&foreign, shown, sizeof(shown));
 	options_remove_foreign_words(text, held, &foreign);
 	if (foreign.length)
-		report_add_note(sources->report, "The words \"%s%s\" in %s are no options of baretick: they are not used.", shown,
-				foreign.truncated ? "..." : "", source);
+		notes_add(&sources->report->notes, "The words \"%s%s\" in %s are no options of baretick: they are not used.", shown,
+			  foreign.truncated ? "..." : "", source);
 	option_sources_parse_text(sources, text, held, length, source);
 }
 

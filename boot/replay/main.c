@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "clocks/drivers.h"
 #include "render/csv/csv.h"
 #include "render/json/json.h"
 #include "render/sections/table_sections.h"
@@ -22,6 +23,7 @@
 #include "rules/rules.h"
 
 #define RECORD_BYTES_MAX ((size_t)256 << 20) /* a larger file is not a record */
+#define OPTIONS_BYTES_MAX ((size_t)1 << 20) /* for the lines on 8 KiB of wrong words, the longest text of options */
 #define PATH_BYTES       4096
 #define MESSAGE_BYTES    (3 * PATH_BYTES)
 
@@ -31,6 +33,7 @@ extern const struct html_page page_parts; /* defined in boot/uefi/page.nasm */
 
 static const char usage[] =
 	"usage: baretick-replay RECORD [--out FOLDER] [--compare REPORT.json] [limit.RULE=VALUE ...]\n"
+	"       baretick-replay --options FILE\n"
 	"\n"
 	"Makes the report of a run again from its record (report.record, next to report.json), and prints it without\n"
 	"its last section, the durations of each clock's reads.\n"
@@ -38,11 +41,13 @@ static const char usage[] =
 	"  --out FOLDER           write report.json, report.txt, report.csv and report.html there instead\n"
 	"  --compare REPORT.json  print the differences from this report instead\n"
 	"  limit.RULE=VALUE       judge by another limit; the rules are in src/judge/README.md\n"
+	"  --options FILE         check the options in baretick.cfg or another file, and print those that are no defaults\n"
 	"  --version              print the version\n"
 	"\n"
 	"With the version of baretick that made the record, the report is the same to the byte, except for a note\n"
 	"that it could not be saved. Another version judges the same readings by its own rules. The exit status is 0\n"
 	"for the verdicts pass and warn, 1 for fail, and 2 for an incomplete run or an error.\n"
+	"With --options it is 2 if an option is wrong, and a line is printed for each.\n"
 	"With --compare it is 0 without differences and 1 with differences.\n";
 
 /*
@@ -132,15 +137,17 @@ set_rule_limits(struct report *report, char *const *words, int count)
 {
 	const char *ids[RULES_MAX + 1], *none[] = { NULL };
 	const struct options_names names = { none, ids };
-	char error[OPTIONS_ERROR_SIZE];
+	char bytes[OPTIONS_ERROR_SIZE];
+	struct text error;
 
 	rules_list_ids_with_limit(ids);
+	text_init(&error, bytes, sizeof(bytes));
 	for (int i = 0; i < count; i++) {
 		if (strncmp(words[i], "limit.", 6))
 			exit_with_error("%s: after a run only limits can be changed, as in limit.rate-off=200", words[i]);
 		if (!options_parse(words[i], strlen(words[i]), "the command line", &names, &report->facts.options,
-				   error))
-			exit_with_error("%s", error);
+				   &error))
+			exit_with_error("%s", bytes);
 	}
 }
 
@@ -311,6 +318,30 @@ get_exit_status(enum verdict verdict)
 	return verdict == VERDICT_FAIL ? STATUS_FAIL : STATUS_INCOMPLETE_OR_ERROR;
 }
 
+/* Prints the options in the file PATH that differ from their defaults, or a line for each wrong word. */
+static enum status
+check_options_in_file(const char *path)
+{
+	const char *clock_ids[REPORT_CLOCKS_MAX + 1], *rule_ids[RULES_MAX + 1];
+	const struct options_names names = { clock_ids, rule_ids };
+	struct options options;
+	struct text text;
+	size_t length;
+	uint8_t *bytes = read_file(path, &length);
+
+	drivers_list_clock_ids(clock_ids, REPORT_CLOCKS_MAX);
+	rules_list_ids_with_limit(rule_ids);
+	options_set_defaults(&options);
+	text_init(&text, allocate_or_exit(OPTIONS_BYTES_MAX), OPTIONS_BYTES_MAX);
+	bool good = options_parse((const char *)bytes, length, NULL, &names, &options, &text);
+
+	if (good)
+		options_put_changed_options(&text, &options);
+	text_put_char(&text, '\n');
+	write_text(stdout, "standard output", &text);
+	return good ? STATUS_PASS : STATUS_INCOMPLETE_OR_ERROR;
+}
+
 struct request { /* the words of the command line */
 	const char *record, *folder, *other;
 	char **limits;
@@ -340,6 +371,8 @@ parse_command_line(struct request *request, int count, char **words)
 			request->folder = read_option_value(count, words, &i);
 		else if (!strcmp(words[i], "--compare"))
 			request->other = read_option_value(count, words, &i);
+		else if (!strcmp(words[i], "--options"))
+			exit((int)check_options_in_file(read_option_value(count, words, &i)));
 		else if (words[i][0] == '-')
 			exit_with_error("%s is no option; --help explains the usage", words[i]);
 		else if (!request->record)

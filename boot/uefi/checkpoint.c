@@ -121,6 +121,15 @@ checkpoint_mark_phase_start(void *context, const struct run *run, const struct r
 }
 
 void
+checkpoint_mark_sleep_state(void *context, const char *name)
+{
+	char phase[MARKER_PHASE_SIZE];
+
+	text_format(phase, sizeof(phase), MARKER_SLEEP_STATE "%s", name);
+	write_marker_file(context, phase);
+}
+
+void
 checkpoint_set_core_start_method(void *context, enum options_cores cores)
 {
 	struct checkpoint *checkpoint = context;

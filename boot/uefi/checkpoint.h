@@ -42,7 +42,7 @@ void checkpoint_open(struct checkpoint *checkpoint, struct report *report, const
 /* Sets PLAN. Checkpoints use its text buffers from now on. */
 void checkpoint_set_plan(struct checkpoint *checkpoint, struct plan *plan);
 
-/* The next four functions are for struct machine_boot. CONTEXT is the struct checkpoint. */
+/* The next five functions are for struct machine_boot. CONTEXT is the struct checkpoint. */
 
 /*
  * Called at the start of PHASE. Writes the phase into the marker. From the phase that starts cores on, it also saves a
@@ -52,6 +52,9 @@ bool checkpoint_mark_phase_start(void *context, const struct run *run, const str
 
 /* Called if the current phase starts the cores by another method than the marker states. Writes the marker again. */
 void checkpoint_set_core_start_method(void *context, enum options_cores cores);
+
+/* Writes the sleep state NAME into the marker, before the state is tested. */
+void checkpoint_mark_sleep_state(void *context, const char *name);
 
 /*
  * Returns true if a new checkpoint is due, at least a minute after the latest checkpoint. Called between batches of a

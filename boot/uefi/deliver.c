@@ -34,7 +34,7 @@ save_and_show_report(struct console *console, struct plan *plan, struct report *
 
 	checkpoint_close(checkpoint, saved);
 	if (!saved) {
-		report_add_note(report, "%s", said);
+		notes_add(&report->notes, "%s", said);
 		/* renders again, because the report now has a note on the failure */
 		plan_render_files(plan, report, texts);
 	}
@@ -67,13 +67,13 @@ add_error_note(struct report *report, const char *error)
 	size_t length = text_length(error);
 
 	if (length < REPORT_SENTENCE) {
-		report_add_note(report, "%s", error);
+		notes_add(&report->notes, "%s", error);
 		return;
 	}
 	length = REPORT_SENTENCE - sizeof("...");
 	while (length && error[length - 1] != ' ')
 		length--;
-	report_add_note(report, "%.*s...", (int)length, error);
+	notes_add(&report->notes, "%.*s...", (int)length, error);
 }
 
 bool
@@ -87,15 +87,15 @@ deliver_error_report(struct plan *plan, struct report *report, const struct plan
 	    !plan_allocate_memory(plan, 1, page, report))
 		return false;
 	add_error_note(report, error);
-	report_add_note(report, "Nothing was measured.");
+	notes_add(&report->notes, "Nothing was measured.");
 	report->facts.run.started_at[0] = '\0';
 	report->duration_ns = options_duration_ns(&report->facts.options); /* the requested duration */
 	text_init(&given, report->options_given, sizeof(report->options_given));
 	options_put_changed_options(&given, &report->facts.options); /* exit=, for example, was obeyed */
 	report->facts.machine.cores_started = 1; /* the boot core, which runs this program */
 	report->facts.run.incomplete = true;
-	judge_report(report);
-	recommend_clocks(report);
+	judge_report(report, &report->outcomes);
+	recommend_clocks(report, &report->advice);
 	return plan_render_files(plan, report, texts) && !save_is_latest_report(texts[SAVE_JSON]) &&
 	       save_report(texts, 0, sentence);
 }

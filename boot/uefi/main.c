@@ -250,6 +250,7 @@ measure_and_report(struct application *app)
 		.context = &app->checkpoint,
 		.start_phase = checkpoint_mark_phase_start,
 		.set_cores = checkpoint_set_core_start_method,
+		.mark_sleep_state = checkpoint_mark_sleep_state,
 		.is_due = checkpoint_is_due,
 		.save_due = checkpoint_save,
 		.time_firmware = time_firmware,

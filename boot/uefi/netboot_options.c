@@ -41,8 +41,8 @@ read_options(void *context, char *buffer, size_t size, size_t *length)
 
 	text_init(&text, question.sentence, sizeof(question.sentence));
 	if (!netboot->server.options[0]) {
-		report_add_note(netboot->report, "This machine was booted over a network; the server is not asked for options: %s.",
-				netboot->server.reason);
+		notes_add(&netboot->report->notes, "This machine was booted over a network; the server is not asked for options: %s.",
+			  netboot->server.reason);
 		return false;
 	}
 	text_printf(&text, ASKING, netboot->server.options);
@@ -54,7 +54,7 @@ read_options(void *context, char *buffer, size_t size, size_t *length)
 	}
 	print_in_last_row(netboot->console, "");
 	if (question.sentence[0])
-		report_add_note(netboot->report, "%s", question.sentence);
+		notes_add(&netboot->report->notes, "%s", question.sentence);
 	*length = question.length;
 	return question.good;
 }

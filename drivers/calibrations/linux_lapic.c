@@ -15,7 +15,6 @@
 #define TICK_NS       (WAIT_NS_PER_S / HZ)
 #define DIVIDE_BY_16  0x3u /* value of the divide configuration register: SDM vol. 3A, 10.5.4, APIC Timer */
 #define DIVISOR       16u
-#define LVT_DEADLINE  (1u << 18) /* mode of the LVT timer register: SDM vol. 3A, 10.5.1, Local Vector Table */
 #define PM_100_MS     357954u
 #define PM_WITHIN     (PM_100_MS / 100)
 #define PERIOD_MIN    (1000000u / HZ)
@@ -141,7 +140,7 @@ linux_lapic_find_obstacle(const struct calibrating *c)
 	if (lapic_open(&lapic))
 		return "This core's local APIC cannot be used.";
 	/* Leaving deadline mode disarms the timer, so the firmware's tick would not occur again. */
-	if (lapic_read(&lapic, LAPIC_LVT_TIMER) & LVT_DEADLINE)
+	if (lapic_read(&lapic, LAPIC_LVT_TIMER) & LAPIC_LVT_DEADLINE)
 		return "The firmware uses this core's local APIC timer in TSC-deadline mode.";
 	if (c->devices[0])
 		return NULL;

@@ -11,11 +11,11 @@
  * At each hundredth reading it divides the TSC ticks since the start by the system time since the start. The loop ends
  * when each of ten quotients in a row differs by less than 1/10,000 from the quotient before it.
  */
+#include "base/units.h"
 #include "calibrations/calibrations.h"
 #include "clocks/platform.h"
 #include "hw/wait.h"
 
-#define US_PER_S            UINT64_C(1000000)
 #define VALKEY_WAITS        3u
 #define VALKEY_WAIT_NS      (10 * WAIT_NS_PER_MS)
 #define VALKEY_SHIFT        24

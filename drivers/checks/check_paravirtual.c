@@ -1,12 +1,12 @@
 /* Checks hypervisors' clocks: the TSC rate that their pages state, and Hyper-V's page against Hyper-V's MSR. */
 #include "base/text.h"
+#include "base/units.h"
 #include "checks/check.h"
 #include "checks/checks.h"
 #include "clocks/pvclock.h"
 #include "hw/wait.h"
 #include "paravirtual/leaves.h"
 
-#define PPM          UINT64_C(1000000)
 #define HV_TICK_NS   100
 #define APART_TRIES  1024u
 #define APART_NS     (20 * WAIT_NS_PER_MS)

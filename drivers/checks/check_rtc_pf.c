@@ -1,11 +1,11 @@
 /* Checks that the RTC's periodic flag is set at the rate that register A selects. See check_internal.h. */
+#include "base/units.h"
 #include "checks/check.h"
 #include "checks/check_internal.h"
 #include "clocks/rtc_registers.h"
 #include "hw/wait.h"
 
 #define RULE              "rtc-periodic"
-#define PPM               INT64_C(1000000)
 /* duration of a short observation of the flag, with interrupts masked: 4 periods at 1,024 Hz */
 #define FAST_NS           (4 * WAIT_NS_PER_MS)
 #define FAST_TIMES        32u

@@ -2,13 +2,12 @@
 #include "clocks/platform.h"
 
 #include "base/text.h"
+#include "base/units.h"
 #include "hw/cpuid.h"
 #include "hw/hw.h"
 #include "paravirtual/leaves.h"
 #include "paravirtual/pages.h"
 
-#define HZ_PER_KHZ UINT64_C(1000)
-#define HZ_PER_MHZ UINT64_C(1000000)
 #define HZ_PER_GHZ UINT64_C(1000000000)
 #define NAME_VALUE_MAX 100000 /* largest number, and largest power of ten behind its point, in a CPU's name */
 

@@ -1,6 +1,8 @@
 /* The driver of the TSC. It has four read methods. The TSC is never written. */
 #include "clocks/probe.h"
 
+#include "base/units.h"
+
 static uint64_t
 tsc_read(void *device)
 {
@@ -66,8 +68,6 @@ static const struct clock tsc_rows[TSC_COUNT] = {
 		.wrap_ticks = UINT64_MAX, .sample = tsc_cpuid_sample,
 	},
 };
-
-#define PPB UINT64_C(1000000000)
 
 /*
  * Sets the TSC's nominal rate to the first rate that the machine states. After the clocks have been compared, another

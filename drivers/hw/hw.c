@@ -221,6 +221,23 @@ hw_pause(void)
 	__asm__ volatile("pause" : : : "memory");
 }
 
+/*
+ * STI enables interrupts after the next instruction, so a pending interrupt still wakes the core. The boot core has
+ * interrupts enabled before, and keeps them enabled.
+ */
+void
+hw_halt(void)
+{
+	__asm__ volatile("pushfq; sti; hlt; popfq" : : : "memory", "cc");
+}
+
+void
+hw_monitor_and_mwait(const void *line, uint32_t hint)
+{
+	__asm__ volatile("monitor" : : "a"(line), "c"(0), "d"(0) : "memory");
+	__asm__ volatile("sti; mwait; cli" : : "a"(hint), "c"(0) : "memory");
+}
+
 uint64_t
 hw_interrupts_mask(void)
 {

@@ -55,6 +55,13 @@ uint64_t hw_tsc_cpuid(void);  /* CPUID, RDTSC; in a guest CPUID exits to the hyp
 
 void hw_pause(void);
 
+/*
+ * Stop the core until an interrupt comes. They enable interrupts for this time. An interrupt that is already pending
+ * ends the stop at once. The second function executes MONITOR for LINE and MWAIT with HINT.
+ */
+void hw_halt(void);
+void hw_monitor_and_mwait(const void *line, uint32_t hint);
+
 /* Masks interrupts on this core. Pass the result to hw_interrupts_restore(). */
 uint64_t hw_interrupts_mask(void);
 void hw_interrupts_restore(uint64_t saved);

@@ -35,6 +35,9 @@
 #define LAPIC_DIVIDE        0x3e0u
 
 #define LAPIC_LVT_MASKED (1u << 16) /* mask bit of an LVT register: SDM vol. 3A, 10.5.1, Local Vector Table */
+#define LAPIC_LVT_DEADLINE (2u << 17) /* mode of the LVT timer register: SDM vol. 3A, 10.5.4.1, TSC-Deadline Mode */
+#define LAPIC_MSR_DEADLINE 0x6e0u     /* IA32_TSC_DEADLINE */
+#define LAPIC_DIVIDE_BY_1  0xbu       /* value of the divide configuration register: SDM vol. 3A, 10.5.4, APIC Timer */
 
 struct lapic {
 	bool x2apic;

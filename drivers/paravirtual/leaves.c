@@ -2,6 +2,7 @@
 #include "paravirtual/leaves.h"
 
 #include "base/text.h"
+#include "base/units.h"
 #include "hw/cpuid.h"
 #include "hw/hw.h"
 
@@ -9,7 +10,6 @@
 #define BASE_END   0x40010000u  /* the first leaf that is not searched for interfaces */
 /* "Hv#1", EAX of leaf 40000001h: the hypervisor implements Hyper-V's specification (TLFS) */
 #define HV_1       0x31237648u
-#define HZ_PER_KHZ 1000u
 
 struct word {
 	uint32_t bit;

@@ -7,9 +7,6 @@
 #include "hw/hw.h"
 #include "timers/timers.h"
 
-#define MSR_TSC_DEADLINE 0x6e0u
-#define LVT_DEADLINE     (2u << 17)
-
 enum { SAVED_LVT, SAVED_INITIAL };
 
 static void
@@ -27,7 +24,7 @@ static void
 tsc_deadline_disarm(struct timer *timer)
 {
 	(void)timer;
-	hw_msr_write(MSR_TSC_DEADLINE, 0);
+	hw_msr_write(LAPIC_MSR_DEADLINE, 0);
 }
 
 /*
@@ -42,7 +39,7 @@ tsc_deadline_set_up(struct timer *timer, uint32_t vector)
 	timer->route.vector = vector;
 	timer->saved[SAVED_LVT] = lapic_read(&lapic, LAPIC_LVT_TIMER);
 	timer->saved[SAVED_INITIAL] = lapic_read(&lapic, LAPIC_INITIAL_COUNT);
-	lapic_write(&lapic, LAPIC_LVT_TIMER, LVT_DEADLINE | vector);
+	lapic_write(&lapic, LAPIC_LVT_TIMER, LAPIC_LVT_DEADLINE | vector);
 	(void)hw_tsc_mfence();
 }
 
@@ -53,7 +50,7 @@ tsc_deadline_arm(struct timer *timer, uint64_t ticks, bool periodic)
 
 	(void)timer;
 	(void)periodic;
-	hw_msr_write(MSR_TSC_DEADLINE, due);
+	hw_msr_write(LAPIC_MSR_DEADLINE, due);
 	return due;
 }
 
@@ -62,13 +59,13 @@ static bool
 tsc_deadline_has_expired(const struct timer *timer)
 {
 	(void)timer;
-	return hw_msr_read(MSR_TSC_DEADLINE) == 0;
+	return hw_msr_read(LAPIC_MSR_DEADLINE) == 0;
 }
 
 static uint64_t
 tsc_deadline_get_ticks_left(const struct timer *timer)
 {
-	uint64_t due = hw_msr_read(MSR_TSC_DEADLINE), now = hw_tsc();
+	uint64_t due = hw_msr_read(LAPIC_MSR_DEADLINE), now = hw_tsc();
 
 	(void)timer;
 	return due > now ? due - now : 0;

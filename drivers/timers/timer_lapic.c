@@ -10,7 +10,6 @@
 #include "timers/timers.h"
 
 #define LVT_PERIODIC (1u << 17)
-#define DIVIDE_BY_1  0xbu       /* value of the divide configuration register: SDM vol. 3A, 10.5.4, APIC Timer */
 
 enum { SAVED_LVT, SAVED_INITIAL, SAVED_DIVIDE };
 
@@ -41,7 +40,7 @@ lapic_timer_set_up(struct timer *timer, uint32_t vector)
 	timer->saved[SAVED_INITIAL] = lapic_read(&lapic, LAPIC_INITIAL_COUNT);
 	timer->saved[SAVED_DIVIDE] = lapic_read(&lapic, LAPIC_DIVIDE);
 	lapic_timer_disarm(timer);
-	lapic_write(&lapic, LAPIC_DIVIDE, DIVIDE_BY_1);
+	lapic_write(&lapic, LAPIC_DIVIDE, LAPIC_DIVIDE_BY_1);
 }
 
 static uint64_t

@@ -18,11 +18,16 @@ def get_command_name(name):
     return called if called == f"baretick-{name}" else f"qemu/{name}"
 
 
-def describe_version(name):
-    """Return the line that --version of the program NAME prints."""
+def read_version():
+    """Return the version of the built files, as they contain it: "0.1.0 (4bb6a2a485c9)". Return None if nothing is built."""
     try:
         with open(os.path.join(BUILD, COMMIT), encoding="ascii") as file:
             version, commit = file.read().split()
     except (OSError, ValueError):
-        return f"{get_command_name(name)} of unknown version: nothing is built"
-    return f"{get_command_name(name)} {version} ({commit})"
+        return None
+    return f"{version} ({commit})"
+
+
+def describe_version(name):
+    """Return the line that --version of the program NAME prints."""
+    return f"{get_command_name(name)} {read_version() or 'of unknown version: nothing is built'}"

@@ -42,7 +42,7 @@ insert_rate_sorted(struct loop_results *found, struct loop_rate rate)
 
 /* Returns true if ID, the text in an entry of the record, is the id of the loop of ROW. */
 static bool
-is_id_of_loop(const struct report_calibration *row, const char id[16])
+is_id_of_loop(const struct calibration_figures *row, const char id[16])
 {
 	char text[17] = "";
 
@@ -52,7 +52,7 @@ is_id_of_loop(const struct report_calibration *row, const char id[16])
 
 /* Adds the runs in ENTRY, if they are runs of this loop. */
 static void
-add_runs_from_entry(struct report_calibration *row, struct loop_results *found, const struct record_entry *entry)
+add_runs_from_entry(struct calibration_figures *row, struct loop_results *found, const struct record_entry *entry)
 {
 	struct record_calibration all;
 	struct record_calibrated run;
@@ -75,7 +75,7 @@ add_runs_from_entry(struct report_calibration *row, struct loop_results *found, 
 
 /* Returns the TSC ticks of the run whose readings are in ENTRY; 0 if the duration of this loop is not known. */
 static uint64_t
-get_duration_of_run_ticks(const struct report_calibration *row, const struct record_entry *entry)
+get_duration_of_run_ticks(const struct calibration_figures *row, const struct record_entry *entry)
 {
 	struct record_taken first, last;
 
@@ -91,7 +91,7 @@ get_duration_of_run_ticks(const struct report_calibration *row, const struct rec
 
 /* Sets the durations of the run with the number WORST, and of the shortest run. */
 static void
-set_durations_of_runs(struct report_calibration *row, struct record_reader reader, uint64_t worst,
+set_durations_of_runs(struct calibration_figures *row, struct record_reader reader, uint64_t worst,
 		      const struct scale *scale)
 {
 	struct record_entry entry;
@@ -143,9 +143,8 @@ calibration_error(uint64_t hz, const struct rate_interval *rate)
 }
 
 static void
-copy_refusal_counts(struct report_calibration *row, const struct loop_results *found)
+copy_refusal_counts(struct calibration_figures *row, const struct loop_results *found)
 {
-	row->refused = row->refusal_count = 0;
 	for (size_t i = 0; i < CALIBRATION_REFUSALS; i++) {
 		if (!found->refused[i] || !row->loop->refusals[i])
 			continue;
@@ -157,7 +156,7 @@ copy_refusal_counts(struct report_calibration *row, const struct loop_results *f
 
 /* Sets the median and the worst error. Returns the number of the run with the worst error. */
 static uint64_t
-set_median_and_worst_error(struct report_calibration *row, const struct loop_results *found,
+set_median_and_worst_error(struct calibration_figures *row, const struct loop_results *found,
 			   const struct rate_interval *tsc)
 {
 	struct rate_interval rate = get_calibrated_clock_rate(found, tsc);
@@ -176,24 +175,25 @@ set_median_and_worst_error(struct report_calibration *row, const struct loop_res
 }
 
 void
-analysis_calculate_calibrations(const void *record, size_t size, struct report *report)
+analysis_calculate_calibrations(const void *record, size_t size, const struct report *report, struct figures *figures)
 {
 	struct scale scale = report_get_tsc_scale(report);
 
+	figures->calibration_count = report->facts.calibration_count;
 	for (size_t i = 0; i < report->facts.calibration_count; i++) {
-		struct report_calibration *row = &report->facts.calibrations[i];
+		struct calibration_figures *row = &figures->calibrations[i];
 		struct loop_results found = { .count = 0 };
 		struct record_reader reader = record_open_without_checksums(record, size), again = reader;
 		struct record_entry entry;
 		uint64_t worst;
 
-		row->runs = row->worst_run_ns = row->shortest_run_ns = 0;
-		row->median = row->worst = (struct interval_ppb){ .known = false };
+		*row = (struct calibration_figures){ .loop = report->facts.calibrations[i].loop,
+						     .reason = report->facts.calibrations[i].reason };
 		while (record_read_next(&reader, &entry))
 			if (entry.kind == RECORD_CALIBRATION)
 				add_runs_from_entry(row, &found, &entry);
 		copy_refusal_counts(row, &found);
-		worst = set_median_and_worst_error(row, &found, &report->figures.tsc_within);
+		worst = set_median_and_worst_error(row, &found, &figures->tsc_within);
 		set_durations_of_runs(row, again, worst, &scale);
 	}
 }

@@ -8,8 +8,8 @@
 #include "analysis/analysis_steps.h"
 #include "base/set.h"
 #include "base/text.h"
+#include "base/units.h"
 
-#define MICROHZ_PER_HZ UINT64_C(1000000)
 /*
  * Maximum time by which a real RTC's edge is early or late, because its update cycle does not always take the same
  * time.
@@ -33,7 +33,6 @@
  * rate's error counts for all of the time that an RTC showed while the machine was stopped.
  */
 #define EDGE_RATE_PPM  INT64_C(500)
-#define PPM            INT64_C(1000000)
 
 static int64_t
 clamp_difference(int64_t size)
@@ -71,7 +70,7 @@ may_emulator_have_moved_tsc(const struct analysis_step *step)
 static int64_t
 max_edge_lateness_ns(const struct analysis_step *step, int64_t late_ns)
 {
-	if (!step->report->facts.machine.hypervisor[0])
+	if (!report_is_guest(step->report))
 		return EDGE_UNEVEN_NS;
 	return late_ns + (may_emulator_have_moved_tsc(step) ? MOVED_NS_MAX : 0);
 }
@@ -226,7 +225,7 @@ analysis_max_unreported_gain_ns(const struct analysis_step *step, const struct r
 {
 	struct offset by;
 
-	if (!get_compared_clock(step, clock)->edges_only || !step->report->facts.machine.hypervisor[0])
+	if (!get_compared_clock(step, clock)->edges_only || !report_is_guest(step->report))
 		return 0;
 	by = reduce_gain_by_whole_wraps(clock_gain_on_tsc_ns(step, clock, ANALYSIS_EDGE_LATEST_NS, false),
 					time_between_wraps_ns(step, clock));
@@ -418,18 +417,18 @@ did_clocks_diverge_until_end(const struct analysis_step *step)
 }
 
 static void
-add_discontinuity(struct report *report, const struct analysis_step *step)
+add_discontinuity(const struct report *report, struct figures *figures, const struct analysis_step *step)
 {
 	struct discontinuity found = analysis_group_clocks_by_gain(step, ANALYSIS_EDGE_LATEST_NS, step->is.floor_ns);
-	struct report_discontinuity *row = &report->figures.discontinuities[report->figures.discontinuity_count];
+	struct report_discontinuity *row = &figures->discontinuities[figures->discontinuity_count];
 	uint64_t begin = last_agreement_tsc(step, analysis_find_clocks_outside_tsc_group(&found));
 	int64_t step_ticks = clamp_difference((int64_t)(step->is.seen_tsc - begin));
 	struct offset step_ns = { clamp_difference(scale_ticks_to_ns_down(&step->scale, step_ticks)),
 				  clamp_difference(scale_ticks_to_ns_up(&step->scale, step_ticks)) };
 
-	if (found.count < 2 || report->figures.discontinuity_count == REPORT_DISCONTINUITIES_MAX)
+	if (found.count < 2 || figures->discontinuity_count == REPORT_DISCONTINUITIES_MAX)
 		return;
-	report->figures.discontinuity_count++;
+	figures->discontinuity_count++;
 	*row = (struct report_discontinuity){ .from_tsc = begin, .at_tsc = step->is.seen_tsc, .group_count = found.count,
 					  .gradual = did_clocks_diverge_until_end(step) };
 	for (size_t i = 0; i < found.count; i++) {
@@ -461,22 +460,23 @@ read_compared_clocks(struct analysis_step *step, const struct record_entry *entr
 }
 
 void
-analysis_calculate_discontinuities(const void *record, size_t size, struct report *report)
+analysis_calculate_discontinuities(const void *record, size_t size, const struct report *report,
+				   struct figures *figures)
 {
 	struct analysis_step step = { .report = report };
 	struct record_reader reader = record_open_without_checksums(record, size);
 	struct record_entry entry;
 
-	report->figures.discontinuity_count = report->figures.discontinuities_lost = 0;
-	scale_init(&step.scale, report->figures.tsc);
+	figures->discontinuity_count = figures->discontinuities_lost = 0;
+	scale_init(&step.scale, figures->tsc);
 	while (record_read_next(&reader, &entry)) {
 		if (entry.kind == RECORD_SCALE)
 			analysis_read_scale(&step.scale, &entry);
 		if (entry.kind != RECORD_STEP)
 			continue;
 		record_read_fixed_part(&entry, &step.is);
-		report->figures.discontinuities_lost += step.is.more;
+		figures->discontinuities_lost += step.is.more;
 		read_compared_clocks(&step, &entry);
-		add_discontinuity(report, &step);
+		add_discontinuity(report, figures, &step);
 	}
 }

@@ -2,11 +2,9 @@
 #include "analysis/analysis.h"
 
 #include "base/offset.h"
+#include "base/units.h"
 
-#define PPB         INT64_C(1000000000)
 #define ADVANCE_MAX_NS (INT64_C(1) << 60) /* a larger advance of the time is not compared */
-#define NS_PER_S    UINT64_C(1000000000)
-#define FS_PER_NS   UINT64_C(1000000)
 #define READINGS_MAX 160 /* maximum number of readings of one service; further ones are ignored */
 /* Two ticks of an 8254. A delay that counts whole ticks may differ from the requested time by as much. */
 #define STEP_NS     UINT64_C(1677)
@@ -262,22 +260,27 @@ calculate_row(struct report_firmware *row, const struct readings *readings)
 /*
  * Sets the second of Stall() from the differences between requested times, which leave out the fixed cost of a call. A
  * host can delay all calls of one length, but hardly the calls of all lengths. So all differences are in the bounds.
+ * Stall() polls a counter until its time is over, and may return later by up to the duration of a poll. Each call has a
+ * poll, so a poll takes no longer than the shortest call.
  */
 static void
-calculate_second_of_stalls(struct report *report)
+calculate_second_of_stalls(struct figures *figures)
 {
-	struct report_firmware *rows = report->figures.firmware;
+	struct report_firmware *rows = figures->firmware;
 	const struct report_firmware *before = NULL;
 	struct interval_ppb second = { .known = false };
+	uint64_t poll_ns = UINT64_MAX, error_ns;
 
-	for (size_t i = 0; i < report->figures.firmware_count; i++) {
+	for (size_t i = 0; i < figures->firmware_count; i++) {
 		if (rows[i].service != FIRMWARE_STALL || !rows[i].count)
 			continue;
+		poll_ns = rows[i].least_ns < poll_ns ? rows[i].least_ns : poll_ns;
+		error_ns = poll_ns + 2 * STEP_NS;
 		if (before && rows[i].asked_ns > before->asked_ns + LONGER_NS) {
 			uint64_t asked_ns = rows[i].asked_ns - before->asked_ns;
 			uint64_t ns = rows[i].least_ns > before->least_ns ? rows[i].least_ns - before->least_ns : 0;
-			int64_t low = get_excess_ppb(ns > 2 * STEP_NS ? ns - 2 * STEP_NS : 0, asked_ns, false);
-			int64_t high = get_excess_ppb(ns + 2 * STEP_NS, asked_ns, true);
+			int64_t low = get_excess_ppb(ns > error_ns ? ns - error_ns : 0, asked_ns, false);
+			int64_t high = get_excess_ppb(ns + error_ns, asked_ns, true);
 
 			second.low = second.known && second.low < low ? second.low : low;
 			second.high = second.known && second.high > high ? second.high : high;
@@ -286,17 +289,15 @@ calculate_second_of_stalls(struct report *report)
 		before = &rows[i];
 	}
 	finish_second(&second);
-	for (size_t i = 0; i < report->figures.firmware_count; i++)
+	for (size_t i = 0; i < figures->firmware_count; i++)
 		if (rows[i].service == FIRMWARE_STALL)
 			rows[i].second = second;
 }
 
 /* Returns the row for an entry, and adds one if there is none yet. Returns NULL if there is no space. */
 static struct report_firmware *
-find_or_add_row(struct report *report, const struct record_firmware *fixed)
+find_or_add_row(struct figures *figures, const struct record_firmware *fixed)
 {
-	struct figures *figures = &report->figures;
-
 	for (size_t i = 0; i < figures->firmware_count; i++)
 		if (is_entry_of_row(fixed, &figures->firmware[i]))
 			return &figures->firmware[i];
@@ -309,21 +310,21 @@ find_or_add_row(struct report *report, const struct record_firmware *fixed)
 }
 
 void
-analysis_calculate_firmware(const void *record, size_t size, struct report *report)
+analysis_calculate_firmware(const void *record, size_t size, const struct report *report, struct figures *figures)
 {
 	struct record_reader reader = record_open_without_checksums(record, size), again = reader;
 	struct readings readings = { .scale = report_get_tsc_scale(report) };
 	struct record_entry entry;
 	struct record_firmware fixed;
 
-	report->figures.firmware_count = 0;
+	figures->firmware_count = 0;
 	while (record_read_next(&reader, &entry)) {
 		struct report_firmware *row;
 
 		if (entry.kind != RECORD_FIRMWARE)
 			continue;
 		record_read_fixed_part(&entry, &fixed);
-		if (!fixed.service || fixed.service >= FIRMWARE_SERVICES || !(row = find_or_add_row(report, &fixed)))
+		if (!fixed.service || fixed.service >= FIRMWARE_SERVICES || !(row = find_or_add_row(figures, &fixed)))
 			continue;
 		row->tick = fixed.tick < FIRMWARE_TICKS ? (enum firmware_tick)fixed.tick : FIRMWARE_TICK_UNKNOWN;
 		row->stated = fixed.stated;
@@ -332,9 +333,9 @@ analysis_calculate_firmware(const void *record, size_t size, struct report *repo
 			row->tick = FIRMWARE_TICK_UNKNOWN;
 		row->range = fixed.range;
 	}
-	for (size_t i = 0; i < report->figures.firmware_count; i++) {
-		collect_readings(&readings, &report->figures.firmware[i], again);
-		calculate_row(&report->figures.firmware[i], &readings);
+	for (size_t i = 0; i < figures->firmware_count; i++) {
+		collect_readings(&readings, &figures->firmware[i], again);
+		calculate_row(&figures->firmware[i], &readings);
 	}
-	calculate_second_of_stalls(report);
+	calculate_second_of_stalls(figures);
 }

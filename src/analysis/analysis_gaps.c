@@ -1,19 +1,18 @@
 /* Calculates the stolen time from the record's entries `watch` and `gap`. See analysis.h. */
 #include "analysis/analysis.h"
 
-#define NS_PER_MS UINT64_C(1000000)
+#include "base/units.h"
 
 /* Removes the figures of an earlier call. */
 static void
-clear_gap_figures(struct report *report)
+clear_gap_figures(const struct report *report, struct figures *figures)
 {
-	struct report_interference *all = &report->figures.interference;
+	figures->interference = (struct report_interference){ .measured = false };
+	for (size_t i = 0; i < report->facts.core_count; i++) {
+		struct core_figures *core = &figures->cores[i];
 
-	*all = (struct report_interference){ .smi_known = all->smi_known, .smi_count = all->smi_count,
-					     .counter = all->counter, .counter_reason = all->counter_reason };
-	for (size_t i = 0; i < report->facts.core_count; i++)
-		report->facts.cores[i].observed_ns = report->facts.cores[i].gaps = report->facts.cores[i].worst_gap_ns =
-			0;
+		core->observed_ns = core->gaps = core->worst_gap_ns = 0;
+	}
 }
 
 uint64_t
@@ -49,16 +48,17 @@ add_stolen_time(struct report_stolen *stolen, const struct scale *scale, const s
 }
 
 static void
-add_gaps_of_core(struct report *report, const struct scale *scale, const struct record_entry *entry)
+add_gaps_of_core(const struct report *report, struct figures *figures, const struct scale *scale,
+		 const struct record_entry *entry)
 {
-	struct report_interference *all = &report->figures.interference;
+	struct report_interference *all = &figures->interference;
 	struct record_octave octave;
 	struct record_watch watch;
 
 	record_read_fixed_part(entry, &watch);
 	if (watch.core >= report->facts.core_count)
 		return;
-	struct report_core *core = &report->facts.cores[watch.core];
+	struct core_figures *core = &figures->cores[watch.core];
 	uint64_t observed_ns = scale_ns(scale, watch.observed_ticks);
 	uint64_t worst_ns = scale_ns(scale, watch.worst_ticks);
 
@@ -73,7 +73,7 @@ add_gaps_of_core(struct report *report, const struct scale *scale, const struct 
 	}
 	if (worst_ns > all->worst_ns) {
 		all->worst_ns = worst_ns;
-		all->worst_core = core->apic_id;
+		all->worst_core = report->facts.cores[watch.core].apic_id;
 	}
 	add_stolen_time(&all->stolen, scale, &watch);
 	core->observed_ns += observed_ns;
@@ -83,9 +83,10 @@ add_gaps_of_core(struct report *report, const struct scale *scale, const struct 
 }
 
 static void
-add_single_gap(struct report *report, const struct scale *scale, const struct record_entry *entry)
+add_single_gap(const struct report *report, struct figures *figures, const struct scale *scale,
+	       const struct record_entry *entry)
 {
-	struct report_interference *all = &report->figures.interference;
+	struct report_interference *all = &figures->interference;
 	struct record_gap gap;
 
 	record_read_fixed_part(entry, &gap);
@@ -99,20 +100,20 @@ add_single_gap(struct report *report, const struct scale *scale, const struct re
 }
 
 void
-analysis_calculate_gaps(const void *record, size_t size, struct report *report)
+analysis_calculate_gaps(const void *record, size_t size, const struct report *report, struct figures *figures)
 {
 	struct record_reader reader = record_open_without_checksums(record, size);
 	struct record_entry entry;
 	struct scale scale;
 
-	clear_gap_figures(report);
-	scale_init(&scale, report->figures.tsc);
+	clear_gap_figures(report, figures);
+	scale_init(&scale, figures->tsc);
 	while (record_read_next(&reader, &entry)) {
 		if (entry.kind == RECORD_SCALE)
 			analysis_read_scale(&scale, &entry);
 		else if (entry.kind == RECORD_WATCH)
-			add_gaps_of_core(report, &scale, &entry);
+			add_gaps_of_core(report, figures, &scale, &entry);
 		else if (entry.kind == RECORD_GAP)
-			add_single_gap(report, &scale, &entry);
+			add_single_gap(report, figures, &scale, &entry);
 	}
 }

@@ -11,9 +11,10 @@ _Static_assert(PAIR_SCHEDULE_STAR == 0 && PAIR_SCHEDULE_ALL == 1, "records conta
 	       "change");
 
 struct offset_analysis {
-	struct report *report;
+	const struct report *report;
+	struct figures *figures; /* the figures of REPORT */
 	/*
-	 * The record's numbers of the first, middle and last pass, which are in report->skew.passes in this order until
+	 * The record's numbers of the first, middle and last pass, which are in figures.skew.passes in this order until
 	 * finish_passes() removes those without a ping-pong. If the record has several passes of one kind, the latest
 	 * is used. The number is 0 if there is none.
 	 */
@@ -22,20 +23,6 @@ struct offset_analysis {
 	uint64_t resolution_ticks;
 	uint64_t best_trip_ticks; /* shortest round trip of the first pass */
 };
-
-/* Removes the figures of an earlier call. The warp checks stay. */
-static void
-clear_offset_figures(struct report *report)
-{
-	struct report_skew *skew = &report->figures.skew;
-
-	__builtin_memset(&skew->kind_reason, 0, sizeof(*skew) - offsetof(struct report_skew, kind_reason));
-	skew->kind_reason = "";
-	for (size_t i = 0; i < report->facts.core_count; i++)
-		report->facts.cores[i].pingpongs = 0;
-	if (skew->memory)
-		report_divide_memory(report, skew->memory, skew->cores_max, skew->pairs_max);
-}
 
 /*
  * Returns the number of cores that took part in the pass ENTRY, of CORE_COUNT cores in the report. Writes these cores
@@ -70,14 +57,14 @@ schedule_of_pass(const struct record_pass *pass)
 
 /* Sets the ranks of the cores to their order in the entry of the first pass. */
 static void
-set_ranks(struct report *report, const struct record_entry *entry)
+set_ranks(const struct report *report, struct figures *figures, const struct record_entry *entry)
 {
-	size_t cores = read_cores_of_pass(report->facts.core_count, entry, report->figures.skew.core_of);
+	size_t cores = read_cores_of_pass(report->facts.core_count, entry, figures->skew.core_of);
 
 	for (size_t i = 0; i < report->facts.core_count; i++)
-		report->facts.cores[i].rank = REPORT_NO_RANK;
+		figures->cores[i].rank = REPORT_NO_RANK;
 	for (size_t rank = 0; rank < cores; rank++)
-		report->facts.cores[report->figures.skew.core_of[rank]].rank = rank;
+		figures->cores[figures->skew.core_of[rank]].rank = rank;
 }
 
 static const char *
@@ -95,8 +82,8 @@ explain_star_schedule(uint16_t reason)
 static void
 read_pass_entry(struct offset_analysis *analysis, const struct record_entry *entry)
 {
-	struct report *report = analysis->report;
-	struct report_skew *skew = &report->figures.skew;
+	const struct report *report = analysis->report;
+	struct report_skew *skew = &analysis->figures->skew;
 	const struct offsets *first = &skew->passes[0].offsets;
 	struct record_pass read;
 	struct report_pass *pass;
@@ -112,7 +99,7 @@ read_pass_entry(struct offset_analysis *analysis, const struct record_entry *ent
 	    (!is_first && schedule_of_pass(&read) != first->kind))
 		return;
 	if (is_first) {
-		set_ranks(report, entry);
+		set_ranks(report, analysis->figures, entry);
 		skew->kind_reason = explain_star_schedule(read.reason);
 		/*
 		 * This is a new first pass. Removes the later passes, because their ranks belong to the cores of the
@@ -135,8 +122,8 @@ static void
 add_warps_of_pingpong(struct offset_analysis *analysis, const struct record_pingpong *pingpong,
 		      const struct pingpong_result *result)
 {
-	struct report *report = analysis->report;
-	struct report_skew *skew = &report->figures.skew;
+	const struct report *report = analysis->report;
+	struct report_skew *skew = &analysis->figures->skew;
 	bool is_second = result->ahead == PINGPONG_SECOND;
 
 	skew->warps += pingpong->warps;
@@ -155,12 +142,10 @@ add_warps_of_pingpong(struct offset_analysis *analysis, const struct record_ping
 static void
 add_round_trips(struct offset_analysis *analysis, const struct record_pingpong *pingpong, bool is_first_result)
 {
-	struct report *report = analysis->report;
-
-	report->facts.cores[pingpong->first].pingpongs += is_first_result;
-	report->facts.cores[pingpong->second].pingpongs += is_first_result;
+	analysis->figures->cores[pingpong->first].pingpongs += is_first_result;
+	analysis->figures->cores[pingpong->second].pingpongs += is_first_result;
 	if (pingpong->median_trip_ticks)
-		histogram_record(report->figures.skew.trips, pingpong->median_trip_ticks);
+		histogram_record(analysis->figures->skew.trips, pingpong->median_trip_ticks);
 	if (pingpong->best_trip_ticks && pingpong->best_trip_ticks < analysis->best_trip_ticks)
 		analysis->best_trip_ticks = pingpong->best_trip_ticks;
 }
@@ -183,14 +168,14 @@ add_pingpong(struct offset_analysis *analysis, struct report_pass *pass, struct 
 		return;
 	pingpong_complete_result(&result, analysis->resolution_ticks);
 	add_warps_of_pingpong(analysis, pingpong, &result);
-	a = report->facts.cores[pingpong->first].rank;
-	b = report->facts.cores[pingpong->second].rank;
+	a = analysis->figures->cores[pingpong->first].rank;
+	b = analysis->figures->cores[pingpong->second].rank;
 	if (!pass || a >= b || b == REPORT_NO_RANK || (a && pass->offsets.kind == PAIR_SCHEDULE_STAR))
 		return;
 	is_first_result = offsets_add_pingpong(&pass->offsets, a, b, result.offset, result.moved_ticks, moment);
 	pass->pingpongs += is_first_result;
 	pass->again += !is_first_result;
-	if (pass == report->figures.skew.passes)
+	if (pass == analysis->figures->skew.passes)
 		add_round_trips(analysis, pingpong, is_first_result);
 }
 
@@ -204,7 +189,7 @@ read_exchange_entry(struct offset_analysis *analysis, const struct record_entry 
 	record_read_fixed_part(entry, &exchange);
 	for (size_t i = 0; i < REPORT_PASSES && exchange.pass; i++)
 		if (analysis->numbers[i] == exchange.pass)
-			pass = &analysis->report->figures.skew.passes[i];
+			pass = &analysis->figures->skew.passes[i];
 	for (size_t i = 0; i < entry->item_count; i++) {
 		record_read_item(entry, i, &pingpong);
 		add_pingpong(analysis, pass, (struct moment){ exchange.begin_tsc, exchange.end_tsc }, &pingpong);
@@ -241,7 +226,7 @@ read_passes_and_pingpongs(struct offset_analysis *analysis, const void *record, 
 static void
 finish_passes(struct offset_analysis *analysis)
 {
-	struct report_skew *skew = &analysis->report->figures.skew;
+	struct report_skew *skew = &analysis->figures->skew;
 
 	for (size_t i = 0; i < REPORT_PASSES && skew->passes[0].pingpongs; i++) {
 		struct report_pass *pass = &skew->passes[skew->pass_count];
@@ -265,7 +250,7 @@ finish_passes(struct offset_analysis *analysis)
 static void
 report_drifts(struct offset_analysis *analysis)
 {
-	struct report_skew *skew = &analysis->report->figures.skew;
+	struct report_skew *skew = &analysis->figures->skew;
 	const struct offsets *first = &skew->passes[0].offsets, *last = &report_get_last_pass(analysis->report)->offsets;
 	size_t pairs = pair_schedule_count_pairs(first->kind, first->cores), a, b;
 
@@ -279,24 +264,23 @@ report_drifts(struct offset_analysis *analysis)
 }
 
 void
-analysis_calculate_offsets(const void *record, size_t size, struct report *report)
+analysis_calculate_offsets(const void *record, size_t size, const struct report *report, struct figures *figures)
 {
-	struct report_skew *skew = &report->figures.skew;
+	struct report_skew *skew = &figures->skew;
 	struct offset_analysis analysis = {
 		.report = report,
+		.figures = figures,
 		.resolution_ticks = 1,
 		.best_trip_ticks = UINT64_MAX,
 	};
 
-	clear_offset_figures(report);
+	report_clear_passes(figures);
 	if (!skew->memory)
 		return;
 	histogram_clear(skew->trips);
-	scale_init(&analysis.scale, report->figures.tsc);
+	scale_init(&analysis.scale, figures->tsc);
 	read_passes_and_pingpongs(&analysis, record, size);
-	skew->locked.worst_ns = scale_ns(&analysis.scale, skew->locked.worst_ticks);
-	skew->lock_free.worst_ns = scale_ns(&analysis.scale, skew->lock_free.worst_ticks);
-	report->facts.series.tsc_resolution_ticks = analysis.resolution_ticks;
+	figures->tsc_resolution_ticks = analysis.resolution_ticks;
 	if (skew->trips->total) {
 		skew->best_trip_ns = scale_ns(&analysis.scale, analysis.best_trip_ticks);
 		skew->median_trip_ns = scale_ns(&analysis.scale, histogram_quantile(skew->trips, MEDIAN));

@@ -7,13 +7,10 @@
 #include "analysis/rate_readings.h"
 #include "analysis/wraps.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "report/clock_sources.h"
 
 #define MICROHZ             UINT64_C(1000000)
-#define MICROHZ_PER_MILLIHZ 1000
-#define PPT_PER_PPB         1000
-#define PPB                 UINT64_C(1000000000)
-#define PPT                 UINT64_C(1000000000000)
 
 /*
  * If the wraps of a clock that is too fast cannot be counted, its rate is from its pace minus 1 to 100,000 times its
@@ -45,7 +42,8 @@ struct clock_rates {
 };
 
 struct rates {
-	struct report *report;
+	const struct report *report;
+	struct figures *figures; /* the figures of REPORT */
 	struct clock_rates clocks[REPORT_CLOCKS_MAX];
 	/* the TSC's rate by each clock, over the rate window or the whole run */
 	struct rate_interval implied[REPORT_CLOCKS_MAX];
@@ -87,7 +85,8 @@ expected_ticks_until_final_reading(const struct rate_readings *readings)
 
 /* Calculates the rates in and after the rate window, from the start of the window to the end of the run. */
 static void
-calculate_rates_between_readings(struct rate_readings *readings, struct clock_rates *clock, struct report_clock *entry)
+calculate_rates_between_readings(struct rate_readings *readings, struct clock_rates *clock,
+				 struct clock_figures *figures)
 {
 	const struct record_batch *batch = &readings->final;
 	const struct sample *first = &readings->at[RECORD_FIRST], *last = &readings->at[RECORD_LAST];
@@ -98,14 +97,14 @@ calculate_rates_between_readings(struct rate_readings *readings, struct clock_ra
 	clock->final = *final;
 	clock->has_final = final->end != 0;
 	calculate_rates_of_span(readings, last, &clock->window);
-	entry->change_halves = rate_readings_rate_change(readings, first, &readings->at[RECORD_MIDDLE], last);
+	figures->change_halves = rate_readings_rate_change(readings, first, &readings->at[RECORD_MIDDLE], last);
 	if (clock->has_final) {
 		readings->gcd_ticks = batch->gcd_ticks;
 		readings->smallest_ticks = batch->smallest_ticks;
 		clock->expected_ticks = expected_ticks_until_final_reading(readings);
 		calculate_rates_of_span(readings, final, &clock->whole);
-		entry->implied_since = rate_readings_implied_rate(readings, last, final);
-		entry->change_since = rate_readings_rate_change(readings, first, last, final);
+		figures->implied_since = rate_readings_implied_rate(readings, last, final);
+		figures->change_since = rate_readings_rate_change(readings, first, last, final);
 	}
 	if (readings->again_first.end)
 		clock->again = rate_readings_implied_rate(readings, &readings->again_first, &readings->at[RECORD_AGAIN]);
@@ -118,13 +117,11 @@ calculate_rates_between_readings(struct rate_readings *readings, struct clock_ra
 static void
 calculate_rates_of_clock(struct rates *rates, const struct rate_windows *windows, size_t i)
 {
-	struct report_clock *entry = &rates->report->facts.clocks[i];
+	struct clock_figures *figures = &rates->figures->clocks[i];
 	struct clock_rates *clock = &rates->clocks[i];
 	struct rate_readings readings;
 
 	rate_read_batches(windows, rates->report, i, &readings);
-	entry->implied_since = (struct rate_interval){ .known = false };
-	entry->change_halves = entry->change_since = (struct interval_ppb){ .known = false };
 	clock->is_followed = readings.is_closed;
 	clock->pace = readings.pace;
 	clock->scale = readings.scale;
@@ -132,14 +129,15 @@ calculate_rates_of_clock(struct rates *rates, const struct rate_windows *windows
 	clock->has_again = readings.has_again;
 	if (clock->is_followed) {
 		rates->tsc_resolution_ticks = readings.tsc_resolution_ticks;
-		calculate_rates_between_readings(&readings, clock, entry);
+		calculate_rates_between_readings(&readings, clock, figures);
 	}
 	for (size_t r = 0; r < rates->report->facts.series.count; r++) {
-		struct series_clock *row = &rates->report->facts.series.rows[r].clocks[i];
+		const struct series_clock *row = &rates->report->facts.series.rows[r].clocks[i];
+		struct series_rate *rate = &rates->figures->soak_rates[r * rates->report->facts.series.clocks + i];
 
-		row->implied = (struct rate_interval){ .known = false };
+		rate->implied = (struct rate_interval){ .known = false };
 		if (clock->is_followed && row->last.end)
-			row->implied = rate_readings_implied_rate_of_two_samples(&readings, &row->first, &row->last);
+			rate->implied = rate_readings_implied_rate_of_two_samples(&readings, &row->first, &row->last);
 	}
 }
 
@@ -155,23 +153,25 @@ rate_interval_to_millihz(const struct rate_interval *rate)
 }
 
 static void
-set_measured_rate(struct report_clock *entry, const struct rate_interval *rate)
+set_measured_rate(const struct rates *rates, const struct report_clock *entry, const struct rate_interval *rate)
 {
-	entry->measured = rate_interval_to_millihz(rate);
-	entry->error = rate_error_against_claim(rate, entry->clock.claimed);
+	struct clock_figures *figures = &rates->figures->clocks[entry - rates->report->facts.clocks];
+
+	figures->measured = rate_interval_to_millihz(rate);
+	figures->error = rate_error_against_claim(rate, report_get_claimed_rate(rates->report, entry));
 }
 
 /*
- * Widens ENTRY's rate by the crystal error of the clock that sets the scale. The rate is unknown if no majority of the
- * clocks confirms that clock.
+ * Widens the measured rate by the crystal error of the clock that sets the scale. The rate is unknown if no majority
+ * of the clocks confirms that clock.
  */
 static void
-set_rate_with_crystal_error(const struct rates *rates, struct report_clock *entry)
+set_rate_with_crystal_error(const struct rates *rates, struct clock_figures *figures)
 {
-	entry->absolute = entry->measured;
-	entry->absolute.known &= !rates->outcome.undecided;
-	entry->absolute.low = scale_mul_div(entry->measured.low, PPB - REPORT_CRYSTAL_PPB, PPB);
-	entry->absolute.high = scale_mul_div_up(entry->measured.high, PPB + REPORT_CRYSTAL_PPB, PPB);
+	figures->absolute = figures->measured;
+	figures->absolute.known &= !rates->outcome.undecided;
+	figures->absolute.low = scale_mul_div(figures->measured.low, PPB - REPORT_CRYSTAL_PPB, PPB);
+	figures->absolute.high = scale_mul_div_up(figures->measured.high, PPB + REPORT_CRYSTAL_PPB, PPB);
 }
 
 /* Returns the set of clocks that are not derived from the TSC. */
@@ -183,6 +183,26 @@ find_clocks_not_derived_from_tsc(const struct report *report)
 	for (size_t i = 0; i < report->facts.clock_count; i++)
 		clocks |= report->facts.clocks[i].clock.by_tsc ? 0 : set_of(i);
 	return clocks;
+}
+
+static uint64_t
+get_claim_error_ppb(const struct claim *claim)
+{
+	return scale_mul_div_wide((unsigned __int128)claim->within_hz * claim->hz.den, PPB, claim->hz.num, SCALE_UP);
+}
+
+static struct rate_interval
+get_rate_of_claim(const struct claim *claim)
+{
+	return rate_get_claimed_rate(claim->hz, claim->hz.den ? get_claim_error_ppb(claim) : 0);
+}
+
+/* Returns the nominal frequency of TSC that is in use, see report_get_claimed_rate(). */
+static struct rate_interval
+get_claimed_rate_of_tsc(const struct report *report, const struct report_clock *tsc)
+{
+	return report->figures.tsc_claim ? get_rate_of_claim(report->figures.tsc_claim) :
+					   rate_get_claimed_rate(tsc->clock.claimed, tsc->clock.claimed_within_ppb);
 }
 
 /*
@@ -200,7 +220,7 @@ choose_clock_that_sets_scale(struct rates *rates)
 
 	for (size_t i = 0; i < count; i++)
 		votes[i] = text_equal(report->facts.clocks[i].clock.id, "tsc") ?
-			   rate_get_claimed_tsc_rate(&report->facts.clocks[i].clock) : rates->implied[i];
+			   get_claimed_rate_of_tsc(report, &report->facts.clocks[i]) : rates->implied[i];
 	sources = find_clock_sources_for_rates(report, votes);
 	found = falseticker_find(votes, count, &sources, rates->limit_ppb);
 	rates->outcome.undecided = found.undecided;
@@ -214,23 +234,28 @@ choose_clock_that_sets_scale(struct rates *rates)
 	return best < count ? best : rate_find_consensus_index(rates->implied, count, UINT32_MAX);
 }
 
-/* Returns a copy of TSC with CLAIM as its nominal frequency. */
-static struct clock
-tsc_with_claimed_frequency(struct clock tsc, const struct claim *claim)
-{
-	tsc.claimed = claim->hz;
-	tsc.claimed_within_ppb = scale_mul_div_wide((unsigned __int128)claim->within_hz * claim->hz.den, PPB, claim->hz.num,
-						    SCALE_UP);
-	return tsc;
-}
-
 static bool
-tsc_claim_agrees_with_rate(const struct rates *rates, const struct clock *tsc, const struct rate_interval *rate)
+tsc_claim_agrees_with_rate(const struct rates *rates, const struct rate_interval *claimed,
+			   const struct rate_interval *rate)
 {
-	struct rate_interval claimed = rate_get_claimed_tsc_rate(tsc);
-	struct interval_ppb apart = rate_relative_difference(&claimed, rate);
+	struct interval_ppb apart = rate_relative_difference(claimed, rate);
 
 	return apart.known && !rate_is_beyond(&apart, rates->limit_ppb);
+}
+
+/* Returns the first claim of the TSC's rate that agrees with RATE and is exact to the limit; NULL if there is none. */
+static const struct claim *
+find_tsc_claim_that_agrees(const struct rates *rates, const struct rate_interval *rate)
+{
+	for (size_t i = 0; i < rates->report->facts.claim_count; i++) {
+		const struct claim *claim = &rates->report->facts.claims[i].claim;
+		struct rate_interval claimed = get_rate_of_claim(claim);
+
+		if (claim->clock == CLAIM_OF_TSC && claimed.known && get_claim_error_ppb(claim) <= rates->limit_ppb &&
+		    tsc_claim_agrees_with_rate(rates, &claimed, rate))
+			return claim;
+	}
+	return NULL;
 }
 
 /*
@@ -241,59 +266,50 @@ tsc_claim_agrees_with_rate(const struct rates *rates, const struct clock *tsc, c
 static void
 choose_tsc_claim(struct rates *rates)
 {
-	struct report *report = rates->report;
-	struct report_clock *tsc = report_find_clock(report, "tsc");
+	const struct report *report = rates->report;
+	const struct report_clock *tsc = report_find_clock(report, "tsc");
 	size_t best = rate_find_consensus_index(rates->implied, report->facts.clock_count,
 						find_clocks_not_derived_from_tsc(report));
+	struct rate_interval claimed;
 
-	if (!tsc || best == report->facts.clock_count || report->facts.options.tsc_hz ||
-	    tsc_claim_agrees_with_rate(rates, &tsc->clock, &rates->implied[best]))
+	if (!tsc || best == report->facts.clock_count || report->facts.options.tsc_hz)
 		return;
-	for (size_t i = 0; i < report->facts.claim_count; i++) {
-		const struct claim *claim = &report->facts.claims[i].claim;
-		struct clock other = tsc_with_claimed_frequency(tsc->clock, claim);
-
-		if (claim->clock != CLAIM_OF_TSC || !claim->hz.den || other.claimed_within_ppb > rates->limit_ppb ||
-		    !tsc_claim_agrees_with_rate(rates, &other, &rates->implied[best]))
-			continue;
-		for (size_t c = 0; c < report->facts.clock_count; c++)
-			if (text_equal(report->facts.clocks[c].clock.main, "tsc"))
-				report->facts.clocks[c].clock =
-					tsc_with_claimed_frequency(report->facts.clocks[c].clock, claim);
-		return;
-	}
+	claimed = get_claimed_rate_of_tsc(report, tsc);
+	if (!tsc_claim_agrees_with_rate(rates, &claimed, &rates->implied[best]))
+		rates->figures->tsc_claim = find_tsc_claim_that_agrees(rates, &rates->implied[best]);
 }
 
 /* Sets the TSC's rate in the report, and a text on the origin of this rate. */
 static void
 set_tsc_rate(struct rates *rates, bool whole_run)
 {
-	struct report *report = rates->report;
-	struct report_clock *tsc = report_find_clock(report, "tsc");
+	const struct report *report = rates->report;
+	const struct report_clock *tsc = report_find_clock(report, "tsc");
+	struct clock_figures *figures = tsc ? &rates->figures->clocks[tsc - report->facts.clocks] : NULL;
 	size_t best = choose_clock_that_sets_scale(rates);
 	struct text source;
 
-	text_init(&source, report->figures.tsc_source, sizeof(report->figures.tsc_source));
-	report->figures.tsc_within = (struct rate_interval){ .known = false };
-	report->figures.tsc = (struct rate){ 0, 0 };
-	report->figures.relative_to = best < report->facts.clock_count ? report->facts.clocks[best].clock.id : "";
+	text_init(&source, rates->figures->tsc_source, sizeof(rates->figures->tsc_source));
+	rates->figures->tsc_within = (struct rate_interval){ .known = false };
+	rates->figures->tsc = (struct rate){ 0, 0 };
+	rates->figures->relative_to = best < report->facts.clock_count ? report->facts.clocks[best].clock.id : "";
 	if (best < report->facts.clock_count) {
-		report->figures.tsc_within = rates->implied[best];
-		report->figures.tsc = (struct rate){ rates->implied[best].value, MICROHZ };
+		rates->figures->tsc_within = rates->implied[best];
+		rates->figures->tsc = (struct rate){ rates->implied[best].value, MICROHZ };
 		if (tsc)
-			tsc->rate_whole_run = whole_run && rates->clocks[best].has_final;
+			figures->rate_whole_run = whole_run && rates->clocks[best].has_final;
 		text_printf(&source, "measured against %s", report->facts.clocks[best].clock.id);
 	} else if (tsc && tsc->clock.state == CLOCK_STUCK) {
 		text_put(&source, "the TSC does not count");
-	} else if (tsc && tsc->clock.claimed.den) {
-		report->figures.tsc = tsc->clock.claimed;
+	} else if (tsc && report_get_claimed_rate(report, tsc).den) {
+		rates->figures->tsc = report_get_claimed_rate(report, tsc);
 		text_printf(&source, "claimed by %s; no other clock could measure the rate",
 			    report->facts.options.tsc_hz ? "tsc_hz=" : "CPUID");
 	} else {
 		text_put(&source, "no clock could measure the rate");
 	}
-	if (tsc && report->figures.tsc_within.known)
-		set_measured_rate(tsc, &report->figures.tsc_within);
+	if (tsc && rates->figures->tsc_within.known)
+		set_measured_rate(rates, tsc, &rates->figures->tsc_within);
 }
 
 /* Returns half the width of LOW..HIGH, divided by LOW. */
@@ -313,21 +329,22 @@ take_part_of_remaining_error(uint64_t *rest, uint64_t part)
 }
 
 /*
- * Sets the error budget of ENTRY's rate: the parts of half the width of its interval, in parts per 10^12. FROM is the
- * clock whose readings in SPAN give this rate: the clock itself, or for the TSC the clock that sets its rate. The parts
- * from the brackets and the TSC's resolution are subtracted from half the width of SPAN's slope, and the rest of it is
- * due to the clock's resolution. The part from the conversion is the rest of the rate's error.
+ * Sets the error budget of the rate in FIGURES: the parts of half the width of its interval, in parts per 10^12. FROM
+ * is the clock whose readings in SPAN give this rate: the clock itself or, if OF_TSC is true, the clock that sets the
+ * TSC's rate. The parts from the brackets and the TSC's resolution are subtracted from half the width of SPAN's slope,
+ * and the rest of it is due to the clock's resolution. The part from the conversion is the rest of the rate's error.
  */
 static void
 set_error_budget(const struct rates *rates, const struct report_clock *from, const struct rate_span *span,
-		 struct report_clock *entry)
+		 bool of_tsc, struct clock_figures *figures)
 {
-	const struct rate_interval *tsc = &rates->report->figures.tsc_within;
+	const struct rate_interval *tsc = &rates->figures->tsc_within;
 	const struct rate_slope *slope = &span->slope;
 	unsigned __int128 low = (unsigned __int128)slope->low_ticks * slope->high_time;
 	unsigned __int128 high = (unsigned __int128)slope->high_ticks * slope->low_time;
-	uint64_t rest = half_width_ppt(low, high), whole = half_width_ppt(entry->measured.low, entry->measured.high), sum;
-	struct rate_budget budget = { .known = low != 0 && entry->measured.low != 0 };
+	uint64_t rest = half_width_ppt(low, high), whole = half_width_ppt(figures->measured.low, figures->measured.high);
+	uint64_t sum;
+	struct rate_budget budget = { .known = low != 0 && figures->measured.low != 0 };
 
 	budget.tsc_resolution = take_part_of_remaining_error(&rest, scale_mul_div_wide(rates->tsc_resolution_ticks, PPT,
 										       slope->high_time, SCALE_UP));
@@ -335,13 +352,13 @@ set_error_budget(const struct rates *rates, const struct report_clock *from, con
 						      scale_mul_div_wide(span->brackets, PPT / 2, slope->high_time,
 									 SCALE_UP));
 	budget.resolution = rest;
-	if (entry == from)
-		budget.tsc_rate = half_width_ppt(tsc->low, tsc->high);
-	else
+	if (of_tsc)
 		budget.claim = from->clock.claimed_within_ppb * PPT_PER_PPB;
+	else
+		budget.tsc_rate = half_width_ppt(tsc->low, tsc->high);
 	sum = budget.bracket + budget.resolution + budget.tsc_resolution + budget.tsc_rate + budget.claim;
 	budget.conversion = whole > sum ? whole - sum : 0;
-	entry->budget = budget;
+	figures->budget = budget;
 }
 
 static bool
@@ -355,13 +372,13 @@ may_rates_be_equal(const struct rate_interval *a, const struct rate_interval *b)
 static void
 compare_rates_of_pair(struct rates *rates, const struct rate_span *spans, size_t a, size_t b)
 {
-	struct report *report = rates->report;
+	const struct report *report = rates->report;
 	struct interval_ppb ppb = rate_relative_difference(&spans[a].implied, &spans[b].implied);
-	struct report_rate *pair = &report->figures.rates[report->figures.rate_count];
+	struct report_rate *pair = &rates->figures->rates[rates->figures->rate_count];
 
-	if (!ppb.known || report->figures.rate_count == REPORT_RATES_MAX)
+	if (!ppb.known || rates->figures->rate_count == REPORT_RATES_MAX)
 		return;
-	report->figures.rate_count++;
+	rates->figures->rate_count++;
 	*pair = (struct report_rate){ report->facts.clocks[a].clock.id, report->facts.clocks[b].clock.id,
 				      ppb, ppb.high - ppb.low <= 2 * SAME_SOURCE_PPB };
 	pair->same_source &= may_rates_be_equal(&spans[a].implied, &spans[b].implied);
@@ -395,8 +412,8 @@ make_span_of_pace(const struct clock_rates *clock, const struct rate *claimed, c
 static void
 calculate_rates(struct rates *rates, bool whole_run)
 {
-	struct report *report = rates->report;
-	struct report_clock *tsc = report_find_clock(report, "tsc");
+	const struct report *report = rates->report;
+	const struct report_clock *tsc = report_find_clock(report, "tsc");
 	struct rate_span spans[REPORT_CLOCKS_MAX] = { { .fit = RATE_FIT_NONE } };
 
 	for (size_t i = 0; i < report->facts.clock_count; i++) {
@@ -406,37 +423,66 @@ calculate_rates(struct rates *rates, bool whole_run)
 			spans[i] = whole_run && clock->has_final ? clock->whole : clock->window;
 		if (clock->is_followed && !spans[i].implied.known)
 			spans[i] = make_span_of_pace(clock, &report->facts.clocks[i].clock.claimed, &clock->scale);
-		rates->implied[i] = report->facts.clocks[i].implied = spans[i].implied;
+		rates->implied[i] = rates->figures->clocks[i].implied = spans[i].implied;
 	}
 	choose_tsc_claim(rates);
 	set_tsc_rate(rates, whole_run);
 	for (size_t i = 0; i < report->facts.clock_count; i++) {
-		struct report_clock *entry = &report->facts.clocks[i];
+		const struct report_clock *entry = &report->facts.clocks[i];
+		struct clock_figures *figures = &rates->figures->clocks[i];
 
-		entry->uncounted = rates->clocks[i].is_uncounted ||
-				   (rates->clocks[i].pace > 1 && spans[i].fit == RATE_FIT_NONE);
-		if (entry->implied.known) {
-			struct rate_interval rate = rate_of_clock(&spans[i].slope, &report->figures.tsc_within);
+		figures->uncounted = rates->clocks[i].is_uncounted ||
+				     (rates->clocks[i].pace > 1 && spans[i].fit == RATE_FIT_NONE);
+		if (figures->implied.known) {
+			struct rate_interval rate = rate_of_clock(&spans[i].slope, &rates->figures->tsc_within);
 
-			entry->rate_fit = spans[i].fit;
-			entry->rate_whole_run = whole_run && rates->clocks[i].has_final;
-			set_measured_rate(entry, &rate);
-			set_error_budget(rates, entry, &spans[i], entry);
-			if (tsc && text_equal(entry->clock.id, report->figures.relative_to))
-				set_error_budget(rates, entry, &spans[i], tsc);
+			figures->rate_fit = spans[i].fit;
+			figures->rate_whole_run = whole_run && rates->clocks[i].has_final;
+			set_measured_rate(rates, entry, &rate);
+			set_error_budget(rates, entry, &spans[i], false, figures);
+			if (tsc && entry != tsc && text_equal(entry->clock.id, rates->figures->relative_to))
+				set_error_budget(rates, entry, &spans[i], true, &rates->figures->clocks[tsc - report->facts.clocks]);
 		}
-		set_rate_with_crystal_error(rates, entry);
+		set_rate_with_crystal_error(rates, figures);
 	}
 	if (tsc) {
-		struct rate_span *claimed = &spans[tsc - report->facts.clocks];
+		struct rate_interval claimed = get_claimed_rate_of_tsc(report, tsc);
+		size_t i = (size_t)(tsc - report->facts.clocks);
 
-		tsc->implied = rate_get_claimed_tsc_rate(&tsc->clock);
-		claimed->implied = claimed->halves[0] = claimed->halves[1] = tsc->implied;
+		rates->figures->clocks[i].implied = claimed;
+		spans[i].implied = spans[i].halves[0] = spans[i].halves[1] = claimed;
 	}
-	report->figures.rate_count = 0;
+	rates->figures->rate_count = 0;
 	for (size_t a = 0; a < report->facts.clock_count; a++)
 		for (size_t b = a + 1; b < report->facts.clock_count; b++)
 			compare_rates_of_pair(rates, spans, a, b);
+}
+
+/*
+ * Sets behind_tsc of a clock that a hypervisor calculates from the TSC, at its first reading. Such a clock does not
+ * wrap.
+ */
+static void
+compare_count_with_tsc(const struct rates *rates, size_t i)
+{
+	const struct clock *clock = &rates->report->facts.clocks[i].clock;
+	const struct sample *first = &rates->clocks[i].first;
+	const struct rate_interval *tsc = &rates->figures->tsc_within;
+	unsigned __int128 ns_microhz = (unsigned __int128)NS_PER_S * MICROHZ;
+	uint64_t at_ns, low_ns, high_ns;
+
+	if (!rates->clocks[i].is_followed || !clock->by_tsc || wraps_range(clock) || !tsc->known)
+		return;
+	at_ns = scale_mul_div_wide((unsigned __int128)first->ticks * NS_PER_S, clock->claimed.den, clock->claimed.num,
+				   SCALE_NEAREST);
+	low_ns = scale_mul_div_wide(ns_microhz, first->begin, tsc->high, SCALE_DOWN);
+	high_ns = scale_mul_div_wide(ns_microhz, first->end, tsc->low, SCALE_UP);
+	if ((at_ns | low_ns | high_ns) > INT64_MAX)
+		return;
+	rates->figures->clocks[i].behind_tsc = (struct interval_ns){
+		true, (int64_t)(low_ns + (high_ns - low_ns) / 2) - (int64_t)at_ns, (int64_t)low_ns - (int64_t)at_ns,
+		(int64_t)high_ns - (int64_t)at_ns,
+	};
 }
 
 static void
@@ -444,15 +490,15 @@ store_window_rates(struct rates *rates, const struct scale *scale)
 {
 	for (size_t i = 0; i < rates->report->facts.clock_count; i++) {
 		const struct clock_rates *clock = &rates->clocks[i];
-		struct report_clock *entry = &rates->report->facts.clocks[i];
+		struct clock_figures *figures = &rates->figures->clocks[i];
 
-		entry->implied_window = entry->implied;
-		if (entry->uncounted) /* a wrap more or less in one half looks like a change */
-			entry->change_halves = entry->change_since = (struct interval_ppb){ .known = false };
-		if (!clock->is_followed || entry->uncounted || !entry->implied.known)
+		figures->implied_window = figures->implied;
+		if (figures->uncounted) /* a wrap more or less in one half looks like a change */
+			figures->change_halves = figures->change_since = (struct interval_ppb){ .known = false };
+		if (!clock->is_followed || figures->uncounted || !figures->implied.known)
 			continue;
-		entry->window_ns = scale_ns(scale, clock->last.begin - clock->first.begin);
-		entry->change = entry->change_halves;
+		figures->window_ns = scale_ns(scale, clock->last.begin - clock->first.begin);
+		figures->change = figures->change_halves;
 	}
 }
 
@@ -465,11 +511,12 @@ static bool
 is_final_reading_usable(struct rates *rates, size_t i, uint64_t change_ppb)
 {
 	const struct clock_rates *clock = &rates->clocks[i];
-	const struct report_clock *entry = &rates->report->facts.clocks[i];
+	const struct clock *described = &rates->report->facts.clocks[i].clock;
+	const struct rate_interval *window = &rates->figures->clocks[i].implied_window;
 	uint64_t back_ticks = clock->last.ticks - clock->final.ticks;
 
-	if (!clock->has_final || !entry->implied_window.known ||
-	    rate_may_wraps_be_miscounted(&entry->clock, &entry->implied_window, clock->expected_ticks, change_ppb))
+	if (!clock->has_final || !window->known ||
+	    rate_may_wraps_be_miscounted(described, window, clock->expected_ticks, change_ppb))
 		return false;
 	if (back_ticks == 0 || back_ticks >> 63)
 		return true;
@@ -513,19 +560,19 @@ set_rate_changes_since_window(struct rates *rates, const struct scale *scale)
 	uint32_t done = 0;
 
 	for (size_t i; (i = find_clock_with_longest_wrap(rates, done)) < REPORT_CLOCKS_MAX;) {
-		struct report_clock *entry = &rates->report->facts.clocks[i];
+		struct clock_figures *figures = &rates->figures->clocks[i];
 		struct clock_rates *clock = &rates->clocks[i];
 
 		done |= set_of(i);
 		clock->has_final = is_final_reading_usable(rates, i, change_ppb);
-		entry->implied_since.known &= clock->has_final;
-		entry->change_since.known &= clock->has_final;
-		entry->since_ns = scale_ns(scale, clock->final.begin - clock->last.begin);
-		if (rate_min_abs(&entry->change_since) > change_ppb)
-			change_ppb = rate_min_abs(&entry->change_since);
-		if (rate_min_abs(&entry->change_since) > rate_min_abs(&entry->change) ||
-		    !entry->change.known)
-			entry->change = entry->change_since;
+		figures->implied_since.known &= clock->has_final;
+		figures->change_since.known &= clock->has_final;
+		figures->since_ns = scale_ns(scale, clock->final.begin - clock->last.begin);
+		if (rate_min_abs(&figures->change_since) > change_ppb)
+			change_ppb = rate_min_abs(&figures->change_since);
+		if (rate_min_abs(&figures->change_since) > rate_min_abs(&figures->change) ||
+		    !figures->change.known)
+			figures->change = figures->change_since;
 	}
 }
 
@@ -550,17 +597,18 @@ find_edge_clocks_of_unsure_rate(struct rates *rates, const struct scale *scale)
 	for (size_t i = 0; i < rates->report->facts.clock_count; i++) {
 		const struct clock_rates *clock = &rates->clocks[i];
 		const struct rate_interval *half = &clock->window.halves[0];
-		struct report_clock *entry = &rates->report->facts.clocks[i];
+		struct clock_figures *figures = &rates->figures->clocks[i];
 
 		if (clock->has_again)
-			entry->implied_since = clock->again;
-		if (!rates->report->facts.machine.hypervisor[0] || !clock->is_followed || !entry->clock.edges_only ||
-		    !is_scale_outside_rate(scale, &entry->implied_window) ||
-		    (entry->implied_since.known && !may_rates_be_equal(&entry->implied_window, &entry->implied_since)))
+			figures->implied_since = clock->again;
+		if (!report_is_guest(rates->report) || !clock->is_followed ||
+		    !rates->report->facts.clocks[i].clock.edges_only ||
+		    !is_scale_outside_rate(scale, &figures->implied_window) ||
+		    (figures->implied_since.known && !may_rates_be_equal(&figures->implied_window, &figures->implied_since)))
 			continue;
 		if (!(clock->has_again && clock->final.end) && is_scale_outside_rate(scale, half) &&
-		    is_scale_outside_rate(scale, &entry->implied_since))
-			entry->implied_window = *half;
+		    is_scale_outside_rate(scale, &figures->implied_since))
+			figures->implied_window = *half;
 		else
 			rates->outcome.unsure |= set_of(i);
 	}
@@ -575,10 +623,10 @@ are_all_rates_steady(const struct rates *rates)
 {
 	for (size_t i = 0; i < rates->report->facts.clock_count; i++) {
 		const struct clock_rates *clock = &rates->clocks[i];
-		const struct report_clock *entry = &rates->report->facts.clocks[i];
+		const struct clock_figures *figures = &rates->figures->clocks[i];
 
-		if (clock->is_followed && entry->implied_window.known && !clock->may_have_stopped &&
-		    (!entry->change_since.known || rate_min_abs(&entry->change)))
+		if (clock->is_followed && figures->implied_window.known && !clock->may_have_stopped &&
+		    (!figures->change_since.known || rate_min_abs(&figures->change)))
 			return false;
 	}
 	return true;
@@ -595,35 +643,35 @@ has_tsc_rate_changed(const struct rates *rates)
 	bool gained = false, lost = false;
 
 	for (size_t i = 0; i < rates->report->facts.clock_count; i++) {
-		const struct report_clock *entry = &rates->report->facts.clocks[i];
+		const struct clock_figures *figures = &rates->figures->clocks[i];
 
-		if (!rates->clocks[i].is_followed || entry->clock.edges_only || !entry->change_since.known)
+		if (!rates->clocks[i].is_followed || rates->report->facts.clocks[i].clock.edges_only || !figures->change_since.known)
 			continue;
-		if (entry->change_since.low <= limit_ppb && entry->change_since.high >= -limit_ppb)
+		if (figures->change_since.low <= limit_ppb && figures->change_since.high >= -limit_ppb)
 			return false;
-		gained |= entry->change_since.high < 0;
-		lost |= entry->change_since.high > 0;
+		gained |= figures->change_since.high < 0;
+		lost |= figures->change_since.high > 0;
 	}
 	return gained != lost;
 }
 
 /* Returns the TSC's frequency that the clock ENTRY implies in the ROW. The TSC itself implies its claimed frequency. */
 static struct rate_interval
-clock_rate_in_soak_row(const struct report *report, const struct series_clock *row, const struct report_clock *entry)
+clock_rate_in_soak_row(const struct report *report, const struct series_rate *row, const struct report_clock *entry)
 {
 	if (text_equal(entry->clock.id, "tsc"))
-		return rate_get_claimed_tsc_rate(&entry->clock);
+		return get_claimed_rate_of_tsc(report, entry);
 	return rate_widen(row[entry - report->facts.clocks].implied, entry->clock.claimed_within_ppb);
 }
 
 /* Sets each clock's rate in each row of the series, relative to the clock that sets the TSC's rate. */
 static void
-compare_rates_in_soak_rows(const struct report *report)
+compare_rates_in_soak_rows(const struct report *report, struct figures *figures)
 {
-	const struct report_clock *by = report_find_clock(report, report->figures.relative_to);
+	const struct report_clock *by = report_find_clock(report, figures->relative_to);
 
 	for (size_t r = 0; r < report->facts.series.count; r++) {
-		struct series_clock *row = report->facts.series.rows[r].clocks;
+		struct series_rate *row = &figures->soak_rates[r * report->facts.series.clocks];
 		struct rate_interval scale = { .known = false };
 
 		if (by)
@@ -632,22 +680,26 @@ compare_rates_in_soak_rows(const struct report *report)
 		for (size_t i = 0; i < report->facts.clock_count; i++) {
 			struct rate_interval rate = clock_rate_in_soak_row(report, row, &report->facts.clocks[i]);
 
-			row[i].rate = rate_relative_difference(&rate, &scale);
+			row[i].ppb = rate_relative_difference(&rate, &scale);
 		}
 		if (scale.known)
-			row[by - report->facts.clocks].rate = (struct interval_ppb){ true, 0, 0, 0 };
+			row[by - report->facts.clocks].ppb = (struct interval_ppb){ true, 0, 0, 0 };
 	}
 }
 
 struct rate_outcome
-analysis_calculate_rates(const void *record, size_t size, uint64_t limit_ppb, struct report *report)
+analysis_calculate_rates(const void *record, size_t size, uint64_t limit_ppb, const struct report *report,
+			 struct figures *figures)
 {
 	struct rate_windows windows = rate_find_windows(record, size);
 	uint32_t miscounted = wraps_find_miscounted_clocks(&windows, report);
-	struct rates rates = { .report = report, .limit_ppb = limit_ppb };
+	struct rates rates = { .report = report, .figures = figures, .limit_ppb = limit_ppb };
 	struct scale scale;
 
+	figures->tsc_claim = NULL;
+	figures->soak_rates = report->facts.series.rates;
 	for (size_t i = 0; i < report->facts.clock_count; i++) {
+		figures->clocks[i] = (struct clock_figures){ .rate_whole_run = false };
 		calculate_rates_of_clock(&rates, &windows, i);
 		rates.clocks[i].is_uncounted = rates.clocks[i].is_followed && set_has(miscounted, i);
 	}
@@ -663,6 +715,8 @@ analysis_calculate_rates(const void *record, size_t size, uint64_t limit_ppb, st
 	}
 	if (rates.outcome.whole_run)
 		calculate_rates(&rates, true);
-	compare_rates_in_soak_rows(report);
+	for (size_t i = 0; i < report->facts.clock_count; i++)
+		compare_count_with_tsc(&rates, i);
+	compare_rates_in_soak_rows(report, figures);
 	return rates.outcome;
 }

@@ -2,11 +2,8 @@
 #include "analysis/timer_analysis.h"
 
 #include "base/text.h"
+#include "base/units.h"
 
-#define PS_PER_NS   1000u
-#define PS_PER_NS_SIGNED 1000
-#define AS_PER_PS   1000000u
-#define AS_PER_S    UINT64_C(1000000000000000000)
 /* upper bound of the time to enter a handler, which takes tens of us in an emulator */
 #define ENTRY_NS    UINT64_C(250000)
 /* A one-shot counts as armed over a gap if at least 1/4 of its time is left at the gap, and the gap is as long. */
@@ -187,7 +184,7 @@ find_gaps_while_armed(const struct timer_analysis *analysis, uint64_t due, uint6
 static void
 count_shot_over_gap(struct timer_analysis *analysis, uint64_t taken_tsc, const struct lateness *late)
 {
-	struct report_interval *row = analysis->row;
+	struct interval_figures *row = analysis->row;
 	uint64_t interval = scale_ns_to_ticks(&analysis->scale, analysis->timer.interval_ns);
 	uint64_t due = analysis->arming.armed_before + interval;
 	struct gaps gaps = find_gaps_while_armed(analysis, due, taken_tsc);
@@ -201,16 +198,16 @@ count_shot_over_gap(struct timer_analysis *analysis, uint64_t taken_tsc, const s
 	    late->high < sum_ps - near_ps)
 		return;
 	row->delayed++;
-	if (!row->delay.known || late->low / PS_PER_NS_SIGNED > row->delay.low)
-		row->delay = (struct interval_ns){ true, lateness_middle_ps(*late) / PS_PER_NS_SIGNED,
-						   late->low / PS_PER_NS_SIGNED, late->high / PS_PER_NS_SIGNED + 1 };
+	if (!row->delay.known || late->low / PS_PER_NS > row->delay.low)
+		row->delay = (struct interval_ns){ true, lateness_middle_ps(*late) / PS_PER_NS,
+						   late->low / PS_PER_NS, late->high / PS_PER_NS + 1 };
 }
 
 static void
 add_oneshot_arming_to_row(struct timer_analysis *analysis)
 {
 	const struct record_interrupts *arming = &analysis->arming;
-	struct report_interval *row = analysis->row;
+	struct interval_figures *row = analysis->row;
 	struct record_event first = { 0 };
 	struct lateness late = { 0, 0 };
 	bool taken = arming->taken != 0, excused;
@@ -256,7 +253,7 @@ static void
 note_times_of_arming(const struct timer_analysis *analysis)
 {
 	const struct record_interrupts *arming = &analysis->arming;
-	struct report_interval *row = analysis->row;
+	struct interval_figures *row = analysis->row;
 
 	if (arming->what != RECORD_EXPIRED)
 		row->armed_tsc = arming->armed_before;
@@ -269,7 +266,7 @@ static void
 add_arming_to_row(struct timer_analysis *analysis)
 {
 	const struct record_interrupts *arming = &analysis->arming;
-	struct report_interval *row = analysis->row;
+	struct interval_figures *row = analysis->row;
 
 	note_times_of_arming(analysis);
 	if (arming->what == RECORD_EXPIRED) {
@@ -314,25 +311,24 @@ read_arming_entry(struct timer_analysis *analysis, const struct record_entry *en
 static void
 complete_timer_row(struct timer_analysis *analysis)
 {
-	struct report_interval *row = analysis->row;
+	struct interval_figures *row = analysis->row;
 
 	if (!row)
 		return;
 	lateness_store_percentiles(row, analysis->values, analysis->value_count);
 	/* If the core was preempted at some one-shots, the timer may have worked there, so it is not called stuck. */
-	if (row->state == CLOCK_PRESENT && row->empty && !row->excused && !row->delivered && !row->expired && !row->periodic) {
+	if (row->state == CLOCK_PRESENT && row->empty && !row->excused && !row->delivered && !row->expired &&
+	    !row->test.periodic) {
 		row->state = CLOCK_STUCK;
-		text_copy(row->reason, sizeof(row->reason),
-			  "No interrupt came, and the timer's own status shows that none was due.");
+		row->reason = "No interrupt came, and the timer's own status shows that none was due.";
 	}
-	if (!row->periodic || !lateness_are_ticks_scattered(row, analysis->values, analysis->value_count))
+	if (!row->test.periodic || !lateness_are_ticks_scattered(row, analysis->values, analysis->value_count))
 		return;
 	row->scattered = true;
 	row->early = row->empty = row->losses = row->doubled = 0;
 	row->excused = row->expected;
 	row->lateness = (struct report_lateness){ .count = 0 };
-	text_copy(row->reason, sizeof(row->reason),
-		  "The timer's ticks come anywhere in their periods, so none can be matched to a deadline.");
+	row->reason = "The timer's ticks come anywhere in their periods, so none can be matched to a deadline.";
 }
 
 static bool
@@ -355,8 +351,8 @@ read_timer_entry(struct timer_analysis *analysis, const struct record_entry *ent
 	analysis->tick = analysis_calculate_timer_tick(timer, &analysis->scale);
 	analysis->value_count = 0;
 	analysis->row = NULL;
-	if (timer->timer < analysis->report->facts.interval_count && are_timer_fields_in_range(timer))
-		analysis->row = &analysis->report->facts.intervals[timer->timer];
+	if (timer->timer < analysis->figures->interval_count && are_timer_fields_in_range(timer))
+		analysis->row = &analysis->figures->intervals[timer->timer];
 }
 
 static void
@@ -373,26 +369,28 @@ read_tsc_scale(struct timer_analysis *analysis, const struct record_entry *entry
 	analysis->tsc_high_microhz = scale.high_microhz;
 }
 
-/* Removes the figures of an earlier call: all fields from `asked` on. */
+/* Makes a row without figures for each timer test. */
 static void
-clear_timer_rows(struct report *report)
+add_timer_rows(const struct report *report, struct figures *figures)
 {
-	const size_t first = offsetof(struct report_interval, asked);
+	figures->interval_count = report->facts.interval_count;
+	for (size_t i = 0; i < report->facts.interval_count; i++) {
+		const struct interval_facts *facts = &report->facts.intervals[i];
 
-	for (size_t i = 0; i < report->facts.interval_count; i++)
-		__builtin_memset((char *)&report->facts.intervals[i] + first, 0,
-				 sizeof(report->facts.intervals[i]) - first);
+		figures->intervals[i] = (struct interval_figures){ .test = facts->test, .state = facts->state,
+									  .reason = facts->reason };
+	}
 }
 
 void
-analysis_calculate_timers(const void *record, size_t size, struct report *report)
+analysis_calculate_timers(const void *record, size_t size, const struct report *report, struct figures *figures)
 {
-	struct timer_analysis analysis = { .report = report };
+	struct timer_analysis analysis = { .report = report, .figures = figures };
 	struct record_reader reader = record_open_without_checksums(record, size);
 	struct record_entry entry;
 
-	clear_timer_rows(report);
-	scale_init(&analysis.scale, report->figures.tsc);
+	add_timer_rows(report, figures);
+	scale_init(&analysis.scale, figures->tsc);
 	while (record_read_next(&reader, &entry)) {
 		if (entry.kind == RECORD_SCALE)
 			read_tsc_scale(&analysis, &entry);

@@ -23,14 +23,14 @@ enum facts_list {
 	FACTS_CLAIMS,
 	FACTS_CORES,
 	FACTS_INTERVALS,
-	FACTS_BEHAVIOURS,
+	FACTS_CHECKS,
 	FACTS_NOTES,
-	FACTS_LOOPS,       /* the calibration loops of report.calibrations */
+	FACTS_LOOPS,       /* the calibration loops of facts.calibrations */
 	FACTS_LOOP_REASONS,
 	FACTS_ROWS,        /* completed rows of a soak's series */
 	FACTS_ROW_CLOCKS,  /* the clocks of all rows of the series, in the order of the rows */
 	FACTS_ROW_OFFSETS, /* the cores' offsets in all rows of the series, in the order of the rows */
-	FACTS_FINDINGS,    /* findings on the firmware's tables, which were made before the measurements */
+	FACTS_PROBLEMS,    /* faults of the firmware's tables */
 	FACTS_LISTS
 };
 

@@ -2,9 +2,8 @@
 #include "analysis/lateness.h"
 
 #include "base/scale.h"
+#include "base/units.h"
 
-#define PS_PER_NS   1000
-#define PPB         UINT64_C(1000000000)
 #define SCATTERED_ONE_IN 8
 /*
  * A few ticks do not show the full range of a timer's lateness. This share of the range, 1/8, is assumed to be missing.
@@ -46,7 +45,7 @@ earliness_ns(const struct lateness *value)
 }
 
 void
-lateness_store_percentiles(struct report_interval *row, struct lateness *values, size_t count)
+lateness_store_percentiles(struct interval_figures *row, struct lateness *values, size_t count)
 {
 	struct interval_ns earliest = { .known = false };
 	int64_t widest_ps = 0;
@@ -76,9 +75,9 @@ lateness_store_percentiles(struct report_interval *row, struct lateness *values,
 }
 
 bool
-lateness_are_ticks_scattered(const struct report_interval *row, const struct lateness *values, size_t count)
+lateness_are_ticks_scattered(const struct interval_figures *row, const struct lateness *values, size_t count)
 {
-	int64_t half_ns = (int64_t)(row->asked_ns / 2), spread_ns = row->lateness.max_ns - row->lateness.min_ns;
+	int64_t half_ns = (int64_t)(row->test.asked_ns / 2), spread_ns = row->lateness.max_ns - row->lateness.min_ns;
 	size_t many = count < SCATTERED_ONE_IN ? 1 : count / SCATTERED_ONE_IN;
 
 	if (!count)
@@ -175,7 +174,7 @@ frequency_change_of_longer_period_ppb(int64_t longer_ppb)
 }
 
 struct interval_ppb
-lateness_fit_tick_rate(const int64_t *residuals_ps, size_t count, uint64_t period_ps)
+lateness_fit_tick_rate(const int64_t *residuals_ps, size_t count, uint64_t period_ps, int64_t step_ps)
 {
 	size_t third = count / 3;
 	struct line line = { residuals_ps, 0, 1 };
@@ -191,8 +190,8 @@ lateness_fit_tick_rate(const int64_t *residuals_ps, size_t count, uint64_t perio
 
 	if (between.count < LATENESS_THIRD_MIN)
 		return (struct interval_ppb){ .known = false };
-	struct interval_ppb a = slope_between_floors_ppb(&first, &between, all.spread_ps, period_ps);
-	struct interval_ppb b = slope_between_floors_ppb(&between, &last, all.spread_ps, period_ps);
+	struct interval_ppb a = slope_between_floors_ppb(&first, &between, all.spread_ps + step_ps, period_ps);
+	struct interval_ppb b = slope_between_floors_ppb(&between, &last, all.spread_ps + step_ps, period_ps);
 	int64_t later = ratio_to_periods_ppb(line.moved_ps, line.periods, period_ps);
 	int64_t low = a.low < b.low ? a.low : b.low, high = a.high > b.high ? a.high : b.high;
 

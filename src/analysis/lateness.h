@@ -18,7 +18,7 @@ lateness_middle_ps(struct lateness late)
 }
 
 /* Sorts the COUNT VALUES, and sets the row's percentiles and its number of interrupts that are proven to be early. */
-void lateness_store_percentiles(struct report_interval *row, struct lateness *values, size_t count);
+void lateness_store_percentiles(struct interval_figures *row, struct lateness *values, size_t count);
 
 /*
  * Returns true if the ticks of a periodic row are spread over their periods, so that no tick can be matched to its
@@ -26,7 +26,7 @@ void lateness_store_percentiles(struct report_interval *row, struct lateness *va
  * so if one tick in eight comes more than half a period after the earliest. VALUES must be sorted by
  * lateness_store_percentiles().
  */
-bool lateness_are_ticks_scattered(const struct report_interval *row, const struct lateness *values, size_t count);
+bool lateness_are_ticks_scattered(const struct interval_figures *row, const struct lateness *values, size_t count);
 
 /*
  * Returns by how many ppb a periodic timer is faster than its nominal rate, from one arming (one start of the timer).
@@ -35,9 +35,11 @@ bool lateness_are_ticks_scattered(const struct report_interval *row, const struc
  * A delay only makes a tick later, so the smallest lateness in each third of the periods is nearest to the true
  * deadline. The error of this smallest lateness is taken as the range above it that contains half of the third's ticks.
  * The rate from the first third to the second may differ from the rate from the second to the last. The returned
- * interval includes both. The result is unknown if a third has fewer than LATENESS_THIRD_MIN ticks.
+ * interval includes both. The result is unknown if a third has fewer than LATENESS_THIRD_MIN ticks. STEP_PS is by how
+ * much a counter that is calculated from a slower one delays a tick, from none to all of it within the arming.
  */
-struct interval_ppb lateness_fit_tick_rate(const int64_t *residuals_ps, size_t count, uint64_t period_ps);
+struct interval_ppb lateness_fit_tick_rate(const int64_t *residuals_ps, size_t count, uint64_t period_ps,
+					   int64_t step_ps);
 #define LATENESS_THIRD_MIN 8
 
 /*

@@ -8,10 +8,10 @@
 #include "analysis/analysis_steps.h"
 #include "analysis/wraps.h"
 #include "base/set.h"
+#include "base/units.h"
 #include "stats/resolution.h"
 
 #define MICROHZ      UINT64_C(1000000)
-#define PPB          UINT64_C(1000000000)
 /* a calculated TSC rate that differs from the known rate by this factor shows that the TSC stopped or jumped */
 #define ABSURD       1000
 
@@ -243,7 +243,7 @@ slope_of_two_samples(const struct rate_readings *readings, const struct sample *
 	struct rate_window window = { *from, *to, edges_only ? 0 : readings->smallest_ticks + RESOLUTION_UNEVEN_TICKS,
 				      readings->tsc_resolution_ticks };
 
-	if (edges_only && readings->report->facts.machine.hypervisor[0] && from->end < to->begin)
+	if (edges_only && report_is_guest(readings->report) && from->end < to->begin)
 		rate_allow_late_edges(&window, scale_ns_to_ticks(&readings->scale, ANALYSIS_EDGE_LATE_NS));
 	return rate_calculate_slope(&window);
 }
@@ -304,18 +304,16 @@ rate_readings_rate_change(const struct rate_readings *readings, const struct sam
 }
 
 struct rate_interval
-rate_get_claimed_tsc_rate(const struct clock *tsc)
+rate_get_claimed_rate(struct rate claimed, uint64_t within_ppb)
 {
-	const struct rate *claimed = &tsc->claimed;
-
-	if (!claimed->den)
+	if (!claimed.den)
 		return (struct rate_interval){ .known = false };
 	return rate_widen((struct rate_interval){
 		true,
-		scale_mul_div_nearest(claimed->num, MICROHZ, claimed->den),
-		scale_mul_div(claimed->num, MICROHZ, claimed->den),
-		scale_mul_div_up(claimed->num, MICROHZ, claimed->den),
-	}, tsc->claimed_within_ppb);
+		scale_mul_div_nearest(claimed.num, MICROHZ, claimed.den),
+		scale_mul_div(claimed.num, MICROHZ, claimed.den),
+		scale_mul_div_up(claimed.num, MICROHZ, claimed.den),
+	}, within_ppb);
 }
 
 bool

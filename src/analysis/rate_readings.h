@@ -122,8 +122,8 @@ struct rate_interval rate_readings_implied_rate_of_two_samples(const struct rate
 struct interval_ppb rate_readings_rate_change(const struct rate_readings *readings, const struct sample *from,
 					      const struct sample *middle, const struct sample *to);
 
-/* Returns the TSC's nominal frequency, as an interval that includes its rounding. */
-struct rate_interval rate_get_claimed_tsc_rate(const struct clock *tsc);
+/* Returns a nominal frequency with its rounding error. It is unknown if CLAIMED.den is 0. */
+struct rate_interval rate_get_claimed_rate(struct rate claimed, uint64_t within_ppb);
 
 /* wraps cannot be counted if the uncertainty of the expected ticks is more than 1/4 of the counter's range */
 #define RATE_AMBIGUOUS_SHARE 4

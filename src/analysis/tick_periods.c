@@ -1,8 +1,8 @@
 /* Periodic timers: matches each tick of an arming to its deadline. See timer_analysis.h. */
 #include "analysis/timer_analysis.h"
 
-#define PPB            UINT64_C(1000000000)
-#define PS_PER_NS      1000
+#include "base/units.h"
+
 #define PERIODS_MAX    256u /* maximum number of periods in one arming (one start of a timer) */
 #define EARLY_SHARE    4  /* period k starts 1/4 period before deadline k */
 #define BURST_SHARE    4  /* ticks that are less than 1/4 period apart are a burst */
@@ -351,9 +351,9 @@ may_host_have_delayed_tick(const struct timer_analysis *analysis, const struct p
 static void
 count_lost_and_doubled_periods(struct timer_analysis *analysis, const struct periods *periods)
 {
-	struct report_interval *row = analysis->row;
+	struct interval_figures *row = analysis->row;
 	/* The host can delay the ticks of a guest without preempting the core, because its timers may be other threads. */
-	bool busy = analysis->report->facts.machine.hypervisor[0] ||
+	bool busy = report_is_guest(analysis->report) ||
 		    timer_was_core_preempted(analysis, 0, UINT64_MAX, analysis->entry_ticks), was_empty = false;
 	size_t pending = 0;
 
@@ -421,7 +421,9 @@ timer_add_periodic_arming(struct timer_analysis *analysis)
 		if (periods.doubtful[k])
 			periods.residuals_ps[k] = INT64_MAX;
 	add_tick_rate(analysis,
-		      lateness_fit_tick_rate(periods.residuals_ps, periods.count, (uint64_t)period_ps(analysis)));
+		      lateness_fit_tick_rate(periods.residuals_ps, periods.count, (uint64_t)period_ps(analysis),
+					     analysis->timer.count_mask && analysis->timer.step_ticks ?
+					     timer_counter_ticks_to_ps(analysis->timer.step_ticks - 1, analysis->tick.value) : 0));
 }
 
 /*

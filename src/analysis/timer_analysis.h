@@ -1,5 +1,5 @@
 /*
- * State of the analysis of timers while the entries of a record are read: a row of report.intervals, and one arming
+ * State of the analysis of timers while the entries of a record are read: a row of figures.intervals, and one arming
  * (programming) of its timer. Several files of this folder share this state. Times in ps are clamped, so that their
  * sums do not overflow for any record.
  */
@@ -12,11 +12,12 @@
 #define TIMER_VALUES_MAX 1024u
 
 struct timer_analysis {
-	struct report *report;
+	const struct report *report;
+	struct figures *figures; /* the figures of REPORT */
 	struct scale scale;
 	uint64_t tsc_low_microhz, tsc_high_microhz; /* bounds of the TSC's rate, from the latest entry `scale` */
 	struct record_timer timer;
-	struct report_interval *row; /* the row of this timer, or NULL if the report has none */
+	struct interval_figures *row; /* the row of this timer, or NULL if the report has none */
 	struct timer_tick tick;
 	uint64_t entry_ticks;        /* upper bound of the time to enter a handler, in TSC ticks */
 	/*

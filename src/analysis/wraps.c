@@ -3,9 +3,9 @@
 
 #include "analysis/rate_readings.h"
 #include "base/set.h"
+#include "base/units.h"
 
 #define MICROHZ        UINT64_C(1000000)
-#define NS_PER_S       UINT64_C(1000000000)
 /* if two clocks' elapsed times differ by more than 1/4 of the time between two wraps, a wrap was counted wrongly */
 #define MISCOUNT_SHARE 4
 

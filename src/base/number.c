@@ -6,8 +6,8 @@
 #include "base/offset.h"
 #include "base/scale.h"
 #include "base/text.h"
+#include "base/units.h"
 
-#define PS_PER_NS  1000
 #define DAY_S      86400
 #define CELL_COLUMNS 6 /* width of a cell with a duration in the tables */
 #define TWO_DIGITS   100

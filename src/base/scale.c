@@ -1,11 +1,11 @@
 /* Converts ticks to ns, and calculates exact fractions. See scale.h. */
 #include "base/scale.h"
 
+#include "base/units.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
-#define NS_PER_S        UINT64_C(1000000000)
-#define MICROHZ_PER_HZ  UINT64_C(1000000)
 #define MULTIPLIER_BITS 32
 #define LIMBS           3 /* number of 64-bit parts in the product of a 128-bit and a 64-bit number */
 #define LIMB_BITS       64

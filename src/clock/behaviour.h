@@ -10,8 +10,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* maximum number of rows; each timer adds up to six rows, and each of up to eight HPET comparators is a timer */
-#define BEHAVIOURS_MAX     144
+/*
+ * Maximum number of rows. Each timer adds up to six rows, and each of up to eight HPET comparators is a timer. Each of
+ * up to nine sleep states adds up to five rows.
+ */
+#define BEHAVIOURS_MAX     192
 #define BEHAVIOUR_OF_MACHINE "" /* the clock of a row about the machine */
 #define BEHAVIOUR_TEXT_SIZE 192 /* size of a sentence with its final 0 */
 
@@ -40,6 +43,7 @@ struct behaviour {
 	 */
 	bool has_figure;
 	int64_t measured, low, high; /* the measured value and its lower and upper bound, in the rule's unit */
+	const char *against; /* id of the other clock in a comparison of rates, in static storage, or NULL */
 	/*
 	 * CORES_ASKED is the number of checked cores, and CORES is the number of cores that broke the rule. CORE is
 	 * the APIC id of the core with the worst result. These fields are used only for devices that each core has,

@@ -3,9 +3,8 @@
 
 #include "base/scale.h"
 #include "base/set.h"
+#include "base/units.h"
 
-#define MICROHZ_PER_HZ UINT64_C(1000000)
-#define PPB            UINT64_C(1000000000)
 /* upper limit of calculated errors, in ppb; reached by a rate that is a million times too high */
 #define PPB_MAX        UINT64_C(1000000000000000)
 

@@ -9,10 +9,8 @@
 #include "base/offset.h"
 #include "base/scale.h"
 #include "base/text.h"
+#include "base/units.h"
 
-#define PPB              UINT64_C(1000000000)
-#define MILLIHZ_PER_HZ   1000u
-#define MICROHZ_PER_MILLIHZ 1000u
 #define PERCENT_FROM_PPB UINT64_C(50000000) /* an error of 5 % or more is printed in percent */
 #define PPB_PER_TENTH_PERCENT UINT64_C(1000000)
 /* 10 ppm: a smaller change of a rate is ignored, because separate crystals differ by as much */
@@ -108,7 +106,7 @@ does_postgresql_use_claim(const struct report *report, const struct claim *claim
 
 	if (claim->clock != CLAIM_OF_TSC)
 		return false;
-	if (report->facts.machine.hypervisor[0])
+	if (report_is_guest(report))
 		return claim->source == CLAIM_KHZ_LEAF && claim->base == CLAIM_FIRST_BASE &&
 		       (kind == PARAVIRTUAL_KVM || kind == PARAVIRTUAL_VMWARE);
 	return claim->source == CLAIM_LEAF_15 ||
@@ -151,12 +149,12 @@ static const struct {
 #define SYSTEMS (sizeof(systems) / sizeof(systems[0]))
 
 static void
-list_systems_that_use_claim(const struct report *report, struct report_claim *row)
+list_systems_that_use_claim(const struct report *report, const struct claim *claim, struct claim_outcome *row)
 {
 	_Static_assert(SYSTEMS == REPORT_CLAIM_USERS, "each may use each claim");
 	row->user_count = 0;
-	for (size_t i = 0; i < SYSTEMS && row->claim.hz.den; i++)
-		if (systems[i].uses_claim(report, &row->claim))
+	for (size_t i = 0; i < SYSTEMS && claim->hz.den; i++)
+		if (systems[i].uses_claim(report, claim))
 			row->users[row->user_count++] = systems[i].name;
 }
 
@@ -170,7 +168,7 @@ enum trust {
 
 /* Returns the number of clocks that measured the TSC's rate if all of them agree, otherwise 0. */
 static size_t
-count_clocks_that_agree_on_tsc_rate(struct report *report)
+count_clocks_that_agree_on_tsc_rate(const struct report *report)
 {
 	struct vote vote = { .report = report };
 	size_t count = 0;
@@ -180,7 +178,7 @@ count_clocks_that_agree_on_tsc_rate(struct report *report)
 
 		if (vote_is_rate_compared(report, entry) && !text_equal(entry->clock.id, "tsc") && !entry->clock.by_tsc &&
 		    !vote_may_clock_jump(report, entry))
-			vote.rates[i] = entry->implied;
+			vote.rates[i] = report->figures.clocks[i].implied;
 		count += vote.rates[i].known;
 	}
 	vote_on_rates(&vote, vote.rates, judge_rate_limit_ppb(report));
@@ -195,24 +193,25 @@ static bool
 has_any_clock_changed_rate(const struct report *report)
 {
 	for (size_t i = 0; i < report->facts.clock_count; i++)
-		if (rate_is_beyond(&report->facts.clocks[i].change, CHANGE_PPB))
+		if (rate_is_beyond(&report->figures.clocks[i].change, CHANGE_PPB))
 			return true;
 	return false;
 }
 
 static enum trust
-find_trust_in_tsc_rate(struct report *report)
+find_trust_in_tsc_rate(const struct report *report)
 {
 	const struct report_clock *tsc = report_find_clock(report, "tsc");
 	const struct report_clock *by = report_find_clock(report, report->figures.relative_to ?
 							  report->figures.relative_to : "");
 
-	if (!tsc || !tsc->measured.known || !by || by->clock.by_tsc || judge_has_tsc_stepped_or_jumped(report))
+	if (!tsc || !report_get_figures(report, tsc)->measured.known || !by || by->clock.by_tsc ||
+	    judge_has_tsc_stepped_or_jumped(report))
 		return TRUST_NONE;
 	if (report->figures.discontinuity_count || has_any_clock_changed_rate(report) ||
 	    rate_changes_may_tsc_have_changed(report))
 		return TRUST_OPEN;
-	if (tsc->absolute.known)
+	if (report_get_figures(report, tsc)->absolute.known)
 		return TRUST_FULL;
 	return count_clocks_that_agree_on_tsc_rate(report) >= AGREEING_MIN ? TRUST_DISPUTED : TRUST_OPEN;
 }
@@ -224,15 +223,16 @@ multiply_by_ratio(uint64_t value, const struct rate *ratio, enum scale_rounding 
 }
 
 static void
-set_measured_rate_of_claim(const struct report *report, struct report_claim *row)
+set_measured_rate_of_claim(const struct report *report, const struct claim *claim, struct claim_outcome *row)
 {
 	const struct report_clock *tsc = report_find_clock(report, "tsc");
-	struct interval_millihz rate = row->claim.clock == CLAIM_OF_LAPIC ? report->facts.lapic : tsc->measured;
+	struct interval_millihz rate = claim->clock == CLAIM_OF_LAPIC ? report->facts.lapic :
+				       report_get_figures(report, tsc)->measured;
 
 	row->measured = (struct interval_millihz){
-		rate.known, multiply_by_ratio(rate.value, &row->claim.per_tsc, SCALE_NEAREST),
-		multiply_by_ratio(rate.low, &row->claim.per_tsc, SCALE_DOWN),
-		multiply_by_ratio(rate.high, &row->claim.per_tsc, SCALE_UP),
+		rate.known, multiply_by_ratio(rate.value, &claim->per_tsc, SCALE_NEAREST),
+		multiply_by_ratio(rate.low, &claim->per_tsc, SCALE_DOWN),
+		multiply_by_ratio(rate.high, &claim->per_tsc, SCALE_UP),
 	};
 }
 
@@ -258,22 +258,22 @@ allowed_claim_error_ppb(const struct report *report, const struct claim *claim)
 }
 
 static void
-judge_claimed_rate(const struct report *report, struct report_claim *row, enum trust trust)
+judge_claimed_rate(const struct report *report, const struct claim *claim, enum trust trust, struct claim_outcome *row)
 {
 	struct behaviour error = { .checked = true, .open = trust == TRUST_OPEN, .has_figure = true };
 	struct rate_interval rate;
 
-	row->outcome = OUTCOME_NOT_CHECKED;
-	list_systems_that_use_claim(report, row);
-	if (trust == TRUST_NONE || !row->claim.hz.den)
+	*row = (struct claim_outcome){ .outcome = OUTCOME_NOT_CHECKED };
+	list_systems_that_use_claim(report, claim, row);
+	if (trust == TRUST_NONE || !claim->hz.den)
 		return;
-	set_measured_rate_of_claim(report, row);
+	set_measured_rate_of_claim(report, claim, row);
 	rate = millihz_interval_to_microhz(&row->measured);
-	row->error = rate_error_against_claim(&rate, row->claim.hz);
+	row->error = rate_error_against_claim(&rate, claim->hz);
 	if (!row->error.known)
 		return;
 	behaviour_set_figure(&error, row->error.value, row->error.low, row->error.high);
-	row->outcome = behaviour_get_outcome(&error, allowed_claim_error_ppb(report, &row->claim));
+	row->outcome = behaviour_get_outcome(&error, allowed_claim_error_ppb(report, claim));
 }
 
 /*
@@ -283,14 +283,15 @@ judge_claimed_rate(const struct report *report, struct report_claim *row, enum t
 static bool
 do_all_claims_contradict_clocks(const struct report *report)
 {
-	const struct report_claim *first = NULL;
+	const struct claim_outcome *first = NULL;
 	uint64_t limit = judge_rate_limit_ppb(report);
 	size_t count = 0;
 
 	for (size_t i = 0; i < report->facts.claim_count; i++) {
-		const struct report_claim *row = &report->facts.claims[i];
+		const struct claim *claim = &report->facts.claims[i].claim;
+		const struct claim_outcome *row = &report->outcomes.claims[i];
 
-		if (row->claim.clock != CLAIM_OF_TSC || !row->claim.hz.den || claim_is_only_compared(&row->claim))
+		if (claim->clock != CLAIM_OF_TSC || !claim->hz.den || claim_is_only_compared(claim))
 			continue;
 		if (row->outcome != OUTCOME_FAILED)
 			return false;
@@ -312,12 +313,13 @@ bool
 judge_is_tsc_claim_wrong(const struct report *report)
 {
 	const struct report_clock *tsc = report_find_clock(report, "tsc");
+	struct rate used = tsc ? report_get_claimed_rate(report, tsc) : (struct rate){ 0, 0 };
 
 	for (size_t i = 0; tsc && i < report->facts.claim_count; i++) {
-		const struct report_claim *row = &report->facts.claims[i];
+		const struct claim *claim = &report->facts.claims[i].claim;
 
-		if (row->claim.clock == CLAIM_OF_TSC && row->outcome == OUTCOME_FAILED &&
-		    is_same_rate(&row->claim.hz, &tsc->clock.claimed))
+		if (claim->clock == CLAIM_OF_TSC && report->outcomes.claims[i].outcome == OUTCOME_FAILED &&
+		    is_same_rate(&claim->hz, &used))
 			return !do_all_claims_contradict_clocks(report);
 	}
 	return false;
@@ -337,16 +339,16 @@ describe_rate_error(int64_t ppb)
 
 /* Returns a phrase on how the wrong rate affects the systems that use it. */
 static struct phrase
-describe_effects_of_wrong_rate(const struct report *report, const struct report_claim *row)
+describe_effects_of_wrong_rate(const struct report *report, const struct claim *claim, const struct claim_outcome *row)
 {
 	struct phrase effects = { "" }, error = describe_rate_error(row->error.value);
 	bool is_fast = row->error.value > 0;
 
 	for (size_t i = 0; i < SYSTEMS; i++) {
-		if (!systems[i].uses_claim(report, &row->claim))
+		if (!systems[i].uses_claim(report, claim))
 			continue;
 		phrase_add(&effects, effects.bytes[0] ? ", and " : ": ");
-		if (row->claim.clock == CLAIM_OF_LAPIC)
+		if (claim->clock == CLAIM_OF_LAPIC)
 			phrase_add(&effects, "%s's timers would fire %s too %s", systems[i].name, error.bytes,
 				   is_fast ? "early" : "late");
 		else
@@ -360,37 +362,38 @@ describe_effects_of_wrong_rate(const struct report *report, const struct report_
 }
 
 static void
-add_claim_finding(struct report *report, const struct report_claim *row, enum trust trust)
+add_claim_finding(const struct report *report, struct outcomes *outcomes, size_t i, enum trust trust)
 {
 	static const char *const whose[] = {
 		[CLAIM_OF_TSC] = "the TSC", [CLAIM_OF_LAPIC] = "the LAPIC's timer", [CLAIM_OF_CRYSTAL] = "the crystal",
 	};
-	const struct claim *claim = &row->claim;
+	const struct claim *claim = &report->facts.claims[i].claim;
+	const struct claim_outcome *row = &report->outcomes.claims[i];
 	uint64_t claimed_millihz = scale_mul_div_nearest(claim->hz.num, MILLIHZ_PER_HZ, claim->hz.den);
 	uint64_t failing_ppb = vote_limit_ppb(report, "rate-wrong");
 	struct finding *finding;
 
-	finding = rules_add_finding(report, find_rule_for_claim(claim), NULL, REPORT_NO_CORE,
+	finding = rules_add_finding(report, outcomes, find_rule_for_claim(claim), NULL, REPORT_NO_CORE,
 				    "%s states %s for %s, which runs at %s as measured by %s%s%s", claim->by,
 				    number_from_millihz(claimed_millihz).text, whose[claim->clock], number_from_millihz(row->measured.value).text,
 				    report->figures.relative_to,
 				    trust == TRUST_DISPUTED ? " (this claim or these clocks are wrong)" : "",
-				    describe_effects_of_wrong_rate(report, row).bytes);
+				    describe_effects_of_wrong_rate(report, claim, row).bytes);
 	vote_set_finding_figure(finding, &row->error);
 	if (trust != TRUST_FULL || !row->user_count || !rate_is_beyond(&row->error, failing_ppb))
 		return;
-	report->outcomes.verdict = VERDICT_FAIL;
+	outcomes->verdict = VERDICT_FAIL;
 	if (finding)
 		finding->severity = VERDICT_FAIL;
 }
 
 void
-judge_claims(struct report *report)
+judge_claims(const struct report *report, struct outcomes *outcomes)
 {
 	enum trust trust = find_trust_in_tsc_rate(report);
 
 	for (size_t i = 0; i < report->facts.claim_count; i++)
-		judge_claimed_rate(report, &report->facts.claims[i], trust);
+		judge_claimed_rate(report, &report->facts.claims[i].claim, trust, &outcomes->claims[i]);
 }
 
 /*
@@ -411,32 +414,35 @@ judge_does_wrong_claim_cause_finding(const struct claim *claim)
  * devices may follow one clock of the host, which is wrong while it catches up after a stop (VirtualBox issue 43).
  */
 static void
-note_rate_in_cpu_name(struct report *report, const struct report_claim *row)
+note_rate_in_cpu_name(const struct report *report, struct outcomes *outcomes, size_t i)
 {
-	uint64_t claimed_millihz = scale_mul_div_nearest(row->claim.hz.num, MILLIHZ_PER_HZ, row->claim.hz.den);
-	bool guest = report->facts.machine.hypervisor[0];
+	const struct claim *claim = &report->facts.claims[i].claim;
+	const struct claim_outcome *row = &report->outcomes.claims[i];
+	uint64_t claimed_millihz = scale_mul_div_nearest(claim->hz.num, MILLIHZ_PER_HZ, claim->hz.den);
+	bool guest = report_is_guest(report);
 
-	if (row->claim.source == CLAIM_CPU_NAME && row->outcome == OUTCOME_FAILED)
-		report_add_note(report, "The CPU's name states %s, but the TSC runs at %s%s: %s %s. A program that takes the TSC's "
-				"rate from the name measures %s times.", number_from_millihz(claimed_millihz).text,
-				number_from_millihz(row->measured.value).text,
-				guest ? " by this guest's clocks, which may be wrong together" : "",
-				describe_rate_error(row->error.value).bytes, row->error.value < 0 ? "slower" : "faster",
-				guest ? "other" : "wrong");
+	if (claim->source == CLAIM_CPU_NAME && row->outcome == OUTCOME_FAILED)
+		notes_add(&outcomes->notes,
+			  "The CPU's name states %s, but the TSC runs at %s%s: %s %s. A program that takes the TSC's "
+			  "rate from the name measures %s times.", number_from_millihz(claimed_millihz).text,
+			  number_from_millihz(row->measured.value).text,
+			  guest ? " by this guest's clocks, which may be wrong together" : "",
+			  describe_rate_error(row->error.value).bytes, row->error.value < 0 ? "slower" : "faster",
+			  guest ? "other" : "wrong");
 }
 
 void
-judge_add_claim_findings(struct report *report)
+judge_add_claim_findings(const struct report *report, struct outcomes *outcomes)
 {
 	enum trust trust = find_trust_in_tsc_rate(report);
 	bool is_tsc_wrong = do_all_claims_contradict_clocks(report);
 
 	for (size_t i = 0; i < report->facts.claim_count; i++) {
-		const struct report_claim *row = &report->facts.claims[i];
+		const struct claim *claim = &report->facts.claims[i].claim;
 
-		if (row->outcome == OUTCOME_FAILED && judge_does_wrong_claim_cause_finding(&row->claim) &&
-		    !(row->claim.clock == CLAIM_OF_TSC && is_tsc_wrong))
-			add_claim_finding(report, row, trust);
-		note_rate_in_cpu_name(report, row);
+		if (report->outcomes.claims[i].outcome == OUTCOME_FAILED && judge_does_wrong_claim_cause_finding(claim) &&
+		    !(claim->clock == CLAIM_OF_TSC && is_tsc_wrong))
+			add_claim_finding(report, outcomes, i, trust);
+		note_rate_in_cpu_name(report, outcomes, i);
 	}
 }

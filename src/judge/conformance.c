@@ -6,9 +6,8 @@
 
 #include "base/scale.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "report/phrase.h"
-
-#define PS_PER_NS 1000
 
 /*
  * Returns true if the TSC's rate changed, or if no majority of the clocks confirms it. Figures timed by the TSC may
@@ -114,7 +113,7 @@ describe_failed_cores(const struct behaviour *row)
 
 /* Adds a finding on the failed row I, and on further rows that failed the same rule of the same clock. */
 static void
-add_finding_for_failed_row(struct report *report, size_t i)
+add_finding_for_failed_row(const struct report *report, struct outcomes *outcomes, size_t i)
 {
 	const struct behaviour *row = &report->outcomes.behaviours.rows[i];
 	size_t further = count_failures_of_same_rule(report, i) - 1;
@@ -124,7 +123,7 @@ add_finding_for_failed_row(struct report *report, size_t i)
 
 	if (further)
 		more = phrase(" %zu more check%s of this rule failed.", further, further == 1 ? "" : "s");
-	finding = rules_add_finding(report, row->rule, row->clock, core, "%s%s: %s%s", row->clock,
+	finding = rules_add_finding(report, outcomes, row->rule, row->clock, core, "%s%s: %s%s", row->clock,
 				    describe_failed_cores(row).bytes, row->text, more.bytes);
 	if (row->has_figure)
 		rules_set_figure(finding, row->measured, row->low, row->high);
@@ -132,10 +131,10 @@ add_finding_for_failed_row(struct report *report, size_t i)
 
 /* Adds one finding for each rule and clock that failed. */
 void
-judge_add_behaviour_findings(struct report *report)
+judge_add_behaviour_findings(const struct report *report, struct outcomes *outcomes)
 {
-	for (size_t i = 0; i < report->outcomes.behaviours.count; i++) {
-		struct behaviour *row = &report->outcomes.behaviours.rows[i];
+	for (size_t i = 0; i < outcomes->behaviours.count; i++) {
+		struct behaviour *row = &outcomes->behaviours.rows[i];
 
 		if (row->has_figure && rules_has_check_failed(report, row))
 			withdraw_failure_with_other_cause(report, row);
@@ -144,19 +143,19 @@ judge_add_behaviour_findings(struct report *report)
 		const struct behaviour *row = &report->outcomes.behaviours.rows[i];
 
 		if (rules_has_check_failed(report, row) && !rules_find_finding(report, row->rule, row->clock))
-			add_finding_for_failed_row(report, i);
+			add_finding_for_failed_row(report, outcomes, i);
 	}
 }
 
 static void
-judge_tsc_resolution(struct report *report, const struct report_clock *tsc)
+judge_tsc_resolution(const struct report *report, struct outcomes *outcomes, const struct report_clock *tsc)
 {
 	uint64_t limit_ns = rules_get_limit_by_id(report, "tsc-step");
 	uint64_t step_ps = report_clock_ticks_to_ps(report, tsc, tsc->resolution.gcd_ticks);
 
 	if (!tsc->resolution.steps || step_ps / PS_PER_NS <= limit_ns)
 		return;
-	rules_set_count(rules_add_finding(report, "tsc-step", "tsc", REPORT_NO_CORE,
+	rules_set_count(rules_add_finding(report, outcomes, "tsc-step", "tsc", REPORT_NO_CORE,
 					  "The TSC's resolution is %lu ticks, which are %lu ns.",
 					  tsc->resolution.gcd_ticks, step_ps / PS_PER_NS),
 			step_ps / PS_PER_NS);
@@ -173,7 +172,7 @@ can_clock_confirm_tsc_rate(const struct clock *clock)
 }
 
 static void
-judge_presence_of_reference_clocks(struct report *report)
+judge_presence_of_reference_clocks(const struct report *report, struct outcomes *outcomes)
 {
 	size_t possible = 0, present = 0;
 
@@ -186,22 +185,22 @@ judge_presence_of_reference_clocks(struct report *report)
 		present += entry->clock.state == CLOCK_PRESENT;
 	}
 	if (possible && !present)
-		rules_add_finding(report, "no-reference", NULL, REPORT_NO_CORE,
+		rules_add_finding(report, outcomes, "no-reference", NULL, REPORT_NO_CORE,
 				  "None of %zu clocks that could confirm the TSC's rate is present and "
 				  "running.", possible);
 }
 
 void
-judge_tsc_fitness(struct report *report)
+judge_tsc_fitness(const struct report *report, struct outcomes *outcomes)
 {
 	const struct report_clock *tsc = report_find_clock(report, "tsc");
 
 	if (tsc)
-		judge_tsc_resolution(report, tsc);
+		judge_tsc_resolution(report, outcomes, tsc);
 	/* A hypervisor that may migrate its guest hides this CPUID bit, so 0 is no fault in a guest. */
 	if (tsc && tsc->monotonic.reads && !report->facts.machine.tsc_is_invariant &&
-	    !report->facts.machine.hypervisor[0])
-		rules_add_finding(report, "tsc-not-invariant", "tsc", REPORT_NO_CORE,
+	    !report_is_guest(report))
+		rules_add_finding(report, outcomes, "tsc-not-invariant", "tsc", REPORT_NO_CORE,
 				  "CPUID 80000007h EDX[8] is 0: the TSC is not reported as invariant.");
-	judge_presence_of_reference_clocks(report);
+	judge_presence_of_reference_clocks(report, outcomes);
 }

@@ -85,7 +85,7 @@ find_median_core(const struct report *report, size_t clock, size_t null, size_t 
 }
 
 static void
-judge_contended_clock(struct report *report, size_t clock, size_t null)
+judge_contended_clock(const struct report *report, struct outcomes *outcomes, size_t clock, size_t null)
 {
 	const struct report_clock *entry = &report->facts.clocks[clock];
 	uint64_t limit = rules_get_limit_by_id(report, "clock-contended") * TENTHS, factor;
@@ -93,13 +93,13 @@ judge_contended_clock(struct report *report, size_t clock, size_t null)
 	const struct report_core *core = find_median_core(report, clock, null, &cores);
 	struct contended_read read;
 
-	if (!core || (!report->facts.machine.hypervisor[0] && !text_equal(entry->clock.main, "tsc")))
+	if (!core || (!report_is_guest(report) && !text_equal(entry->clock.main, "tsc")))
 		return;
 	get_contended_read(core, clock, null, &read);
 	factor = factor_in_tenths(&read);
 	if (factor <= limit || factor > cores * TENTHS + cores * TENTHS / QUEUE_ERROR_SHARE)
 		return;
-	rules_set_count(rules_add_finding(report, "clock-contended", entry->clock.id, REPORT_NO_CORE,
+	rules_set_count(rules_add_finding(report, outcomes, "clock-contended", entry->clock.id, REPORT_NO_CORE,
 					  "While %zu cores read %s at the same time, a read takes %lu times as long as on one core "
 					  "alone: %s instead of %s on the median core.", cores, entry->clock.id,
 					  scale_mul_div_nearest(factor, 1, TENTHS), number_from_ns(read.together_ns).text,
@@ -108,10 +108,10 @@ judge_contended_clock(struct report *report, size_t clock, size_t null)
 }
 
 void
-judge_contended_reads(struct report *report)
+judge_contended_reads(const struct report *report, struct outcomes *outcomes)
 {
 	const struct report_clock *null = report_find_clock(report, "null");
 
 	for (size_t i = 0; null && i < report->facts.clock_count; i++)
-		judge_contended_clock(report, i, (size_t)(null - report->facts.clocks));
+		judge_contended_clock(report, outcomes, i, (size_t)(null - report->facts.clocks));
 }

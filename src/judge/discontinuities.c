@@ -7,14 +7,12 @@
 
 #include "base/set.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "consensus/falseticker.h"
 #include "report/clock_sources.h"
 #include "report/phrase.h"
 
-#define NS_PER_MS INT64_C(1000000)
-#define PPM       1000000
 #define PPM_MAX   UINT64_C(1000000000000) /* a larger change is not printed */
-#define NS_PER_S  UINT64_C(1000000000)
 #define NS_PER_MINUTE (60 * NS_PER_S)
 
 static struct phrase
@@ -88,7 +86,8 @@ get_other_group(const struct report_discontinuity *row, const struct report_grou
 
 /* Adds a note that the machine was stopped. RTC is the group of ROW whose clock continued during the stop. */
 static void
-note_machine_stop(struct report *report, const struct report_discontinuity *row, const struct report_group *rtc)
+note_machine_stop(const struct report *report, struct outcomes *outcomes, const struct report_discontinuity *row,
+		  const struct report_group *rtc)
 {
 	const struct report_group *other = get_other_group(row, rtc);
 	struct interval_ns by = gain_of_group(rtc, other);
@@ -96,12 +95,12 @@ note_machine_stop(struct report *report, const struct report_discontinuity *row,
 	const char *id = report_clock_id(report, rtc->members[0]);
 
 	if (rtc->elapsed.known)
-		report_add_note(report, "The machine was stopped for %s%s at %s (shown by the %s, unless it was set then).",
-				phrase_duration(by.value, by.low, by.high).bytes, describe_unknown_wraps(report, rtc).bytes,
-				at.bytes, id);
+		notes_add(&outcomes->notes, "The machine was stopped for %s%s at %s (shown by the %s, unless it was set then).",
+			  phrase_duration(by.value, by.low, by.high).bytes, describe_unknown_wraps(report, rtc).bytes,
+			  at.bytes, id);
 	else
-		report_add_note(report, "The machine was stopped before %s (shown by the %s); for how long is not known.", at.bytes,
-				id);
+		notes_add(&outcomes->notes, "The machine was stopped before %s (shown by the %s); for how long is not known.",
+			  at.bytes, id);
 }
 
 /* Returns GAIN_NS as ppm of ELAPSED_NS, which is positive. */
@@ -119,11 +118,12 @@ to_ppm(int64_t gain_ns, int64_t elapsed_ns)
  * clock already has such a finding.
  */
 static void
-add_jump_finding(struct report *report, const struct report_discontinuity *row, const struct report_group *alone)
+add_jump_finding(const struct report *report, struct outcomes *outcomes, const struct report_discontinuity *row,
+		 const struct report_group *alone)
 {
 	const struct report_group *other = get_other_group(row, alone);
 	const char *id = report_clock_id(report, alone->members[0]);
-	struct report_clock *entry = report_find_clock(report, id); /* NULL for a TSC that is not in the report */
+	const struct report_clock *entry = report_find_clock(report, id); /* NULL for a TSC that is not in the report */
 	bool known = alone->elapsed.known && other->elapsed.known;
 	struct interval_ns gain = gain_of_group(alone, other);
 	bool back = known && gain.value < 0;
@@ -136,8 +136,8 @@ add_jump_finding(struct report *report, const struct report_discontinuity *row, 
 
 	if ((!slow && jumps <= rules_get_limit_by_id(report, rule)) || rules_find_finding(report, rule, id))
 		return;
-	if (entry && !entry->failed_tsc)
-		entry->failed_tsc = row->at_tsc;
+	if (entry && !outcomes->clocks[entry - report->facts.clocks].jumped_tsc)
+		outcomes->clocks[entry - report->facts.clocks].jumped_tsc = row->at_tsc;
 	if (known)
 		by = phrase("%s%s%s", back ? " back by " : " ahead by ",
 			    (back ? phrase_duration(-gain.value, -gain.high, -gain.low) :
@@ -146,14 +146,16 @@ add_jump_finding(struct report *report, const struct report_discontinuity *row, 
 	if (leaps > jumps)
 		more = phrase(" In all, the TSC jumped ahead %lu times.", leaps);
 	if (slow) {
-		finding = rules_add_finding(report, rule, id, REPORT_NO_CORE, "%s had another rate for a time, and %s%s between %s "
+		finding = rules_add_finding(report, outcomes, rule, id, REPORT_NO_CORE,
+					    "%s had another rate for a time, and %s%s between %s "
 					    "and %s; %s agreed with each other.", id, back ? "fell" : "got", by.bytes,
 					    phrase_tsc_time(report, row->from_tsc).bytes, phrase_tsc_time(report, row->at_tsc).bytes,
 					    list_clocks_of_group(report, other).bytes);
 		rules_set_figure(finding, to_ppm(gain.value, other->elapsed.value), to_ppm(gain.low, other->elapsed.value),
 				 to_ppm(gain.high, other->elapsed.value));
 	} else {
-		finding = rules_add_finding(report, rule, id, REPORT_NO_CORE, "%s jumped%s at %s; %s agreed with each other.%s", id,
+		finding = rules_add_finding(report, outcomes, rule, id, REPORT_NO_CORE,
+					    "%s jumped%s at %s; %s agreed with each other.%s", id,
 					    by.bytes, phrase_tsc_time(report, row->at_tsc).bytes,
 					    list_clocks_of_group(report, other).bytes, more.bytes);
 		rules_set_count(finding, leaps > jumps ? leaps : jumps);
@@ -165,9 +167,9 @@ add_jump_finding(struct report *report, const struct report_discontinuity *row, 
 
 /* Adds a finding on the groups of ROW if it is unknown which group is wrong. */
 static void
-add_divergence_finding(struct report *report, const struct report_discontinuity *row)
+add_divergence_finding(const struct report *report, struct outcomes *outcomes, const struct report_discontinuity *row)
 {
-	bool tsc_moved = row->class == DISCONTINUITY_TSC_MOVED;
+	bool tsc_moved = report_get_discontinuity_outcome(report, row)->class == DISCONTINUITY_TSC_MOVED;
 	struct phrase groups = { "" };
 
 	for (size_t i = 0; i < row->group_count; i++) {
@@ -181,7 +183,7 @@ add_divergence_finding(struct report *report, const struct report_discontinuity 
 		phrase_add(&groups, "%s%s advanced by %s", phrase_list_separator(i, row->group_count),
 			   list_clocks_of_group(report, group).bytes, time.bytes);
 	}
-	rules_add_finding(report, "clocks-parted", tsc_moved ? "tsc" : NULL, REPORT_NO_CORE,
+	rules_add_finding(report, outcomes, "clocks-parted", tsc_moved ? "tsc" : NULL, REPORT_NO_CORE,
 			  "At %s the clocks diverged: %s.%s", phrase_tsc_time(report, row->at_tsc).bytes, groups.bytes,
 			  tsc_moved ? " The TSC moved, or all others were stopped." : "");
 }
@@ -256,7 +258,7 @@ is_jump_of_single_clock_proven(const struct report *report, uint32_t alone, uint
 
 	if (set_size(alone) != 1 || set_size(others) < 2)
 		return false;
-	if (!report->facts.machine.hypervisor[0])
+	if (!report_is_guest(report))
 		return true;
 	return !judge_has_tsc_diverged(report) && do_clocks_have_several_sources(&sources, others) &&
 	       (!(alone & sources.same_source) || others & sources.same_source);
@@ -293,16 +295,16 @@ may_machine_have_been_paused(const struct report *report, const struct report_gr
 	const struct report_clock *entry = &report->facts.clocks[group->members[0]];
 
 	return !entry->monotonic.backward && is_group_ahead_of_other(other, group) &&
-	       (entry->clock.by_tsc ? group->elapsed.low > 0 : report->facts.machine.hypervisor[0] &&
+	       (entry->clock.by_tsc ? group->elapsed.low > 0 : report_is_guest(report) &&
 		group->elapsed.high > 0);
 }
 
 /*
  * Returns the group of ROW that differs from all other clocks: the only clock that jumped, the RTC, which goes on while
- * a hypervisor stops the machine, or the TSC of a guest. Sets the class of ROW. Returns NULL if there is no such group.
+ * a hypervisor stops the machine, or the TSC of a guest. Sets CLASS. Returns NULL if there is no such group.
  */
 static const struct report_group *
-find_lone_group(const struct report *report, struct report_discontinuity *row)
+find_lone_group(const struct report *report, const struct report_discontinuity *row, enum discontinuity_class *class)
 {
 	for (size_t i = 0; i < 2 && row->group_count == 2; i++) {
 		const struct report_group *group = &row->groups[i], *other = &row->groups[1 - i];
@@ -310,19 +312,19 @@ find_lone_group(const struct report *report, struct report_discontinuity *row)
 		bool ahead = is_group_ahead_of_other(group, other) || !group->elapsed.known;
 		bool several = set_size(other->clocks) > 1 || is_any_clock_in_neither_group(report, row);
 
-		if (is_group_of_edge_clocks(report, group) && report->facts.machine.hypervisor[0] && ahead && several) {
-			row->class = DISCONTINUITY_STOPPED;
+		if (is_group_of_edge_clocks(report, group) && report_is_guest(report) && ahead && several) {
+			*class = DISCONTINUITY_STOPPED;
 			return group;
 		}
-		if (is_group_of_edge_clocks(report, group) && report->facts.machine.hypervisor[0])
+		if (is_group_of_edge_clocks(report, group) && report_is_guest(report))
 			continue;
 		if (is_jump_of_single_clock_proven(report, group->clocks, other->clocks) &&
 		    !may_machine_have_been_paused(report, group, other)) {
-			row->class = DISCONTINUITY_JUMPED;
+			*class = DISCONTINUITY_JUMPED;
 			return group;
 		}
 		if (group->clocks == judge_get_clock_bit(report, "tsc") && set_size(other->clocks) > 1) {
-			row->class = DISCONTINUITY_TSC_MOVED;
+			*class = DISCONTINUITY_TSC_MOVED;
 			return group;
 		}
 	}
@@ -333,7 +335,9 @@ find_lone_group(const struct report *report, struct report_discontinuity *row)
 static bool
 did_only_clock_jump_at(const struct report *report, const struct report_discontinuity *row, const char *clock)
 {
-	return row->class == DISCONTINUITY_JUMPED && row->alone == judge_get_clock_bit(report, clock);
+	const struct discontinuity_outcome *outcome = report_get_discontinuity_outcome(report, row);
+
+	return outcome->class == DISCONTINUITY_JUMPED && outcome->alone == judge_get_clock_bit(report, clock);
 }
 
 uint64_t
@@ -347,18 +351,16 @@ judge_count_jumps_of_clock(const struct report *report, const char *clock)
 }
 
 void
-judge_discontinuities(struct report *report)
+judge_discontinuities(const struct report *report, struct outcomes *outcomes)
 {
 	const struct report_group *alone[REPORT_DISCONTINUITIES_MAX];
 
 	for (size_t i = 0; i < report->figures.discontinuity_count; i++) {
-		struct report_discontinuity *row = &report->figures.discontinuities[i];
+		struct discontinuity_outcome *outcome = &outcomes->discontinuities[i];
 
-		row->from_ms = report_run_time_ns(report, row->from_tsc) / NS_PER_MS;
-		row->at_ms = report_run_time_ns(report, row->at_tsc) / NS_PER_MS;
-		row->class = DISCONTINUITY_PARTED;
-		alone[i] = find_lone_group(report, row);
-		row->alone = alone[i] ? alone[i]->clocks : 0;
+		outcome->class = DISCONTINUITY_PARTED;
+		alone[i] = find_lone_group(report, &report->figures.discontinuities[i], &outcome->class);
+		outcome->alone = alone[i] ? alone[i]->clocks : 0;
 	}
 	for (size_t i = 0; i < report->figures.discontinuity_count; i++) {
 		const struct report_discontinuity *row = &report->figures.discontinuities[i];
@@ -369,14 +371,14 @@ judge_discontinuities(struct report *report)
 		 */
 		if (judge_has_tsc_stepped(report) && !did_only_clock_jump_at(report, row, "tsc"))
 			continue;
-		if (row->class == DISCONTINUITY_STOPPED)
-			note_machine_stop(report, row, alone[i]);
-		else if (row->class == DISCONTINUITY_JUMPED)
-			add_jump_finding(report, row, alone[i]);
+		if (report_get_discontinuity_outcome(report, row)->class == DISCONTINUITY_STOPPED)
+			note_machine_stop(report, outcomes, row, alone[i]);
+		else if (report_get_discontinuity_outcome(report, row)->class == DISCONTINUITY_JUMPED)
+			add_jump_finding(report, outcomes, row, alone[i]);
 		else
-			add_divergence_finding(report, row);
+			add_divergence_finding(report, outcomes, row);
 	}
 	if (report->figures.discontinuities_lost)
-		report_add_note(report, "The clocks disagreed %lu more times, which are not listed.",
-				(uint64_t)report->figures.discontinuities_lost);
+		notes_add(&outcomes->notes, "The clocks disagreed %lu more times, which are not listed.",
+			  (uint64_t)report->figures.discontinuities_lost);
 }

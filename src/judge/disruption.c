@@ -5,6 +5,11 @@
 #include "judge/judge_internal.h"
 
 #include "base/text.h"
+#include "base/units.h"
+#include "report/phrase.h"
+
+/* a hypervisor may create its clock and the TSC up to 1 s apart */
+#define APART_NS ((int64_t)NS_PER_S)
 
 static size_t
 count_discontinuities(const struct report *report, enum discontinuity_class class)
@@ -12,7 +17,7 @@ count_discontinuities(const struct report *report, enum discontinuity_class clas
 	size_t count = 0;
 
 	for (size_t i = 0; i < report->figures.discontinuity_count; i++)
-		count += report->figures.discontinuities[i].class == class;
+		count += report->outcomes.discontinuities[i].class == class;
 	return count;
 }
 
@@ -48,8 +53,29 @@ find_usable_disruption_signal(const struct signals *signals)
 	return best;
 }
 
+/*
+ * Adds a note on hypervisor's clocks that do not count from the same moment as the TSC. This is no fault, because they
+ * are only promised to have its rate. But a guest that compares them needs it (openvmm pull request 4253: by 36 s).
+ */
+static void
+note_clocks_set_apart_from_tsc(const struct report *report, struct outcomes *outcomes)
+{
+	struct phrase apart = { "" };
+
+	for (size_t i = 0; i < report->facts.clock_count; i++) {
+		const struct interval_ns *behind = &report->figures.clocks[i].behind_tsc;
+
+		if (behind->known && (behind->low > APART_NS || behind->high < -APART_NS))
+			phrase_add(&apart, "%s %s by %s", apart.bytes[0] ? "," : "", report->facts.clocks[i].clock.id,
+				   phrase_duration(behind->value, behind->low, behind->high).bytes);
+	}
+	if (apart.bytes[0])
+		notes_add(&outcomes->notes, "Counted from 0, the TSC is ahead of%s: they were not set at the same time.",
+			  apart.bytes);
+}
+
 void
-judge_announcements_of_disruptions(struct report *report)
+judge_announcements_of_disruptions(const struct report *report, struct outcomes *outcomes)
 {
 	const struct signals *signals = &report->facts.signals;
 	const struct signal *changed = find_first_changed_disruption_signal(signals);
@@ -61,9 +87,10 @@ judge_announcements_of_disruptions(struct report *report)
 	const char *plural = disruptions == 1 ? "" : "s";
 	struct behaviour *row;
 
+	note_clocks_set_apart_from_tsc(report, outcomes);
 	if (!signals->count)
 		return;
-	row = behaviour_add_row(&report->outcomes.behaviours, "pv-untold", (best ? best : signals->list)->id);
+	row = behaviour_add_row(&outcomes->behaviours, "pv-untold", (best ? best : signals->list)->id);
 	if (!row)
 		return;
 	if (judge_has_tsc_stepped(report)) {
@@ -92,5 +119,6 @@ judge_announcements_of_disruptions(struct report *report)
 	else
 		behaviour_set_text(row, "No clock shows a disruption%s.", changed ? ", but see the notes" : "");
 	if (changed && !disruptions)
-		report_add_note(report, "A disruption was announced by %s during the run, but no clock shows one.", changed->name);
+		notes_add(&outcomes->notes, "A disruption was announced by %s during the run, but no clock shows one.",
+			  changed->name);
 }

@@ -3,11 +3,10 @@
 
 #include "base/number.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "judge/cores/judge_cores.h"
 #include "judge/firmware/judge_firmware.h"
 #include "judge/timers/judge_timers.h"
-
-#define NS_PER_MS UINT64_C(1000000)
 
 /*
  * A core must start within 1 s and finish a job within 2 s. A healthy core needs a small part of that time. A host that
@@ -29,11 +28,12 @@ can_host_delay_cores(const struct report_interference *all)
  * these cores.
  */
 static void
-add_row_on_late_cores(struct report *report, uint64_t late, const struct report_core *first)
+add_row_on_late_cores(const struct report *report, struct outcomes *outcomes, uint64_t late,
+		      const struct report_core *first)
 {
 	const struct report_interference *all = &report->figures.interference;
-	struct behaviour *row = late ? behaviour_add_row(&report->outcomes.behaviours, "core-missing",
-							BEHAVIOUR_OF_MACHINE) : NULL;
+	struct behaviour *row = late ? behaviour_add_row(&outcomes->behaviours, "core-missing",
+							 BEHAVIOUR_OF_MACHINE) : NULL;
 
 	if (!row)
 		return;
@@ -48,7 +48,7 @@ add_row_on_late_cores(struct report *report, uint64_t late, const struct report_
 
 /* Judges cores that did not start or stopped answering. A core that the options exclude is not missing. */
 static void
-judge_missing_cores(struct report *report)
+judge_missing_cores(const struct report *report, struct outcomes *outcomes)
 {
 	uint64_t limit = rules_get_limit_by_id(report, "core-missing");
 	const struct report_core *first[2] = { NULL, NULL };
@@ -65,10 +65,10 @@ judge_missing_cores(struct report *report)
 		if (!missing[delayed]++)
 			first[delayed] = core;
 	}
-	add_row_on_late_cores(report, missing[1], first[1]);
+	add_row_on_late_cores(report, outcomes, missing[1], first[1]);
 	if (missing[0] <= limit)
 		return;
-	rules_set_count(rules_add_finding(report, "core-missing", NULL, first[0]->apic_id,
+	rules_set_count(rules_add_finding(report, outcomes, "core-missing", NULL, first[0]->apic_id,
 					  "%lu of %zu cores %s missing; the first is core %u%s%s%s", missing[0],
 					  report->facts.core_count, missing[0] == 1 ? "is" : "are", first[0]->apic_id,
 					  first[0]->reason[0] ? ": " : "", first[0]->reason,
@@ -81,30 +81,30 @@ judge_missing_cores(struct report *report)
  * this counter.
  */
 static void
-apply_findings_to_verdicts(struct report *report)
+apply_findings_to_verdicts(const struct report *report, struct outcomes *outcomes)
 {
-	for (size_t i = 0; i < report->outcomes.finding_count; i++) {
-		const struct finding *finding = &report->outcomes.findings[i];
+	for (size_t i = 0; i < outcomes->finding_count; i++) {
+		const struct finding *finding = &outcomes->findings[i];
 
 		for (size_t c = 0; finding->clock && c < report->facts.clock_count; c++) {
-			struct report_clock *entry = &report->facts.clocks[c];
+			const struct report_clock *entry = &report->facts.clocks[c];
 
 			if (!rules_does_finding_apply_to_clock(report, entry, finding->clock, finding->one_way))
 				continue;
-			if (entry->verdict == VERDICT_PASS ||
-			    (entry->verdict == VERDICT_WARN && finding->severity == VERDICT_FAIL))
-				entry->verdict = finding->severity;
+			if (outcomes->clocks[c].verdict == VERDICT_PASS ||
+			    (outcomes->clocks[c].verdict == VERDICT_WARN && finding->severity == VERDICT_FAIL))
+				outcomes->clocks[c].verdict = finding->severity;
 		}
 	}
 }
 
 /* Sorts the findings: failures first, then warnings. Findings of equal severity keep their order. */
 static void
-sort_findings(struct report *report)
+sort_findings(struct outcomes *outcomes)
 {
-	struct finding *findings = report->outcomes.findings;
+	struct finding *findings = outcomes->findings;
 
-	for (size_t i = 1; i < report->outcomes.finding_count; i++) {
+	for (size_t i = 1; i < outcomes->finding_count; i++) {
 		struct finding finding = findings[i];
 		size_t at = i;
 
@@ -114,42 +114,60 @@ sort_findings(struct report *report)
 	}
 }
 
+/* Clears SYNC, except the addresses of its arrays. */
+static void
+clear_sync_outcome(struct sync_outcome *sync)
+{
+	struct sync_outcome cleared = { .cores = sync->cores, .moved = sync->moved };
+
+	for (size_t i = 0; i < REPORT_PASSES; i++)
+		cleared.passes[i].off = sync->passes[i].off;
+	*sync = cleared;
+}
+
 /*
  * The run's verdict is the first that applies of fail, incomplete, warn and pass. A proven fault counts even if little
  * else was measured, so fail comes first. An incomplete run can neither pass nor warn, because a missing measurement
  * might have failed.
  */
 void
-judge_report(struct report *report)
+judge_report(const struct report *report, struct outcomes *outcomes)
 {
-	judge_discontinuities(report);
-	judge_announcements_of_disruptions(report);
-	judge_reported_stolen_time(report);
+	clear_sync_outcome(&outcomes->sync);
+	outcomes->notes.count = 0;
+	outcomes->behaviours = report->facts.checks;
+	__builtin_memset(outcomes->clocks, 0, sizeof(outcomes->clocks));
+	for (size_t i = 0; i < report->facts.table_problems.count; i++)
+		rules_add_finding(report, outcomes, "acpi-table", NULL, REPORT_NO_CORE, "%s",
+				  report->facts.table_problems.sentences[i]);
+	judge_discontinuities(report, outcomes);
+	judge_announcements_of_disruptions(report, outcomes);
+	judge_reported_stolen_time(report, outcomes);
 	if (judge_has_tsc_stepped_or_jumped(report))
-		report_add_note(report, "The TSC stepped back or jumped, so no other clock is judged by figures that the "
-			"TSC timed.");
-	judge_clock_states(report);
-	judge_calculate_read_costs(report);
-	judge_slow_clocks(report);
-	judge_contended_reads(report);
-	judge_tsc_fitness(report);
-	judge_claims(report);
+		notes_add(&outcomes->notes, "The TSC stepped back or jumped, so no other clock is judged by figures that the "
+			  "TSC timed.");
+	judge_clock_states(report, outcomes);
+	judge_slow_clocks(report, outcomes);
+	judge_contended_reads(report, outcomes);
+	judge_tsc_fitness(report, outcomes);
+	judge_claims(report, outcomes);
 	if (!judge_has_tsc_stepped_or_jumped(report))
-		judge_rates(report);
-	judge_add_claim_findings(report);
-	judge_timer_tests(report);
-	judge_firmware_times(report);
-	judge_add_behaviour_findings(report);
-	judge_offsets_and_warps(report);
-	judge_summarize_synchrony(report);
-	judge_tsc_adjust(report);
-	judge_missing_cores(report);
-	judge_complete_behaviour_rows(report);
-	sort_findings(report);
-	judge_note_reads_with_vm_exit(report);
-	judge_timing_quality(report);
-	judge_note_stolen_time(report);
-	apply_findings_to_verdicts(report);
-	if (report->facts.run.incomplete && report->outcomes.verdict != VERDICT_FAIL)
-		report->outcomes.verdict = VERDICT_INCOMPLETE;
+		judge_rates(report, outcomes);
+	judge_add_claim_findings(report, outcomes);
+	judge_timer_tests(report, outcomes);
+	judge_firmware_times(report, outcomes);
+	judge_sleep_states(report, outcomes);
+	judge_add_behaviour_findings(report, outcomes);
+	judge_offsets_and_warps(report, outcomes);
+	judge_summarize_synchrony(report, outcomes);
+	judge_tsc_adjust(report, outcomes);
+	judge_missing_cores(report, outcomes);
+	judge_complete_behaviour_rows(report, outcomes);
+	sort_findings(outcomes);
+	judge_note_reads_with_vm_exit(report, outcomes);
+	judge_timing_quality(report, outcomes);
+	judge_note_stolen_time(report, outcomes);
+	apply_findings_to_verdicts(report, outcomes);
+	if (report->facts.run.incomplete && outcomes->verdict != VERDICT_FAIL)
+		outcomes->verdict = VERDICT_INCOMPLETE;
 }

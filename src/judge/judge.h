@@ -5,10 +5,11 @@
 #include "report/report.h"
 
 /*
- * Adds the findings that follow from the report's figures. Then sets the verdicts of each clock and of the run.
+ * Adds the findings that follow from the report's facts and figures. Then sets the verdicts of each clock and of the
+ * run. OUTCOMES are those of REPORT: the functions of src/judge read facts and figures, and write only outcomes.
  * Call it once, after the last measurement and the last rules_add_finding().
  */
-void judge_report(struct report *report);
+void judge_report(const struct report *report, struct outcomes *outcomes);
 
 /*
  * Returns the difference in ppb above which two clocks' rates disagree. The choice of the TSC's rate uses the same

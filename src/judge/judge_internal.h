@@ -16,12 +16,6 @@
 #define STOLEN_MAX_MILLIPERCENT UINT64_C(1000)
 
 /*
- * Returns true if CLOCK's device failed a check against its data sheet. Wrong readings of the clock then have the same
- * cause, and get no second finding.
- */
-bool judge_has_device_failed(const struct report *report, const struct clock *clock);
-
-/*
  * Returns the rule that ENTRY's clock breaks because it is stuck or broken, stepped back or jumped, or NULL. A clock
  * that breaks such a rule has no vote on rates, and gets no finding on its rate.
  */
@@ -37,14 +31,14 @@ bool judge_has_tsc_stepped_or_jumped(const struct report *report);
  * Judges discontinuities: times at which clocks disagreed on how much time had passed. Sets the class of each and adds
  * findings. Call it first, because the other judging functions use its results.
  */
-void judge_discontinuities(struct report *report);
+void judge_discontinuities(const struct report *report, struct outcomes *outcomes);
 /* Returns the number of discontinuities at which the clock with the id CLOCK jumped, and no other clock. */
 uint64_t judge_count_jumps_of_clock(const struct report *report, const char *clock);
 /* Returns true if the TSC's own readings show a step back or a jump. */
 bool judge_has_tsc_stepped(const struct report *report);
 /*
  * Returns the set that contains only the clock ID, or 0 if it is not in the report. Bit I of a set is
- * report->clocks[I]. For a TSC that is not in the report, returns bit REPORT_CLOCKS_MAX.
+ * report->facts.clocks[I]. For a TSC that is not in the report, returns bit REPORT_CLOCKS_MAX.
  */
 uint32_t judge_get_clock_bit(const struct report *report, const char *id);
 /* Returns true if the TSC alone diverged from other clocks at any discontinuity, perhaps because it stopped. */
@@ -54,50 +48,51 @@ bool judge_has_tsc_diverged(const struct report *report);
  * Adds a row on whether the hypervisor announced the stops and jumps that the clocks show. Call it after
  * judge_discontinuities().
  */
-void judge_announcements_of_disruptions(struct report *report);
+void judge_announcements_of_disruptions(const struct report *report, struct outcomes *outcomes);
 /*
  * Adds a row on whether the hypervisor's counter of stolen time agrees with the gaps that were measured on the cores.
  * Call it after judge_discontinuities().
  */
-void judge_reported_stolen_time(struct report *report);
+void judge_reported_stolen_time(const struct report *report, struct outcomes *outcomes);
 /*
  * Judges whether clocks are stuck, broken or step back, and sets each clock's verdict. Call it before the functions
  * below.
  */
-void judge_clock_states(struct report *report);
+void judge_clock_states(const struct report *report, struct outcomes *outcomes);
 /*
  * Adds a finding for each failed device check. If the TSC's rate is uncertain, a figure that the TSC timed must exceed
  * its limit by more than this uncertainty. Call it after judge_rates().
  */
-void judge_add_behaviour_findings(struct report *report);
-/* Judges the cost of reads. Call it after judge_clock_states() and judge_calculate_read_costs(). */
-void judge_slow_clocks(struct report *report);
-void judge_contended_reads(struct report *report); /* judges reads by all cores at the same time */
+void judge_add_behaviour_findings(const struct report *report, struct outcomes *outcomes);
+/* Judges the cost of reads. Call it after judge_clock_states(). */
+void judge_slow_clocks(const struct report *report, struct outcomes *outcomes);
+/* Judges reads by all cores at the same time. */
+void judge_contended_reads(const struct report *report, struct outcomes *outcomes);
 /* Judges the TSC's resolution, and whether any other clock could confirm its rate. */
-void judge_tsc_fitness(struct report *report);
+void judge_tsc_fitness(const struct report *report, struct outcomes *outcomes);
 /* Adds a row for each clock's rate, and explains and counts undetermined rows. Call it after all findings. */
-void judge_complete_behaviour_rows(struct report *report);
+void judge_complete_behaviour_rows(const struct report *report, struct outcomes *outcomes);
 bool judge_does_wrong_claim_cause_finding(const struct claim *claim); /* false if another rule judges this rate */
 /* Adds the rows for rates, as part of judge_complete_behaviour_rows(). */
-void judge_add_rate_rows(struct report *report);
+void judge_add_rate_rows(const struct report *report, struct outcomes *outcomes);
 /*
  * Returns the factor by which the interval LOW to HIGH, which contains LIMIT, must shrink so that it no longer contains
  * LIMIT. The true value is assumed to be 0 or, if the interval excludes 0, its middle.
  */
 uint64_t judge_interval_shrink_factor(int64_t low, int64_t high, uint64_t limit);
 /* Adds a note on the clocks whose reads exit to the hypervisor. */
-void judge_note_reads_with_vm_exit(struct report *report);
-void judge_calculate_read_costs(struct report *report);   /* computes the cost of a read for a program */
+void judge_note_reads_with_vm_exit(const struct report *report, struct outcomes *outcomes);
 /* Adds a note on when time was stolen in a soak, if most of it was stolen in one part of the run. */
-void judge_note_stolen_time(struct report *report);
-void judge_timing_quality(struct report *report); /* judges how reliable latencies are under stolen time */
+void judge_note_stolen_time(const struct report *report, struct outcomes *outcomes);
+/* Judges how reliable latencies are under stolen time. */
+void judge_timing_quality(const struct report *report, struct outcomes *outcomes);
 /*
  * Sets the error, the users and the outcome of each claim, which is a stated rate of the TSC or of the LAPIC timer.
  * Called before judge_rates().
  */
-void judge_claims(struct report *report);
+void judge_claims(const struct report *report, struct outcomes *outcomes);
 /* Adds a finding (tsc-claim or lapic-claim) for each claim that is judged to be wrong. */
-void judge_add_claim_findings(struct report *report);
+void judge_add_claim_findings(const struct report *report, struct outcomes *outcomes);
 /*
  * Returns true if the TSC's nominal rate is a claim that the clocks contradict, and the claim is judged to be wrong
  * instead of the TSC.
@@ -105,8 +100,8 @@ void judge_add_claim_findings(struct report *report);
 bool judge_is_tsc_claim_wrong(const struct report *report);
 /*
  * Judges the clocks' rates against each other. Uses the fields implied, change_halves and change_since of struct
- * report_clock.
+ * clock_figures.
  */
-void judge_rates(struct report *report);
+void judge_rates(const struct report *report, struct outcomes *outcomes);
 
 #endif

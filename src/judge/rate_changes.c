@@ -7,8 +7,8 @@
 
 #include "base/set.h"
 #include "base/text.h"
+#include "base/units.h"
 
-#define PPB             INT64_C(1000000000)
 #define UNCHANGED       UINT64_C(1000000000000000) /* ratio of an unchanged rate (1), in units of 10^-15 */
 #define PER_PPB         INT64_C(1000000)           /* a change of the ratio by 1 ppb */
 #define STOP_MAX_NS     INT64_C(10000000)          /* 10 ms: a longer stop of the TSC is found as a discontinuity */
@@ -63,12 +63,19 @@ may_emulator_have_moved_tsc(const struct change *change)
 	       report->facts.machine.cores_started > 1;
 }
 
+static const struct rate_interval *
+get_implied_rate_in_row(const struct change *change, const struct series_row *row, size_t clock)
+{
+	return &report_get_soak_rate(change->vote->report, &row->clocks[clock])->implied;
+}
+
 /* Returns the change of clock I against the TSC. The TSC's own change is 0 by definition, a ratio of 1. */
 static struct rate_interval
 rate_change_of_clock(const struct change *change, size_t i)
 {
 	const struct report *report = change->vote->report;
 	const struct report_clock *entry = &report->facts.clocks[i];
+	const struct clock_figures *figures = &report->figures.clocks[i];
 	struct interval_ppb by;
 
 	if (!vote_is_rate_compared(report, entry) || vote_may_clock_jump(report, entry))
@@ -76,8 +83,9 @@ rate_change_of_clock(const struct change *change, size_t i)
 	if (text_equal(entry->clock.id, "tsc"))
 		return (struct rate_interval){ !may_emulator_have_moved_tsc(change), UNCHANGED, UNCHANGED, UNCHANGED };
 	if (change->kind != CHANGE_TREND)
-		return rate_change_to_ratio(change->kind == CHANGE_HALVES ? &entry->change_halves : &entry->change_since);
-	by = rate_relative_difference(&change->to->clocks[i].implied, &change->from->clocks[i].implied);
+		return rate_change_to_ratio(change->kind == CHANGE_HALVES ? &figures->change_halves : &figures->change_since);
+	by = rate_relative_difference(get_implied_rate_in_row(change, change->to, i),
+				      get_implied_rate_in_row(change, change->from, i));
 	return rate_change_to_ratio(&by);
 }
 
@@ -93,7 +101,7 @@ vote_on_changes(const struct change *change)
 
 	for (size_t i = 0; i < vote->report->facts.clock_count; i++) {
 		vote->rates[i] = rate_change_of_clock(change, i);
-		implied[i] = vote->report->facts.clocks[i].implied_window;
+		implied[i] = vote->report->figures.clocks[i].implied_window;
 	}
 	return vote_on_rates(vote, implied, vote_limit_ppb(vote->report, change->rule));
 }
@@ -112,21 +120,25 @@ describe_time_of_change(const struct change *change)
 		      phrase_tsc_time(report, change->to->to_tsc).bytes);
 }
 
-/*
- * Adds a finding that the rate of SUBJECT changed. The finding's figure is CLOCK's change against OTHER. NAMED is the
- * clock that the finding blames, or NULL.
- */
+/* Two sets of clocks whose rates changed against each other. CLOCK is in CLOCKS and OTHER is in OTHERS. */
+struct changed {
+	size_t clock, other;
+	uint32_t clocks, others;
+};
+
+/* Adds a finding that the rate of SUBJECT changed. NAMED is the clock that the finding blames, or NULL. */
 static void
-add_rate_change_finding(const struct change *change, const char *named, struct phrase subject, size_t clock,
-			size_t other, struct phrase end)
+add_rate_change_finding(const struct change *change, const char *named, struct phrase subject, struct changed changed,
+			struct phrase end)
 {
 	struct vote *vote = change->vote;
-	struct interval_ppb by = rate_relative_difference(&vote->rates[other], &vote->rates[clock]);
+	struct interval_ppb by = rate_relative_difference(&vote->rates[changed.other], &vote->rates[changed.clock]);
+	struct finding *finding = rules_add_finding(vote->report, vote->outcomes, change->rule, named, REPORT_NO_CORE,
+						    "The rate of %s changed by %s%s%s", subject.bytes, phrase_ppm(&by).bytes,
+						    describe_time_of_change(change).bytes, end.bytes);
 
-	vote_set_finding_figure(rules_add_finding(vote->report, change->rule, named, REPORT_NO_CORE,
-						  "The rate of %s changed by %s%s%s", subject.bytes, phrase_ppm(&by).bytes,
-						  describe_time_of_change(change).bytes, end.bytes),
-				&by);
+	vote_set_finding_figure(finding, &by);
+	rules_set_clocks(finding, changed.clocks, changed.others);
 }
 
 /*
@@ -138,13 +150,15 @@ add_rate_change_finding(const struct change *change, const char *named, struct p
 static bool
 may_tsc_stop_explain_change(const struct change *change, size_t clock, size_t other)
 {
-	const struct report_clock *entry = &change->vote->report->facts.clocks[clock];
+	const struct report *report = change->vote->report;
+	const struct clock_figures *figures = &report->figures.clocks[clock];
 	struct interval_ppb by = rate_relative_difference(&change->vote->rates[other], &change->vote->rates[clock]);
-	uint64_t measured_ns = change->kind == CHANGE_HALVES ? entry->window_ns / 2 :
-			      by.value < 0 ? entry->window_ns : entry->since_ns;
+	uint64_t measured_ns = change->kind == CHANGE_HALVES ? figures->window_ns / 2 :
+			      by.value < 0 ? figures->window_ns : figures->since_ns;
 	unsigned __int128 stop = (unsigned __int128)(by.value < 0 ? -by.value : by.value) * measured_ns;
 
-	return change->kind != CHANGE_TREND && entry->clock.edges_only && stop < (unsigned __int128)STOP_MAX_NS * PPB;
+	return change->kind != CHANGE_TREND && report->facts.clocks[clock].clock.edges_only &&
+	       stop < (unsigned __int128)STOP_MAX_NS * PPB;
 }
 
 /*
@@ -158,7 +172,7 @@ may_tsc_change_explain_change(const struct change *change, const struct falsetic
 	const struct vote *vote = change->vote;
 
 	return may_tsc_stop_explain_change(change, clock, vote_find_reference_clock(&vote->found)) ||
-	       (vote->report->facts.machine.hypervisor[0] && set_has(sources->same_source, clock) &&
+	       (report_is_guest(vote->report) && set_has(sources->same_source, clock) &&
 		(vote_find_clocks_as_evidence(&vote->found) & sources->same_source));
 }
 
@@ -172,10 +186,12 @@ add_change_or_tsc_stop_finding(const struct change *change, size_t clock, size_t
 	struct vote *vote = change->vote;
 
 	vote->changed |= set_of(clock);
+	vote->maybe_tsc |= set_of(clock);
 	add_rate_change_finding(
 		change, NULL,
 		phrase("%s against %s", vote_clock_id(vote, clock), phrase_clocks_of_group(vote, others).bytes),
-		clock, other, phrase(", or the TSC stopped between two of their readings."));
+		(struct changed){ clock, other, set_of(clock), others | judge_get_clock_bit(vote->report, "tsc") },
+		phrase(", or the TSC stopped between two of their readings."));
 }
 
 static void
@@ -192,7 +208,8 @@ judge_changed_clock(const struct change *change, const struct falseticker_source
 	if (may_tsc_change_explain_change(change, sources, clock))
 		add_change_or_tsc_stop_finding(change, clock, reference, evidence);
 	else
-		add_rate_change_finding(change, id, phrase("%s", id), clock, reference,
+		add_rate_change_finding(change, id, phrase("%s", id),
+					(struct changed){ clock, reference, set_of(clock), evidence },
 					phrase("; the rates of %s did not.", phrase_clocks_of_group(vote, evidence).bytes));
 }
 
@@ -210,7 +227,8 @@ judge_disagreeing_groups(const struct change *change)
 	else
 		add_rate_change_finding(change, NULL,
 					phrase("%s against %s", phrase_clocks_of_group(vote, found->group_a).bytes,
-					       phrase_clocks_of_group(vote, found->group_b).bytes), found->a, found->b,
+					       phrase_clocks_of_group(vote, found->group_b).bytes),
+					(struct changed){ found->a, found->b, found->group_a, found->group_b },
 					phrase("; nothing shows %s changed.%s",
 					       phrase_which_of_clocks_or_groups(found->group_a, found->group_b),
 					       phrase_clocks_of_neither_group(vote).bytes));
@@ -223,7 +241,7 @@ judge_disagreeing_groups(const struct change *change)
 static bool
 are_groups_of_emulated_clocks(const struct vote *vote, const struct falseticker_sources *sources)
 {
-	return vote->report->facts.machine.hypervisor[0] &&
+	return report_is_guest(vote->report) &&
 	       !((vote->found.group_a | vote->found.group_b) & ~sources->same_source);
 }
 
@@ -239,7 +257,7 @@ note_tsc_gain_of_emulator(const struct vote *vote)
 	uint32_t others = 0;
 
 	for (size_t i = 0; i < vote->report->facts.clock_count; i++) {
-		const struct interval_ppb *change = &vote->report->facts.clocks[i].change_since;
+		const struct interval_ppb *change = &vote->report->figures.clocks[i].change_since;
 
 		if (!vote->rates[i].known)
 			continue;
@@ -249,9 +267,10 @@ note_tsc_gain_of_emulator(const struct vote *vote)
 		others |= set_of(i);
 	}
 	if (others)
-		report_add_note(vote->report, "tsc: It gained %s on %s after the rates were measured. QEMU's emulation moves the TSC "
-				"ahead when several cores read it at once, so this is no fault. All rates are from the "
-				"time before.", phrase_ppm(&gained).bytes, phrase_clocks_of_group(vote, others).bytes);
+		notes_add(&vote->outcomes->notes,
+			  "tsc: It gained %s on %s after the rates were measured. QEMU's emulation moves the TSC "
+			  "ahead when several cores read it at once, so this is no fault. All rates are from the "
+			  "time before.", phrase_ppm(&gained).bytes, phrase_clocks_of_group(vote, others).bytes);
 }
 
 static void
@@ -277,29 +296,49 @@ static bool
 find_largest_change(struct change *change, size_t i)
 {
 	const struct series *series = &change->vote->report->facts.series;
+	const struct rate_interval *lowest = NULL, *highest = NULL;
 	const struct series_row *low = NULL, *high = NULL;
 	struct interval_ppb by;
 
 	for (size_t r = 0; r < series->count; r++) {
 		const struct series_row *row = &series->rows[r];
+		const struct rate_interval *rate = get_implied_rate_in_row(change, row, i);
 
-		if (!row->clocks[i].implied.known || change->vote->report->facts.clocks[i].clock.edges_only)
+		if (!rate->known || change->vote->report->facts.clocks[i].clock.edges_only)
 			continue;
-		if (!low || row->clocks[i].implied.high < low->clocks[i].implied.high)
-			low = row;
-		if (!high || row->clocks[i].implied.low > high->clocks[i].implied.low)
-			high = row;
+		if (!low || rate->high < lowest->high)
+			low = row, lowest = rate;
+		if (!high || rate->low > highest->low)
+			high = row, highest = rate;
 	}
 	if (!low || low == high)
 		return false;
-	by = rate_relative_difference(&low->clocks[i].implied, &high->clocks[i].implied);
+	by = rate_relative_difference(lowest, highest);
 	change->from = low < high ? low : high;
 	change->to = low < high ? high : low;
 	return rate_is_beyond(&by, vote_limit_ppb(change->vote->report, change->rule));
 }
 
+/* Returns true if a clock that is not derived from the TSC changed its rate against the TSC by less than the limit. */
+static bool
+is_tsc_steady_against_any_clock(const struct change *change)
+{
+	const struct report *report = change->vote->report;
+	uint64_t limit = vote_limit_ppb(report, change->rule) * (uint64_t)PER_PPB;
+
+	for (size_t i = 0; i < report->facts.clock_count; i++) {
+		const struct clock *clock = &report->facts.clocks[i].clock;
+		const struct rate_interval *ratio = &change->vote->rates[i];
+
+		if (ratio->known && !clock->by_tsc && !text_equal(clock->id, "tsc") && ratio->low + limit >= UNCHANGED &&
+		    ratio->high <= UNCHANGED + limit)
+			return true;
+	}
+	return false;
+}
+
 bool
-rate_changes_may_tsc_have_changed(struct report *report)
+rate_changes_may_tsc_have_changed(const struct report *report)
 {
 	struct vote vote = { .report = report };
 	struct change change = { .vote = &vote, .rule = "rate-changed" };
@@ -309,7 +348,8 @@ rate_changes_may_tsc_have_changed(struct report *report)
 		return true;
 	for (change.kind = CHANGE_HALVES; change.kind <= CHANGE_SINCE; change.kind++) {
 		vote_on_changes(&change);
-		if (vote.found.undecided && (vote.found.group_a == tsc || vote.found.group_b == tsc))
+		if (vote.found.undecided && (vote.found.group_a == tsc || vote.found.group_b == tsc) &&
+		    !is_tsc_steady_against_any_clock(&change))
 			return true;
 	}
 	return false;
@@ -327,7 +367,7 @@ rate_changes_judge(struct vote *vote)
 	for (change.kind = CHANGE_HALVES; change.kind <= CHANGE_SINCE; change.kind++)
 		judge_rate_change(&change);
 	change = (struct change){ .vote = vote, .kind = CHANGE_TREND, .rule = "rate-trend" };
-	for (size_t i = 0; i < vote->report->facts.clock_count && !vote->report->facts.machine.hypervisor[0] &&
+	for (size_t i = 0; i < vote->report->facts.clock_count && !report_is_guest(vote->report) &&
 	     !vote->by_doubtful_tsc; i++)
 		if (!set_has(vote->changed, i) && find_largest_change(&change, i))
 			judge_rate_change(&change);

@@ -8,9 +8,9 @@
 #include "base/offset.h"
 #include "base/scale.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "report/clock_sources.h"
 
-#define NS_PER_S  UINT64_C(1000000000)
 /* the longest run, in seconds, that a sentence suggests with duration=; for a longer run it suggests profile=soak */
 #define ASK_S_MAX 3600u
 
@@ -132,6 +132,7 @@ fill_row_confirmed_by_same_source(struct behaviour *row, const struct pair_rate 
 {
 	struct phrase agrees = describe_pair_rate(same, row->clock);
 
+	row->against = same->other;
 	if (rate->other)
 		behaviour_set_text(row, "%s, which shares this clock's source; see the row of %s, which has "
 				   "another source.",
@@ -156,7 +157,7 @@ is_confirmed_by_same_source_only(const struct report *report, const struct pair_
 	 * In a guest one oscillator of the host drives all devices, so even a longer run has no other source. It is
 	 * enough that the two clocks do not contradict each other.
 	 */
-	if (!rate->other && report->facts.machine.hypervisor[0])
+	if (!rate->other && report_is_guest(report))
 		return min_error_ppb(same) <= limit_ppb;
 	return max_error_ppb(same) <= limit_ppb &&
 	       (!rate->other || (max_error_ppb(rate) > limit_ppb && min_error_ppb(rate) <= limit_ppb));
@@ -168,7 +169,7 @@ find_clocks_of_exact_ratio(const struct report *report, const char *clock)
 {
 	uint32_t exact = 0;
 
-	for (size_t i = 0; i < report->figures.rate_count && report->facts.machine.hypervisor[0]; i++) {
+	for (size_t i = 0; i < report->figures.rate_count && report_is_guest(report); i++) {
 		struct pair_rate pair = rate_against_paired_clock(&report->figures.rates[i], clock);
 
 		if (pair.other && report->figures.rates[i].same_source)
@@ -185,7 +186,7 @@ find_clocks_of_other_source(const struct report *report, const struct report_clo
 	uint32_t exact = find_clocks_of_exact_ratio(report, entry->clock.id);
 
 	for (size_t i = 0; i < report->facts.clock_count; i++)
-		rates[i] = report->facts.clocks[i].implied;
+		rates[i] = report->figures.clocks[i].implied;
 	return find_clock_sources_for_rates(report, rates).separate[entry - report->facts.clocks] & ~exact;
 }
 
@@ -198,14 +199,16 @@ fill_rate_row_from_pair(const struct report *report, const struct report_clock *
 			const struct pair_rate *pair)
 {
 	uint64_t limit = rules_get_limit_by_id(report, row->rule);
+	const struct interval_ppb *error = &report_get_figures(report, entry)->error;
 	struct interval_ppm ppm = interval_in_ppm(&pair->ppb);
 	struct phrase end = { "." };
 	bool contradicted;
 
 	row->checked = true;
+	row->against = pair->other;
 	behaviour_set_figure(row, ppm.value, ppm.low, ppm.high);
 	contradicted = rules_find_finding(report, "rate-disagree", NULL) ||
-		       (entry->error.known && offset_max_abs(rate_bounds(&entry->error)) / PPB_PER_PPM >= limit &&
+		       (error->known && offset_max_abs(rate_bounds(error)) / PPB_PER_PPM >= limit &&
 			behaviour_get_outcome(row, limit) == OUTCOME_PASSED);
 	row->open = contradicted || judge_has_tsc_stepped_or_jumped(report) ||
 		    behaviour_get_outcome(row, limit) != OUTCOME_PASSED;
@@ -230,7 +233,7 @@ fill_rate_row(const struct report *report, const struct report_clock *entry, str
 		row->checked = row->open = true;
 		behaviour_set_text(row, "%s: this clock drives the firmware's tick, which could not be stopped; the tick "
 			"may stop the clock's counter for short times.", row->clock);
-	} else if (entry->uncounted) {
+	} else if (report_get_figures(report, entry)->uncounted) {
 		behaviour_set_text(row, "%s: other clocks contradict the number of its wraps, so its rate is not known.",
 				   row->clock);
 	} else if (!rate.other && !same.other) {
@@ -248,10 +251,10 @@ fill_rate_row(const struct report *report, const struct report_clock *entry, str
  * its result is discarded.
  */
 static struct behaviour *
-reset_rate_row(struct report *report, const char *clock)
+reset_rate_row(const struct report *report, struct outcomes *outcomes, const char *clock)
 {
 	for (size_t i = 0; i < report->outcomes.behaviours.count; i++) {
-		struct behaviour *row = &report->outcomes.behaviours.rows[i];
+		struct behaviour *row = &outcomes->behaviours.rows[i];
 
 		if (text_equal(row->clock, clock) &&
 		    (text_equal(row->rule, "rate-off") || text_equal(row->rule, "rate-wrong"))) {
@@ -259,25 +262,25 @@ reset_rate_row(struct report *report, const char *clock)
 			return row;
 		}
 	}
-	return behaviour_add_row(&report->outcomes.behaviours, "rate-off", clock);
+	return behaviour_add_row(&outcomes->behaviours, "rate-off", clock);
 }
 
 static void
-judge_rate_of_clock(struct report *report, const struct report_clock *entry)
+judge_rate_of_clock(const struct report *report, struct outcomes *outcomes, const struct report_clock *entry)
 {
 	const struct finding *finding = find_rate_finding(report, entry->clock.id);
 	bool is_tsc = text_equal(entry->clock.id, "tsc");
 	struct behaviour *row;
 
 	if (entry->clock.state != CLOCK_PRESENT || !report_clock_is_main_of_device(entry) ||
-	    (!entry->clock.claimed.den && !is_tsc) ||
-	    !(row = reset_rate_row(report, entry->clock.id)))
+	    (!report_get_claimed_rate(report, entry).den && !is_tsc) ||
+	    !(row = reset_rate_row(report, outcomes, entry->clock.id)))
 		return;
 	if (is_tsc && judge_is_tsc_claim_wrong(report)) {
 		behaviour_mark_unchecked(row, UNCHECKED_NO_REFERENCE,
 					 "tsc: the claimed rate is wrong, so the measured rate cannot be checked: see the "
 					 "finding.");
-	} else if (!entry->clock.claimed.den) {
+	} else if (!report_get_claimed_rate(report, entry).den) {
 		behaviour_mark_unchecked(row, UNCHECKED_NO_REFERENCE,
 					 "tsc: CPUID claims no rate, so the measured rate cannot be checked; tsc_hz= gives a "
 					 "rate.");
@@ -287,7 +290,7 @@ judge_rate_of_clock(struct report *report, const struct report_clock *entry)
 		row->rule = finding->rule;
 		row->checked = true;
 		behaviour_set_figure(row, finding->measured, finding->low, finding->high);
-		if (entry->uncounted)
+		if (report_get_figures(report, entry)->uncounted)
 			behaviour_set_text(row, "%s: at least %ld ppm, see the finding.", row->clock, finding->low);
 		else
 			behaviour_set_text(row, "%s: %ld to %ld ppm, see the finding.", row->clock, finding->low,
@@ -296,8 +299,8 @@ judge_rate_of_clock(struct report *report, const struct report_clock *entry)
 }
 
 void
-judge_add_rate_rows(struct report *report)
+judge_add_rate_rows(const struct report *report, struct outcomes *outcomes)
 {
 	for (size_t i = 0; i < report->facts.clock_count && report->figures.rate_count; i++)
-		judge_rate_of_clock(report, &report->facts.clocks[i]);
+		judge_rate_of_clock(report, outcomes, &report->facts.clocks[i]);
 }

@@ -6,8 +6,8 @@
 
 #include "base/set.h"
 #include "base/text.h"
+#include "base/units.h"
 
-#define PPB          UINT64_C(1000000000)
 #define MILLI        1000
 #define PPB_OF_MILLI INT64_C(1000000)
 
@@ -28,11 +28,14 @@ judge_rate_limit_ppb(const struct report *report)
 	return off < wrong ? off : wrong;
 }
 
-/* Returns true if ENTRY's clock ran at another rate after the rate window, the interval in which rates are measured. */
+/*
+ * Returns true if the clock with these FIGURES ran at another rate after the rate window, the interval in which rates
+ * are measured.
+ */
 static bool
-has_rate_changed_after_window(const struct report_clock *entry)
+has_rate_changed_after_window(const struct clock_figures *figures)
 {
-	const struct rate_interval *window = &entry->implied_window, *since = &entry->implied_since;
+	const struct rate_interval *window = &figures->implied_window, *since = &figures->implied_since;
 
 	return window->known && since->known && (since->low > window->high || window->low > since->high);
 }
@@ -44,14 +47,15 @@ has_rate_changed_after_window(const struct report_clock *entry)
 static struct rate_interval
 rate_for_vote(const struct report *report, const struct report_clock *entry)
 {
-	const struct rate_interval *since = &entry->implied_since;
-	struct rate_interval rate = entry->implied_window;
+	const struct clock_figures *figures = report_get_figures(report, entry);
+	const struct rate_interval *since = &figures->implied_since;
+	struct rate_interval rate = figures->implied_window;
 
 	if (!vote_is_rate_compared(report, entry))
 		return (struct rate_interval){ .known = false };
 	if (!vote_may_clock_jump(report, entry))
-		return entry->implied;
-	rate.known &= since->known && !has_rate_changed_after_window(entry);
+		return figures->implied;
+	rate.known &= since->known && !has_rate_changed_after_window(figures);
 	rate.low = since->low < rate.low ? since->low : rate.low;
 	rate.high = since->high > rate.high ? since->high : rate.high;
 	return rate;
@@ -63,11 +67,11 @@ rate_for_vote(const struct report *report, const struct report_clock *entry)
  * is a lower bound.
  */
 static struct phrase
-phrase_rate_error(const struct report_clock *entry, const struct interval_ppb *by)
+phrase_rate_error(const struct clock_figures *figures, const struct interval_ppb *by)
 {
 	if (by->low < (int64_t)PPB && by->high > -(int64_t)PPB / 2)
 		return phrase("%s off its nominal rate", phrase_ppm(by).bytes);
-	if (entry->uncounted)
+	if (figures->uncounted)
 		return phrase("at least at %ld times its nominal rate: it wraps too often for a better bound",
 			      by->low / (int64_t)PPB + 1);
 	return phrase("at %s times its nominal rate (%s to %s)", phrase_times(by->value).bytes, phrase_times(by->low).bytes,
@@ -87,15 +91,17 @@ add_rate_finding(struct vote *vote, size_t clock)
 		rule = "rate-off";
 	/*
 	 * If a clock's rate changed during the run, its mean rate is wrong, too. This is no further fault, unless the
-	 * mean also breaks the rule rate-wrong or pv-rate.
+	 * mean also breaks the rule rate-wrong or pv-rate. A stop of the TSC that is too short to be noticed changes the
+	 * mean rate of an RTC, too.
 	 */
-	if (!rate_is_beyond(&by, vote_limit_ppb(vote->report, rule)) ||
+	if (!rate_is_beyond(&by, vote_limit_ppb(vote->report, rule)) || set_has(vote->maybe_tsc, clock) ||
 	    (set_has(vote->changed, clock) && text_equal(rule, "rate-off")))
 		return;
-	vote_set_finding_figure(rules_add_finding(vote->report, rule, vote_clock_id(vote, clock), REPORT_NO_CORE,
-				     "%s runs %s, compared with %s, which agree.", vote_clock_id(vote, clock),
-				     phrase_rate_error(&vote->report->facts.clocks[clock], &by).bytes,
-				     phrase_clocks_of_group(vote, vote_find_clocks_as_evidence(&vote->found)).bytes),
+	vote_set_finding_figure(rules_add_finding(vote->report, vote->outcomes, rule, vote_clock_id(vote, clock),
+						  REPORT_NO_CORE, "%s runs %s, compared with %s, which agree.",
+						  vote_clock_id(vote, clock),
+						  phrase_rate_error(&vote->report->figures.clocks[clock], &by).bytes,
+						  phrase_clocks_of_group(vote, vote_find_clocks_as_evidence(&vote->found)).bytes),
 		   &by);
 }
 
@@ -136,18 +142,19 @@ note_possible_jumps(struct vote *vote)
 
 	for (size_t i = 0; i < vote->report->facts.clock_count && truth < vote->report->facts.clock_count; i++) {
 		const struct report_clock *entry = &vote->report->facts.clocks[i];
-		struct interval_ppb by = rate_relative_difference(&entry->implied_window, &vote->rates[truth]);
+		const struct clock_figures *figures = &vote->report->figures.clocks[i];
+		struct interval_ppb by = rate_relative_difference(&figures->implied_window, &vote->rates[truth]);
 		struct interval_ppb in_run = rate_relative_difference(&vote->rates[i], &vote->rates[truth]);
 
 		if (vote_may_clock_jump(vote->report, entry) && vote_is_rate_compared(vote->report, entry) &&
 		    rate_is_beyond(&by, limit) && !set_has(vote->found.falsetickers, i) &&
 		    (vote->by_doubtful_tsc || !rate_is_beyond(&in_run, limit)))
-			report_add_note(vote->report, "%s ran %s off %s while the rates were measured, "
-						  "%s.", vote_clock_id(vote, i),
-					phrase_ppm(&by).bytes, vote_clock_id(vote, truth), has_rate_changed_after_window(entry) ?
-					"and at another rate afterwards, as if the whole machine had been stopped: this "
-					"is no fault of the clock" :
-					"and its rate after that is not known: the whole machine may have been stopped");
+			notes_add(&vote->outcomes->notes, "%s ran %s off %s while the rates were measured, %s.",
+				  vote_clock_id(vote, i), phrase_ppm(&by).bytes, vote_clock_id(vote, truth),
+				  has_rate_changed_after_window(figures) ?
+				  "and at another rate afterwards, as if the whole machine had been stopped: this "
+				  "is no fault of the clock" :
+				  "and its rate after that is not known: the whole machine may have been stopped");
 	}
 }
 
@@ -174,11 +181,11 @@ widen_difference_to_all_pairs(const struct vote *vote, struct interval_ppb by, u
  * NTP's. In a guest one oscillator of the host drives all devices, so neither another device nor a longer run helps.
  */
 static void
-advise_on_disagreement(struct report *report, struct finding *finding)
+advise_on_disagreement(const struct report *report, struct finding *finding)
 {
 	const struct report_clock *tsc = report_find_clock(report, "tsc"), *hpet = report_find_clock(report, "hpet");
-	const char *give = tsc && !tsc->clock.claimed.den ? "Give the TSC's rate with tsc_hz=. " : "";
-	bool guest = report->facts.machine.hypervisor[0];
+	const char *give = tsc && !report_get_claimed_rate(report, tsc).den ? "Give the TSC's rate with tsc_hz=. " : "";
+	bool guest = report_is_guest(report);
 	struct text text;
 
 	if (!finding)
@@ -211,21 +218,23 @@ judge_rate_disagreement(struct vote *vote)
 		by = rate_relative_difference(&vote->rates[found->b], &vote->rates[found->a]);
 	by = widen_difference_to_all_pairs(vote, by, fast, slow);
 
-	struct finding *finding = rules_add_finding(vote->report, "rate-disagree", NULL, REPORT_NO_CORE,
+	struct finding *finding = rules_add_finding(vote->report, vote->outcomes, "rate-disagree", NULL, REPORT_NO_CORE,
 		"By their nominal rates %s run%s %s faster than %s; nothing shows %s is wrong.%s",
 		phrase_clocks_of_group(vote, fast).bytes, fast & (fast - 1) ? "" : "s", phrase_ppm(&by).bytes,
 		phrase_clocks_of_group(vote, slow).bytes, phrase_which_of_clocks_or_groups(fast, slow),
 		phrase_clocks_of_neither_group(vote).bytes);
 
 	vote_set_finding_figure(finding, &by);
+	rules_set_clocks(finding, fast, slow);
 	advise_on_disagreement(vote->report, finding);
 }
 
 void
-judge_rates(struct report *report)
+judge_rates(const struct report *report, struct outcomes *outcomes)
 {
-	struct vote vote = { .report = report, .by_doubtful_tsc = rate_changes_may_tsc_have_changed(report) };
+	struct vote vote = { .report = report, .outcomes = outcomes };
 
+	vote.by_doubtful_tsc = rate_changes_may_tsc_have_changed(report);
 	rate_changes_judge(&vote);
 	judge_each_rate(&vote);
 	note_possible_jumps(&vote);

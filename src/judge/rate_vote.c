@@ -103,13 +103,13 @@ bool
 vote_is_rate_compared(const struct report *report, const struct report_clock *entry)
 {
 	return entry->clock.state == CLOCK_PRESENT && report_clock_is_main_of_device(entry) &&
-	       !judge_has_device_failed(report, &entry->clock) && !judge_find_broken_rule(report, entry);
+	       !rules_has_failed_check(report, entry->clock.main, VERDICT_FAIL) && !judge_find_broken_rule(report, entry);
 }
 
 bool
 vote_may_clock_jump(const struct report *report, const struct report_clock *entry)
 {
-	return report->facts.machine.hypervisor[0] && entry->clock.edges_only;
+	return report_is_guest(report) && entry->clock.edges_only;
 }
 
 bool

@@ -8,11 +8,13 @@
 #include "report/phrase.h"
 
 struct vote {
-	struct report *report;
+	const struct report *report;
+	struct outcomes *outcomes; /* the outcomes of REPORT, for findings; NULL if the vote makes none */
 	struct rate_interval rates[REPORT_CLOCKS_MAX]; /* the rates, or changes of rates, that are compared */
 	struct falseticker found; /* the result of the vote */
 	/* set of clocks (bit I is clock I) with a finding that the rate of the clock or of its group changed */
 	uint32_t changed;
+	uint32_t maybe_tsc; /* the clocks of CHANGED whose change may be a stop of the TSC */
 	/* true if the TSC, which timed all rates, may have stopped; then no finding names a clock */
 	bool by_doubtful_tsc;
 };
@@ -60,7 +62,7 @@ struct phrase phrase_clocks_of_neither_group(const struct vote *vote);
 const char *phrase_which_of_clocks_or_groups(uint32_t a, uint32_t b);
 
 /* Returns true if the TSC diverged from other clocks, or if its rate may have changed against theirs. */
-bool rate_changes_may_tsc_have_changed(struct report *report);
+bool rate_changes_may_tsc_have_changed(const struct report *report);
 
 /* Judges the rules rate-changed and rate-trend. */
 void rate_changes_judge(struct vote *vote);

@@ -8,20 +8,6 @@
 #include "judge/cores/judge_cores.h"
 #include "report/phrase.h"
 
-bool
-judge_has_device_failed(const struct report *report, const struct clock *clock)
-{
-	for (size_t i = 0; i < report->outcomes.behaviours.count; i++) {
-		const struct behaviour *row = &report->outcomes.behaviours.rows[i];
-		const struct rule *rule = rules_find(row->rule);
-
-		if (text_equal(row->clock, clock->main) && rules_has_check_failed(report, row) &&
-		    rules_get_severity(rule, report) == VERDICT_FAIL)
-			return true;
-	}
-	return false;
-}
-
 /* Returns how often ENTRY stepped back on the boot core. */
 static uint64_t
 count_steps_back(const struct report *report, const struct report_clock *entry)
@@ -77,7 +63,7 @@ judge_find_broken_rule(const struct report *report, const struct report_clock *e
 {
 	bool is_tsc = text_equal(entry->clock.main, "tsc");
 
-	if (judge_has_device_failed(report, &entry->clock))
+	if (rules_has_failed_check(report, entry->clock.main, VERDICT_FAIL))
 		return NULL;
 	if (entry->clock.state == CLOCK_STUCK)
 		return rules_find("clock-stuck");
@@ -103,26 +89,29 @@ does_main_clock_break_rule(const struct report *report, const struct report_cloc
 }
 
 static void
-add_state_finding(struct report *report, const struct report_clock *entry, const struct rule *rule)
+add_state_finding(const struct report *report, struct outcomes *outcomes, const struct report_clock *entry,
+		  const struct rule *rule)
 {
 	const struct clock *clock = &entry->clock;
 	struct phrase when = { "" };
 
-	if (entry->failed_tsc)
-		when = phrase(" since %s into the run", phrase_tsc_time(report, entry->failed_tsc).bytes);
-	rules_add_finding(report, rule->id, clock->id, REPORT_NO_CORE, "%s is %s%s%s%s%s", clock->id,
+	if (report_get_failure_tsc(report, entry))
+		when = phrase(" since %s into the run",
+			      phrase_tsc_time(report, report_get_failure_tsc(report, entry)).bytes);
+	rules_add_finding(report, outcomes, rule->id, clock->id, REPORT_NO_CORE, "%s is %s%s%s%s%s", clock->id,
 			  clock_state_word(clock->state), when.bytes, clock->reason[0] ? ": " : "", clock->reason,
 			  rules_get_missing_full_stop(clock->reason));
 }
 
 static void
-add_step_back_finding(struct report *report, const struct report_clock *entry, const struct rule *rule)
+add_step_back_finding(const struct report *report, struct outcomes *outcomes, const struct report_clock *entry,
+		      const struct rule *rule)
 {
 	const char *id = entry->clock.id;
 	uint64_t steps = entry->monotonic.backward;
 	struct finding *finding;
 
-	finding = rules_add_finding(report, rule->id, id, REPORT_NO_CORE,
+	finding = rules_add_finding(report, outcomes, rule->id, id, REPORT_NO_CORE,
 				    "%s stepped back %lu time%s in %lu reads, at worst by %lu ticks.", id, steps,
 				    steps == 1 ? "" : "s", entry->monotonic.reads, entry->monotonic.worst_ticks);
 	rules_set_count(finding, steps);
@@ -149,34 +138,36 @@ verdict_without_findings(const struct report_clock *entry)
  * back on another core than the boot core does not affect other clocks, because the boot core's TSC times them.
  */
 static void
-judge_clock_state(struct report *report, struct report_clock *entry, bool any_core)
+judge_clock_state(const struct report *report, struct outcomes *outcomes, const struct report_clock *entry,
+		  bool any_core)
 {
+	struct clock_outcome *outcome = &outcomes->clocks[entry - report->facts.clocks];
 	const struct rule *rule = judge_find_broken_rule(report, entry);
 	bool by_core = any_core && text_equal(entry->clock.id, "tsc") && (!rule || is_rule_on_steps_or_jumps(rule));
 
 	if (by_core)
 		rule = rules_find("clock-backward");
 
-	entry->verdict = verdict_without_findings(entry);
+	outcome->verdict = verdict_without_findings(entry);
 	if (!rule)
 		return;
-	entry->verdict = rule->severity;
+	outcome->verdict = rule->severity;
 	if (does_main_clock_break_rule(report, entry, rule))
 		return;
 	if (by_core)
-		judge_add_step_back_findings(report);
+		judge_add_step_back_findings(report, outcomes);
 	else if (entry->clock.state != CLOCK_PRESENT)
-		add_state_finding(report, entry, rule);
+		add_state_finding(report, outcomes, entry, rule);
 	else if (rule != rules_find("clock-jumped")) /* a jump has its finding already: see discontinuities.c */
-		add_step_back_finding(report, entry, rule);
+		add_step_back_finding(report, outcomes, entry, rule);
 }
 
 void
-judge_clock_states(struct report *report)
+judge_clock_states(const struct report *report, struct outcomes *outcomes)
 {
 	const struct report_clock *tsc = report_find_clock(report, "tsc");
-	bool any_core = tsc && judge_mark_cores_that_step_back(report, count_allowed_steps_back(report, tsc));
+	bool any_core = tsc && judge_mark_cores_that_step_back(report, outcomes, count_allowed_steps_back(report, tsc));
 
 	for (size_t i = 0; i < report->facts.clock_count; i++)
-		judge_clock_state(report, &report->facts.clocks[i], any_core);
+		judge_clock_state(report, outcomes, &report->facts.clocks[i], any_core);
 }

@@ -7,6 +7,7 @@
 #include "base/number.h"
 #include "base/scale.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "report/phrase.h"
 
 /*
@@ -25,7 +26,6 @@
 #define PART_GAPS_NUM 9
 #define PART_GAPS_DEN 10
 #define PART_SHARE    2
-#define NS_PER_MS     UINT64_C(1000000)
 
 /*
  * Returns the clock with the longest read on the boot core if that read took at least LONG_READ_NS, otherwise NULL. A
@@ -56,8 +56,16 @@ has_core_stepped(const struct report *report, uint32_t apic_id)
 {
 	for (size_t i = 0; i < report->facts.core_count; i++)
 		if (report->facts.cores[i].apic_id == apic_id)
-			return report->facts.cores[i].stepped;
+			return report->outcomes.sync.cores[i].stepped;
 	return false;
+}
+
+/* Returns true if GAP began in ROW, or at most 1 ms before or after it. */
+static bool
+is_gap_at(const struct report *report, const struct report_gap *gap, const struct report_discontinuity *row)
+{
+	return gap->at_ms + 1 >= report_run_time_ns(report, row->from_tsc) / NS_PER_MS &&
+	       gap->at_ms <= report_run_time_ns(report, row->at_tsc) / NS_PER_MS + 1;
 }
 
 /* Returns the size of the TSC's jump that explains GAP, or 0 if no jump explains it. */
@@ -72,8 +80,8 @@ jump_that_explains_gap_ns(const struct report *report, const struct report_gap *
 		const struct report_group *other = &row->groups[alone == row->groups];
 		int64_t low_ns = alone->elapsed.low - other->elapsed.high;
 
-		if (row->alone == tsc && row->group_count == 2 && alone->elapsed.known && other->elapsed.known && low_ns > 0 &&
-		    gap->ns >= (uint64_t)low_ns && gap->at_ms + 1 >= row->from_ms && gap->at_ms <= row->at_ms + 1)
+		if (report->outcomes.discontinuities[i].alone == tsc && row->group_count == 2 && alone->elapsed.known &&
+		    other->elapsed.known && low_ns > 0 && gap->ns >= (uint64_t)low_ns && is_gap_at(report, gap, row))
 			return (uint64_t)low_ns;
 	}
 	for (size_t i = 0; i < report->outcomes.finding_count; i++) {
@@ -136,10 +144,10 @@ describe_stolen_time(const struct report *report, uint64_t jumps_ns, const struc
  * in most cases.
  */
 void
-judge_timing_quality(struct report *report)
+judge_timing_quality(const struct report *report, struct outcomes *outcomes)
 {
 	const struct report_interference *all = &report->figures.interference;
-	struct report_quality *quality = &report->outcomes.quality;
+	struct report_quality *quality = &outcomes->quality;
 	struct phrase hit = { "" };
 	const struct report_clock *read = find_interrupted_read(report);
 	uint64_t jumps_ns = all->measured ? time_of_jumps_in_gaps_ns(report) : 0;
@@ -161,8 +169,8 @@ judge_timing_quality(struct report *report)
 		    !quality->tails_known ? "latency tails may be unreliable" :
 		    quality->reliable_tails ? "tails reliable up to p99.9" : "latency tails are unreliable", hit.bytes);
 	if (jumps_ns)
-		report_add_note(report, "%s of the time in gaps are jumps of the TSC, and not stolen time.",
-				number_from_ns(jumps_ns).text);
+		notes_add(&outcomes->notes, "%s of the time in gaps are jumps of the TSC, and not stolen time.",
+			  number_from_ns(jumps_ns).text);
 }
 
 /*
@@ -178,26 +186,27 @@ exceeds_stolen_time_tolerance(const struct report_stolen *stolen, uint64_t low_n
 }
 
 void
-judge_reported_stolen_time(struct report *report)
+judge_reported_stolen_time(const struct report *report, struct outcomes *outcomes)
 {
 	const struct report_interference *all = &report->figures.interference;
 	const struct report_stolen *stolen = &all->stolen;
+	const struct stolen_counters *counters = &report->facts.stolen_counters;
 	bool less = exceeds_stolen_time_tolerance(stolen, stolen->low_ns, stolen->reported_ns);
 	bool more = exceeds_stolen_time_tolerance(stolen, stolen->reported_low_ns, stolen->high_ns);
 	bool lent_unread;
-	struct behaviour *row = all->counter ? behaviour_add_row(&report->outcomes.behaviours, "pv-steal",
-								 all->counter) : NULL;
+	struct behaviour *row = counters->counter ? behaviour_add_row(&outcomes->behaviours, "pv-steal",
+								      counters->counter) : NULL;
 	struct number took, reported;
 
 	if (!row)
 		return;
-	row->checked = !all->counter_reason && stolen->observed_ns;
+	row->checked = !counters->counter_reason && stolen->observed_ns;
 	if (!row->checked) {
-		behaviour_set_text(row, "%s", all->counter_reason ? all->counter_reason : "The counter of stolen time was "
+		behaviour_set_text(row, "%s", counters->counter_reason ? counters->counter_reason : "The counter of stolen time was "
 			"not read on any core.");
 		return;
 	}
-	lent_unread = report->facts.options.cores.method == CORES_MP && text_equal(all->counter, "kvm_steal") &&
+	lent_unread = report->facts.options.cores.method == CORES_MP && text_equal(counters->counter, "kvm_steal") &&
 		stolen->observed_ns < all->observed_ns;
 	row->failed = less || more;
 	row->open = row->failed && (report->figures.discontinuity_count || judge_has_tsc_stepped(report));
@@ -239,7 +248,7 @@ find_part_with_most_gaps(const struct series *series, const struct soak_part *al
 }
 
 void
-judge_note_stolen_time(struct report *report)
+judge_note_stolen_time(const struct report *report, struct outcomes *outcomes)
 {
 	const struct series *series = &report->facts.series;
 	struct soak_part all = { 0, series->count, 0, 0 }, part;
@@ -253,9 +262,8 @@ judge_note_stolen_time(struct report *report)
 	part = find_part_with_most_gaps(series, &all);
 	if (part.observed_ns > all.observed_ns / PART_SHARE)
 		return;
-	report_add_note(report, "Time was stolen mostly between %s and %s: %lu of %lu gaps occurred then, in %lu of "
-			"%lu ms that "
-			"cores were observed.", phrase_tsc_time(report, series->rows[part.from].from_tsc).bytes,
-			phrase_tsc_time(report, series->rows[part.to - 1].to_tsc).bytes, part.gaps, all.gaps,
-			part.observed_ns / NS_PER_MS, all.observed_ns / NS_PER_MS);
+	notes_add(&outcomes->notes, "Time was stolen mostly between %s and %s: %lu of %lu gaps occurred then, in %lu of "
+		  "%lu ms that cores were observed.", phrase_tsc_time(report, series->rows[part.from].from_tsc).bytes,
+		  phrase_tsc_time(report, series->rows[part.to - 1].to_tsc).bytes, part.gaps, all.gaps,
+		  part.observed_ns / NS_PER_MS, all.observed_ns / NS_PER_MS);
 }

@@ -43,14 +43,14 @@ explain_too_wide_interval(const struct report *report, struct behaviour *row)
  * or stopped.
  */
 static void
-add_unexplained_jumps(struct report *report, const struct report_clock *entry)
+add_unexplained_jumps(const struct report *report, struct outcomes *outcomes, const struct report_clock *entry)
 {
 	const char *clock = entry->clock.main;
 	struct behaviour *row;
 
 	if (!entry->unexplained_leaps || judge_count_jumps_of_clock(report, clock) ||
 	    judge_has_tsc_stepped_or_jumped(report) ||
-	    !(row = behaviour_add_row(&report->outcomes.behaviours, "clock-jumped", clock)))
+	    !(row = behaviour_add_row(&outcomes->behaviours, "clock-jumped", clock)))
 		return;
 	row->checked = row->open = true;
 	behaviour_set_text(row, "%s and the TSC diverged %lu time%s in %lu reads, and no other clock shows which of the "
@@ -69,14 +69,13 @@ is_interval_too_wide(const struct report *report, struct behaviour row)
 
 /* Counts the undetermined rows for each clock: those on the clock itself, and those on the counter that it reads. */
 static void
-count_undetermined_rules(struct report *report, const struct behaviour *row)
+count_undetermined_rules(const struct report *report, struct outcomes *outcomes, const struct behaviour *row)
 {
 	const struct rule *rule = rules_find(row->rule);
 
 	for (size_t i = 0; i < report->facts.clock_count; i++)
-		report->facts.clocks[i].open += rules_does_finding_apply_to_clock(report, &report->facts.clocks[i],
-										  row->clock,
-										  rule && rule->one_way);
+		outcomes->clocks[i].open += rules_does_finding_apply_to_clock(report, &report->facts.clocks[i], row->clock,
+									      rule && rule->one_way);
 }
 
 /*
@@ -124,13 +123,13 @@ put_unjudged_rows(struct text *text, const char *result, const size_t counts[UNJ
 
 /* Counts the rows that were not determined or not checked, and writes a summary. It is printed next to the verdict. */
 static void
-summarize_unjudged_rows(struct report *report)
+summarize_unjudged_rows(const struct report *report, struct outcomes *outcomes)
 {
 	size_t open[UNJUDGED] = { 0 }, unchecked[UNJUDGED] = { 0 };
 	struct text text;
 
 	for (size_t i = 0; i < report->facts.clock_count; i++)
-		report->facts.clocks[i].open = 0;
+		outcomes->clocks[i].open = 0;
 	for (size_t i = 0; i < report->outcomes.behaviours.count; i++) {
 		const struct behaviour *row = &report->outcomes.behaviours.rows[i];
 		enum outcome outcome = rules_get_outcome(row, &report->facts.options);
@@ -140,26 +139,26 @@ summarize_unjudged_rows(struct report *report)
 		if (outcome != OUTCOME_NOT_DETERMINED)
 			continue;
 		open[is_interval_too_wide(report, *row) ? TOO_COARSE : UNCHECKED_OTHER]++;
-		count_undetermined_rules(report, row);
+		count_undetermined_rules(report, outcomes, row);
 	}
-	text_init(&text, report->outcomes.unjudged, sizeof(report->outcomes.unjudged));
+	text_init(&text, outcomes->unjudged, sizeof(outcomes->unjudged));
 	put_unjudged_rows(&text, "not determined", open);
 	put_unjudged_rows(&text, "not checked", unchecked);
 }
 
 void
-judge_complete_behaviour_rows(struct report *report)
+judge_complete_behaviour_rows(const struct report *report, struct outcomes *outcomes)
 {
-	for (size_t i = 0; i < report->outcomes.behaviours.count; i++) {
-		struct behaviour *row = &report->outcomes.behaviours.rows[i];
+	for (size_t i = 0; i < outcomes->behaviours.count; i++) {
+		struct behaviour *row = &outcomes->behaviours.rows[i];
 
 		if (!row->open && rules_get_outcome(row, &report->facts.options) == OUTCOME_NOT_DETERMINED) {
 			explain_too_wide_interval(report, row);
 			row->open = true;
 		}
 	}
-	judge_add_rate_rows(report);
+	judge_add_rate_rows(report, outcomes);
 	for (size_t i = 0; i < report->facts.clock_count; i++)
-		add_unexplained_jumps(report, &report->facts.clocks[i]);
-	summarize_unjudged_rows(report);
+		add_unexplained_jumps(report, outcomes, &report->facts.clocks[i]);
+	summarize_unjudged_rows(report, outcomes);
 }

@@ -22,6 +22,7 @@
 #define TOGETHER_BOUND_NS  (20 * SURVEY_NS_PER_S)
 /* Number of equal readings that show that the TSC has stopped. They take at least 0.5 ms. */
 #define STOPPED_READS      65536u
+#define TIMER_READS        16u /* number of readings of a timer's counter */
 
 void
 survey_begin_record(struct survey *survey)
@@ -59,6 +60,19 @@ survey_sample_batch(struct survey *survey, const struct clock *clock, size_t cou
 	survey->hooks.interrupts_restore(saved);
 }
 
+struct sample
+survey_read_ticks_left(const struct survey *survey, const struct timer *timer)
+{
+	struct sample samples[TIMER_READS];
+
+	for (size_t i = 0; i < TIMER_READS; i++) {
+		samples[i].begin = survey->hooks.tsc_ordered();
+		samples[i].ticks = timer->driver->get_ticks_left(timer);
+		samples[i].end = survey->hooks.tsc_ordered();
+	}
+	return rate_shortest_sample(samples, TIMER_READS);
+}
+
 void
 survey_add_tsc_steps(struct survey *survey, size_t core, const struct tsc_steps *steps)
 {
@@ -87,6 +101,7 @@ survey_run_catching_exceptions(struct survey *survey, const char *what, const st
 			       void (*work)(void *argument), void *argument)
 {
 	char bytes[REPORT_SENTENCE];
+	const struct report_clock *found;
 	struct report_clock *read;
 	struct fault fault;
 	struct text text;
@@ -96,15 +111,17 @@ survey_run_catching_exceptions(struct survey *survey, const char *what, const st
 		return SURVEY_WHOLE;
 	text_init(&text, bytes, sizeof(bytes));
 	fault_print(&text, &fault);
-	read = survey->reading ? report_find_clock(survey->report, survey->reading->id) : NULL;
-	if (read) {
+	found = survey->reading ? report_find_clock(survey->report, survey->reading->id) : NULL;
+	if (found) {
+		read = &survey->report->facts.clocks[found - survey->report->facts.clocks];
 		survey_record_clock_failure(read, survey->hooks.tsc_ordered());
 		read->clock.state = CLOCK_BROKEN;
 		text_format(read->clock.reason, CLOCK_REASON_SIZE, "Access to it faulted: %s.", bytes);
 		return SURVEY_BROKE;
 	}
-	report_add_note(survey->report, "The boot core took an exception in the phase %s, which ended there: %s. The results "
-			"until then are reported.", what, bytes);
+	notes_add(&survey->report->notes,
+		  "The boot core took an exception in the phase %s, which ended there: %s. The results "
+		  "until then are reported.", what, bytes);
 	survey->report->facts.run.incomplete = true;
 	return SURVEY_FELL;
 }
@@ -154,7 +171,7 @@ end_run_because_tsc_stopped(struct survey *survey)
 	struct report *report = survey->report;
 
 	survey->tsc.is_stopped = report->facts.run.incomplete = true;
-	report_add_note(report, "The TSC stopped. It times all measurements, so nothing was measured after that.");
+	notes_add(&report->notes, "The TSC stopped. It times all measurements, so nothing was measured after that.");
 	for (size_t i = 0; i < report->facts.clock_count; i++) {
 		struct report_clock *entry = &report->facts.clocks[i];
 
@@ -180,9 +197,9 @@ end_run_early(const struct survey *survey)
 	report->facts.run.ended_early = true;
 	report->facts.run.ended_early_ms = scale_ns(&survey->scale, survey->hooks.tsc_ordered() -
 						    report->facts.run.start_tsc) / SURVEY_NS_PER_MS;
-	report_add_note(report, "The user ended the run early at %lu.%lu s (a key, or Ctrl-C of qemu/run): the rest was "
-			"measured as with profile=quick.", report->facts.run.ended_early_ms / 1000,
-				report->facts.run.ended_early_ms % 1000 / 100);
+	notes_add(&report->notes, "The user ended the run early at %lu.%lu s (a key, or Ctrl-C of qemu/run): the rest was "
+		  "measured as with profile=quick.", report->facts.run.ended_early_ms / 1000,
+		  report->facts.run.ended_early_ms % 1000 / 100);
 }
 
 bool
@@ -196,7 +213,7 @@ survey_end_run_if_due(struct survey *survey)
 		end_run_because_tsc_stopped(survey);
 	} else if (survey->hooks.expired(survey->hooks.context)) {
 		report->facts.run.incomplete = true;
-		report_add_note(report, "The deadline of the run passed. The results until then are reported.");
+		notes_add(&report->notes, "The deadline of the run passed. The results until then are reported.");
 	}
 	if (!report->facts.run.incomplete && !report->facts.run.ended_early && survey->hooks.asked &&
 	    survey->hooks.asked(survey->hooks.context))

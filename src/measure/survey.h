@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "clock/sleep.h"
 #include "clock/smp.h"
 #include "clock/fault.h"
 #include "clock/stolen.h"
@@ -62,6 +63,7 @@ struct survey_hooks {
 	 */
 	fault_guard *guarded;
 	const struct stolen_counter *stolen_counter; /* the hypervisor's counter of stolen time */
+	const struct sleep_hooks *sleep; /* NULL if no sleep states are tested */
 };
 
 /*
@@ -131,7 +133,7 @@ struct survey_track {
  */
 struct survey_steps {
 	struct record_step now; /* the current step */
-	/* clocks in the order of report->clocks; then.end is 0 if a clock has no earlier reading */
+	/* clocks in the order of report->facts.clocks; then.end is 0 if a clock has no earlier reading */
 	struct record_compared clocks[REPORT_CLOCKS_MAX];
 	unsigned cuts;          /* number of discontinuities until now; a rate never spans a discontinuity */
 	unsigned jumps_checked;  /* number of jumps against the TSC that survey_check_jump_of_clock() has checked */
@@ -199,7 +201,7 @@ struct survey_passes {
 /* Parts of a run in their order. survey_plan.c has the planned duration of each part. */
 enum survey_part {
 	SURVEY_RATES, SURVEY_LATENCIES, SURVEY_PAIRS, SURVEY_CORES, SURVEY_PAIRS_MIDDLE, SURVEY_CONTENDED, SURVEY_WARPS,
-	SURVEY_GAPS, SURVEY_ROUNDS, SURVEY_PAIRS_AGAIN, SURVEY_RATES_AGAIN, SURVEY_CHECKS, SURVEY_CALIBRATIONS,
+	SURVEY_GAPS, SURVEY_ROUNDS, SURVEY_PAIRS_AGAIN, SURVEY_RATES_AGAIN, SURVEY_SLEEP, SURVEY_CHECKS, SURVEY_CALIBRATIONS,
 	SURVEY_TIMERS, SURVEY_PARTS
 };
 
@@ -221,7 +223,7 @@ struct survey {
 	struct survey_memory memory;
 
 	/* The following fields are private to src/measure. */
-	/* the TSC's rate: an estimate at first, and report->tsc after survey_measure_rates() */
+	/* the TSC's rate: an estimate at first, and report->figures.tsc after survey_measure_rates() */
 	struct scale scale;
 	struct survey_tsc tsc;
 	/*
@@ -231,7 +233,7 @@ struct survey {
 	 * if there is enough time.
 	 */
 	uint64_t joint_job_ticks;
-	struct survey_track tracks[REPORT_CLOCKS_MAX]; /* tracks of the clocks in the order of report->clocks */
+	struct survey_track tracks[REPORT_CLOCKS_MAX]; /* tracks of the clocks in the order of report->facts.clocks */
 	struct record record;           /* the record, which uses memory.record after survey_begin_record() */
 	struct survey_steps steps;
 	/* True while the firmware's tick is on. Clocks that it may stop are then not compared. */

@@ -2,6 +2,7 @@
 #ifndef BARETICK_SURVEY_INTERNAL_H
 #define BARETICK_SURVEY_INTERNAL_H
 
+#include "clock/timer.h"
 #include "measure/survey.h"
 #include "measure/survey_plan.h"
 
@@ -29,6 +30,9 @@ survey_clamp(uint64_t value, uint64_t low, uint64_t high)
 
 /* Takes COUNT samples of CLOCK into the survey's buffer on this core, with interrupts masked. */
 void survey_sample_batch(struct survey *survey, const struct clock *clock, size_t count);
+
+/* Reads the ticks left of TIMER several times. Returns the reading with the shortest bracket. */
+struct sample survey_read_ticks_left(const struct survey *survey, const struct timer *timer);
 
 /* Adds STEPS, the TSC's steps back in one measurement on CORE, to the totals of this core in the report. */
 void survey_add_tsc_steps(struct survey *survey, size_t core, const struct tsc_steps *steps);

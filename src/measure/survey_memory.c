@@ -24,12 +24,24 @@
  * upper bound of the number of TSC rates in a record: the first estimate, and one after each phase that measures rates
  */
 #define SCALES_MAX 4
+#define SLEEP_WAKES  16u /* wake-ups in a test of a sleep state */
+#define SLEEP_CLOCKS 2u  /* clocks that are read around a sleep */
 #define PASSES_MAX 4 /* number of passes in a record; the first pass is repeated if it had no result */
 
 static void *
 reserve_bytes(uintptr_t *next, size_t bytes)
 {
 	return report_reserve(next, bytes, LINE);
+}
+
+/* Returns the space for tests of sleep states, with one more test of the boot core. */
+static size_t
+max_bytes_of_recorded_sleeps(size_t cores)
+{
+	size_t sleepers = cores < REPORT_SLEEPERS_MAX ? cores : REPORT_SLEEPERS_MAX;
+
+	return (REPORT_SLEEP_STATES * sleepers + 1) * record_entry_size_bytes(RECORD_SLEEP, SLEEP_WAKES) +
+	       (REPORT_SLEEP_STATES + 1) * record_entry_size_bytes(RECORD_SLEPT, SLEEP_CLOCKS);
 }
 
 /* Returns the space for three passes, the repeated ping-pongs of the first and the last, the rehearsal, and a soak. */
@@ -52,7 +64,7 @@ survey_max_record_bytes(size_t cores, enum pair_schedule widest, size_t rows)
 	       SCALES_MAX * record_entry_size_bytes(RECORD_SCALE, 0) + max_bytes_of_recorded_passes(cores, widest) +
 	       cores * (record_entry_size_bytes(RECORD_CORE, 0) + record_entry_size_bytes(RECORD_WATCH, OCTAVES)) +
 	       REPORT_EVENTS_MAX * record_entry_size_bytes(RECORD_GAP, 0) + RATES_BYTES + TIMERS_BYTES +
-	       record_entry_size_bytes(RECORD_STEP, 0) +
+	       record_entry_size_bytes(RECORD_STEP, 0) + max_bytes_of_recorded_sleeps(cores) +
 	       REPORT_DISCONTINUITIES_MAX * record_entry_size_bytes(RECORD_STEP, REPORT_CLOCKS_MAX) +
 	       (cores < TIMERS_CORES_MAX ? cores : TIMERS_CORES_MAX) * TIMERS_CORE_BYTES +
 	       (size_t)CALIBRATION_LOOPS * (CALIBRATION_RUNS_MAX / SURVEY_CALIBRATION_BATCH) *

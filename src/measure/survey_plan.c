@@ -7,6 +7,7 @@
 #include "sync/pair_schedule.h"
 
 #define PAIR_NS            (2 * SURVEY_NS_PER_MS)   /* time for the ping-pong of a pair of cores */
+#define SLEEP_NS           (150 * SURVEY_NS_PER_MS) /* time for the tests of a sleep state */
 #define WARPS_NS           (500 * SURVEY_NS_PER_MS) /* time for each warp check */
 /* Time for each clock: waking all cores, and reading the clock a few hundred times. */
 #define CONTENDED_NS       (5 * SURVEY_NS_PER_MS)
@@ -81,6 +82,15 @@ time_for_long_measurements_ns(const struct report *report, size_t cores)
 	       cores * survey_time_budget_per_core_ns(report, cores);
 }
 
+/* Returns the time for HLT, and with sleep=deep for two deep states. */
+static uint64_t
+planned_sleep_ns(const struct survey *survey)
+{
+	enum options_sleep sleep = survey->report->facts.options.cores.sleep;
+
+	return !survey->hooks.sleep || sleep == SLEEP_OFF ? 0 : sleep == SLEEP_HALT ? SLEEP_NS : 3 * SLEEP_NS;
+}
+
 /* Returns the planned duration of a part of the run, with the time that a busy host is expected to add. */
 static uint64_t
 planned_time_of_part_ns(const struct survey *survey, enum survey_part part)
@@ -116,6 +126,8 @@ planned_time_of_part_ns(const struct survey *survey, enum survey_part part)
 		return ns - survey_share_of_round_ns(survey, ns);
 	case SURVEY_RATES_AGAIN:
 		return SURVEY_EDGE_WAIT_NS;
+	case SURVEY_SLEEP:
+		return planned_sleep_ns(survey);
 	case SURVEY_CHECKS:
 		ns = survey_get_budget(report)->checks_planned_ns;
 		return ns + expected_host_delay_ns(survey, ns); /* waits for devices do not overlap with the host's delay */

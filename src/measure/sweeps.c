@@ -296,7 +296,7 @@ widen_rate_intervals_to_latest_rates(struct survey *survey, const struct record_
 			step->implied.value = 0;
 		if (!is_clock_compared(survey, i) || before[i].now.end == step->now.end)
 			continue;
-		if (is_edge_clock(survey, i) && survey->report->facts.machine.hypervisor[0])
+		if (is_edge_clock(survey, i) && report_is_guest(survey->report))
 			rate_allow_late_edges(&window, late);
 		window.first.ticks = 0;
 		window.last.ticks = rate_unwrap_ticks(&entry->clock, before[i].now.ticks, step->now.ticks,

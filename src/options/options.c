@@ -73,9 +73,17 @@ put_all_option_keys(struct text *error)
 		text_printf(error, "%s%s", option == options_table ? "" : ", ", option->key);
 }
 
+/* Starts the first error message of a text with its SOURCE, which may be NULL. */
+static void
+put_source(struct text *error, const char *source)
+{
+	if (source)
+		text_printf(error, "In %.60s: ", source);
+}
+
 /*
  * Starts an error message with WORD, which is cut if it is long. The first error message of a text also names its
- * SOURCE.
+ * SOURCE. Without a SOURCE, each error message is a line.
  */
 static void
 begin_error_message(struct text *error, const char *source, struct word word)
@@ -88,9 +96,9 @@ begin_error_message(struct text *error, const char *source, struct word word)
 		shown[i] = word.bytes[i];
 	shown[length] = '\0';
 	if (error->length)
-		text_put_char(error, ' ');
+		text_put_char(error, source ? ' ' : '\n');
 	else
-		text_printf(error, "In %.60s: ", source);
+		put_source(error, source);
 	text_printf(error, "\"%s%s\" ", shown, cut ? "..." : "");
 }
 
@@ -118,18 +126,18 @@ struct reader {
 	const char *source;
 	const struct options_names *names;
 	struct options *options;
-	struct text error;
+	struct text *error;
 };
 
 static bool
 end_error_with_valid_values(struct reader *reader, const struct option *option, struct word value, bool has_value)
 {
-	text_put(&reader->error, has_value ? "is not valid" : "has no value");
+	text_put(reader->error, has_value ? "is not valid" : "has no value");
 	if (has_value)
-		suggest_value(&reader->error, option, value, reader->names);
-	text_printf(&reader->error, ": %s= takes ", option->key);
-	options_put_valid_values(&reader->error, option, reader->names);
-	return end_error_message(&reader->error);
+		suggest_value(reader->error, option, value, reader->names);
+	text_printf(reader->error, ": %s= takes ", option->key);
+	options_put_valid_values(reader->error, option, reader->names);
+	return end_error_message(reader->error);
 }
 
 /* Reads a word of the form limit.RULE=VALUE. */
@@ -141,14 +149,14 @@ read_limit_option(struct reader *reader, const struct option *option, struct wor
 
 	if (name && has_value && options_store_limit(option, name, value, reader->options))
 		return true;
-	begin_error_message(&reader->error, reader->source, word);
+	begin_error_message(reader->error, reader->source, word);
 	if (name)
 		return end_error_with_valid_values(reader, option, value, has_value);
-	text_put(&reader->error, "names no rule that has a limit");
-	suggest_rule(&reader->error, rule, reader->names);
-	text_put(&reader->error, "; these have, with units that the option rules prints:");
-	put_list_of_names(&reader->error, reader->names->rules);
-	return end_error_message(&reader->error);
+	text_put(reader->error, "names no rule that has a limit");
+	suggest_rule(reader->error, rule, reader->names);
+	text_put(reader->error, "; these have, with units that the option rules prints:");
+	put_list_of_names(reader->error, reader->names->rules);
+	return end_error_message(reader->error);
 }
 
 /*
@@ -182,18 +190,18 @@ read_option(struct reader *reader, struct word word)
 	if (option->key && has_value == (option->kind != OPTION_FLAG) &&
 	    options_store_value(option, value, reader->names, reader->options))
 		return true;
-	begin_error_message(&reader->error, reader->source, word);
+	begin_error_message(reader->error, reader->source, word);
 	if (!option->key) {
-		text_put(&reader->error, "is not an option");
-		suggest_key(&reader->error, key);
-		text_put(&reader->error, "; the options are ");
-		put_all_option_keys(&reader->error);
-		return end_error_message(&reader->error);
+		text_put(reader->error, "is not an option");
+		suggest_key(reader->error, key);
+		text_put(reader->error, "; the options are ");
+		put_all_option_keys(reader->error);
+		return end_error_message(reader->error);
 	}
 	if (option->kind != OPTION_FLAG)
 		return end_error_with_valid_values(reader, option, value, has_value);
-	text_printf(&reader->error, "is not valid: %s takes no value", option->key);
-	return end_error_message(&reader->error);
+	text_printf(reader->error, "is not valid: %s takes no value", option->key);
+	return end_error_message(reader->error);
 }
 
 /*
@@ -233,18 +241,18 @@ static bool
 check_for_valid_characters(struct reader *reader, struct word text)
 {
 	if (is_utf16(text)) {
-		text_printf(&reader->error, "In %.60s: the text is UTF-16; save it as ASCII or UTF-8",
-			    reader->source);
-		return end_error_message(&reader->error);
+		put_source(reader->error, reader->source);
+		text_put(reader->error, "the text is UTF-16; save it as ASCII or UTF-8");
+		return end_error_message(reader->error);
 	}
 	for (size_t i = 0; i < text.length; i++) {
 		if (!is_control(text.bytes[i]))
 			continue;
-		text_printf(&reader->error,
-			    "In %.60s: the control character %02xh at byte %zu; options are key=value in printable "
-			    "ASCII",
-			    reader->source, (unsigned)(unsigned char)text.bytes[i], i + 1);
-		return end_error_message(&reader->error);
+		put_source(reader->error, reader->source);
+		text_printf(reader->error,
+			    "the control character %02xh at byte %zu; options are key=value in printable ASCII",
+			    (unsigned)(unsigned char)text.bytes[i], i + 1);
+		return end_error_message(reader->error);
 	}
 	return true;
 }
@@ -304,7 +312,7 @@ read_all_options(struct reader *reader, struct word text)
 	bool good = true;
 	struct word word;
 
-	while (!reader->error.truncated && options_read_next_word(&text, &word))
+	while (!reader->error->truncated && options_read_next_word(&text, &word))
 		if (!read_option(reader, word))
 			good = false;
 	return good;
@@ -325,13 +333,12 @@ options_trim_text(const char *bytes, size_t length)
 
 bool
 options_parse(const char *text, size_t length, const char *source, const struct options_names *names,
-	      struct options *options, char *error)
+	      struct options *options, struct text *error)
 {
 	struct options changed = *options;
-	struct reader reader = { .source = source, .names = names, .options = &changed };
+	struct reader reader = { source, names, &changed, error };
 	struct word rest = options_trim_text(text, length);
 
-	text_init(&reader.error, error, OPTIONS_ERROR_SIZE);
 	if (!check_for_valid_characters(&reader, rest) || !read_all_options(&reader, rest))
 		return false;
 	*options = changed;

@@ -14,7 +14,7 @@
 #include "options/url.h"
 
 #define OPTIONS_CLOCKS_MAX 16
-#define OPTIONS_LIMITS_MAX 64
+#define OPTIONS_LIMITS_MAX 72
 #define OPTIONS_NAME_SIZE  32
 #define OPTIONS_LABEL_SIZE 65
 #define OPTIONS_GIVEN_SIZE 6144 /* size in bytes of a text that has all options and a limit of each rule */
@@ -28,6 +28,7 @@ enum options_cores { CORES_SIPI, CORES_MP, CORES_OFF };
 enum options_profile { PROFILE_QUICK, PROFILE_STANDARD, PROFILE_SOAK };
 enum options_serial { SERIAL_OFF, SERIAL_SUMMARY, SERIAL_COMPACT, SERIAL_FULL };
 enum options_irq { IRQ_OFF, IRQ_AUTO, IRQ_ALL };
+enum options_sleep { SLEEP_OFF, SLEEP_HALT, SLEEP_DEEP };
 enum options_exit { EXIT_ASK, EXIT_REBOOT, EXIT_POWEROFF, EXIT_RETURN, EXIT_DEBUG };
 
 struct options_limit {
@@ -46,6 +47,7 @@ struct options_core_start {
 	enum options_cores method;
 	bool given;           /* true if the user gave METHOD; it is then used, even if an earlier run with it hung */
 	uint32_t max;         /* maximum number of cores to use, including the boot core; UINT32_MAX means no limit */
+	enum options_sleep sleep;   /* the sleep states in which clocks are tested */
 };
 
 /* the places that get the report */
@@ -120,8 +122,8 @@ struct option_field {
 };
 
 /*
- * A row of options_table: one option. The parser, the formatter, the help text, the README, the configuration file on
- * the stick, and qemu/runner/options.json are all made from these rows.
+ * A row of options_table: one option. The parser, the formatter, the help text, the README and the configuration file
+ * on the stick are all made from these rows.
  */
 struct option {
 	const char *key;
@@ -161,12 +163,12 @@ void options_set_defaults(struct options *options); /* sets all options to their
 /*
  * Reads LENGTH bytes of TEXT, which need not end with 0, into OPTIONS. SOURCE names the text in error messages:
  * "baretick.cfg", "the load options", ... Returns false if there is a wrong word. OPTIONS is then unchanged, and
- * ERROR (OPTIONS_ERROR_SIZE bytes) contains a sentence for each wrong word, as far as there is space. The sentence
- * states the word and the valid values. A UTF-8 byte order mark and carriage returns are ignored. UTF-16 and control
- * characters are errors.
+ * ERROR, an empty text of at least 4 bytes, gets a sentence for each wrong word, as far as there is space. The sentence
+ * states the word and the valid values. If SOURCE is NULL, no source is named, and each sentence is a line. A UTF-8
+ * byte order mark and carriage returns are ignored. UTF-16 and control characters are errors.
  */
 bool options_parse(const char *text, size_t length, const char *source,
-		   const struct options_names *names, struct options *options, char *error);
+		   const struct options_names *names, struct options *options, struct text *error);
 
 /*
  * Moves words that are meant for other programs from TEXT to FOREIGN, and replaces them with spaces in TEXT. Firmware
@@ -207,6 +209,7 @@ const char *options_profile_word(enum options_profile profile);
 const char *options_cores_word(enum options_cores cores);
 const char *options_exit_word(enum options_exit exit);
 const char *options_irq_word(enum options_irq irq);
+const char *options_sleep_word(enum options_sleep sleep);
 const char *options_save_mode_or_url(const struct options *options);
 
 #endif

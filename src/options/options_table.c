@@ -35,6 +35,9 @@ static const char *const serial_words[] = {
 static const char *const irq_words[] = {
 	[IRQ_OFF] = "off", [IRQ_AUTO] = "auto", [IRQ_ALL] = "all", NULL,
 };
+static const char *const sleep_words[] = {
+	[SLEEP_OFF] = "off", [SLEEP_HALT] = "halt", [SLEEP_DEEP] = "deep", NULL,
+};
 static const char *const save_words[] = { "off", "auto", NULL };
 static const char *const switch_words[] = { "off", "on", NULL };
 static const char *const efi_words[] = { "on", "off", NULL }; /* the index is efi_off */
@@ -85,6 +88,9 @@ const struct option options_table[] = {
 	{ "irq", OPTION_WORDS, irq_words, FIELD(irq), .sample = "irq=off", .preset = "auto",
 	  .meaning = "Whether baretick programs timers and takes their interrupts. all adds timers that replace another "
 		     "device or use the SCI, and tests every timer in a quick run, too." },
+	{ "sleep", OPTION_WORDS, sleep_words, FIELD(cores.sleep), .sample = "sleep=off", .preset = "halt",
+	  .meaning = "The sleep states in which clocks are tested. halt lets cores execute HLT. deep also lets them enter "
+		     "each state that the CPU offers by MWAIT, in which a core may hang." },
 	{ "pic", OPTION_WORDS, switch_words, FIELD(pic), .sample = "pic=on", .preset = "off",
 	  .meaning = "Whether PIT and RTC are also tested through the two PICs. The PICs then stay masked and keep "
 		     "baretick's vectors." },
@@ -122,7 +128,7 @@ void
 options_set_defaults(struct options *options)
 {
 	*options = (struct options){
-		.cores = { .method = CORES_SIPI, .max = UINT32_MAX },
+		.cores = { .method = CORES_SIPI, .max = UINT32_MAX, .sleep = SLEEP_HALT },
 		.profile = PROFILE_STANDARD,
 		.cutoff_millionths = 99990000, /* 99.99 percent, the default of pg_test_timing */
 		.exit = EXIT_ASK,
@@ -175,6 +181,12 @@ const char *
 options_irq_word(enum options_irq irq)
 {
 	return irq_words[irq];
+}
+
+const char *
+options_sleep_word(enum options_sleep sleep)
+{
+	return sleep_words[sleep];
 }
 
 const char *

@@ -10,7 +10,7 @@ function showReport(report, main) {
 		warnings(report), headline(report), place, findings(report), advice(report), discontinuitiesSection(report), clocksTable(report), costs(report),
 		seriesSection(report), latencySection(report), ratesSection(report), claimsSection(report),
 		coresSection(report), skewSection(report),
-		interferenceSection(report), timersSection(report), behaviours(report), calibrations(report), firmwareSection(report), notes(report),
+		interferenceSection(report), timersSection(report), sleepSection(report), behaviours(report), calibrations(report), firmwareSection(report), notes(report),
 		section("machine", "Machine and run", machineFacts(report)),
 	];
 

@@ -54,7 +54,9 @@
 	ROW(RECORD_LOOP, 18, loop, taken)                    \
 	ROW(RECORD_FACTS, 19, facts, taken)                  \
 	ROW(RECORD_PASS, 20, pass, members)                  \
-	ROW(RECORD_FIRMWARE, 21, firmware, called)
+	ROW(RECORD_FIRMWARE, 21, firmware, called)             \
+	ROW(RECORD_SLEEP, 22, sleep, woken)                  \
+	ROW(RECORD_SLEPT, 23, slept, slept_clock)
 
 #define RECORD_KIND_NUMBER(kind, number, entry, item) kind = number,
 enum record_kind { RECORD_KIND_TABLE(RECORD_KIND_NUMBER) };
@@ -263,10 +265,10 @@ struct record_members { /* item of a PASS: bit K of item N is 1 if core 64 * N +
 
 /*
  * kind TIMER: the test of an interrupt source in one mode with one interval. It corresponds to a row of
- * report.intervals.
+ * facts.intervals.
  */
 struct record_timer {
-	uint16_t timer; /* number of the timer test in other entries, which is its index in report.intervals */
+	uint16_t timer; /* number of the timer test in other entries, which is its index in facts.intervals */
 	uint16_t flags;
 	uint32_t core;
 	char source[16];
@@ -470,6 +472,47 @@ struct record_called {
 	uint64_t begin, end, value;
 } __attribute__((packed));
 
+/* The offset of a core's TSC against the boot core's in ticks; the extreme values of int64_t are unknown bounds. */
+struct record_apart {
+	int64_t low, high;
+	uint64_t tsc; /* the boot core's TSC after the measurement */
+} __attribute__((packed));
+
+/*
+ * kind SLEEP: one core in one sleep state, once for a long time, and several times for a short one. The items are the
+ * wake-ups after the short sleeps. The boot core stays awake while other cores sleep, and sleeps while they are idle.
+ */
+struct record_sleep {
+	uint32_t core, partner; /* PARTNER is the core that is compared with the boot core; otherwise, or without one, 0 */
+	uint32_t state;         /* SLEEP_BY_HLT or a hint of MWAIT: see clock/sleep.h */
+	uint32_t lost;          /* 1: the core did not wake, and was stopped by INIT */
+	uint32_t early;         /* number of times that the core left the state before it was woken from the long sleep */
+	struct record_apart before, after; /* the offset of the core or of PARTNER */
+	/*
+	 * Samples of the local APIC's timer, which counts down, while this core was awake, before it fell asleep, and after
+	 * it woke from the long sleep. TICKS is 0 if the timer was not read.
+	 */
+	struct sample begin, asleep, awake;
+} __attribute__((packed));
+
+struct record_woken { /* Item of a SLEEP: a wake-up. */
+	uint16_t by_timer; /* 1 if the local APIC's timer ended the sleep, 0 if an IPI did */
+	/* the boot core's TSC before it sent the IPI, or this core's TSC at which the timer was to end */
+	uint64_t due_tsc;
+	uint64_t woke_tsc; /* this core's TSC after it woke; 0 if the timer never interrupted, so that an IPI woke it */
+} __attribute__((packed));
+
+/* kind SLEPT: the readings of chipset clocks by the boot core around a sleep. The items are the clocks. */
+struct record_slept {
+	uint32_t state;
+	uint32_t all; /* 1: the boot core slept, too */
+} __attribute__((packed));
+
+struct record_slept_clock { /* Item of a SLEPT: samples before the sleep, at its start, and at its end. */
+	uint16_t clock;
+	struct sample begin, asleep, awake;
+} __attribute__((packed));
+
 struct record_end { /* kind END: the last entry */
 	uint64_t entries; /* number of entries before the entry END */
 	uint64_t dropped; /* number of entries that were omitted because there was no space */
@@ -479,7 +522,7 @@ struct record_kind_row { /* Sizes in bytes; both are 0 if there is no kind with 
 	uint8_t fixed_bytes, item_bytes; /* size of an entry's struct, and of an item; ITEM_BYTES is 0 without items */
 };
 
-#define RECORD_KINDS (RECORD_FIRMWARE + 1)
+#define RECORD_KINDS (RECORD_SLEPT + 1)
 extern const struct record_kind_row record_kinds[RECORD_KINDS];
 
 struct record { /* State of the writer. */

@@ -60,17 +60,17 @@ is_tsc_rate_possible(const struct check *check)
 	return false;
 }
 
-/* Checks that an entry TIMER describes a row of report.intervals. Figures are divided by the period in this row. */
+/* Checks that an entry TIMER describes a row of facts.intervals. Figures are divided by the period in this row. */
 static bool
 does_timer_match_its_row(const struct check *check)
 {
-	const struct report_interval *row = check->report->facts.intervals;
+	const struct interval_facts *row = check->report->facts.intervals;
 	struct record_timer timer;
 
 	record_read_fixed_part(check->entry, &timer);
 	row += timer.timer;
-	if (timer.timer < check->report->facts.interval_count && row->periodic == (timer.flags & RECORD_PERIODIC) &&
-	    row->asked_ns == timer.interval_ns)
+	if (timer.timer < check->report->facts.interval_count && row->test.periodic == (timer.flags & RECORD_PERIODIC) &&
+	    row->test.asked_ns == timer.interval_ns)
 		return true;
 	text_printf(check->why, "The timer %u in entry %lu of the record, with the interval %lu ns, is not in the list "
 		    "intervals.", timer.timer, check->number, timer.interval_ns);

@@ -44,9 +44,9 @@ fact_names_get_list(enum facts_list list)
 {
 	static const char *const lists[FACTS_LISTS] = {
 		[FACTS_REPORT] = "report", [FACTS_CLOCKS] = "clocks", [FACTS_CLAIMS] = "claims", [FACTS_CORES] = "cores",
-		[FACTS_INTERVALS] = "intervals", [FACTS_BEHAVIOURS] = "behaviours", [FACTS_NOTES] = "notes",
+		[FACTS_INTERVALS] = "intervals", [FACTS_CHECKS] = "checks", [FACTS_NOTES] = "notes",
 		[FACTS_LOOPS] = "loops", [FACTS_LOOP_REASONS] = "calibrations", [FACTS_ROWS] = "series.rows",
-		[FACTS_ROW_CLOCKS] = "series.clocks", [FACTS_ROW_OFFSETS] = "series.offsets", [FACTS_FINDINGS] = "findings",
+		[FACTS_ROW_CLOCKS] = "series.clocks", [FACTS_ROW_OFFSETS] = "series.offsets", [FACTS_PROBLEMS] = "problems",
 	};
 
 	return lists[list];

@@ -527,10 +527,10 @@ are_facts_consistent(const struct report *report, struct text *why)
 	for (size_t i = 0; i < report->facts.clock_count && !why->length; i++)
 		check_clock(&report->facts.clocks[i], why);
 	for (size_t i = 0; i < report->facts.interval_count && !why->length; i++)
-		if (report->facts.intervals[i].periodic && !report->facts.intervals[i].asked_ns)
-			text_printf(why, "The record's fact intervals[%zu].asked_ns is 0, although the timer is periodic.", i);
-	for (size_t i = 0; i < report->outcomes.behaviours.count && !why->length; i++)
-		check_behaviour(&report->outcomes.behaviours.rows[i], why);
+		if (report->facts.intervals[i].test.periodic && !report->facts.intervals[i].test.asked_ns)
+			text_printf(why, "The record's fact intervals[%zu].test.asked_ns is 0, although the timer is periodic.", i);
+	for (size_t i = 0; i < report->facts.checks.count && !why->length; i++)
+		check_behaviour(&report->facts.checks.rows[i], why);
 	return !why->length;
 }
 
@@ -554,45 +554,21 @@ check_values(struct restored *restored)
 static void
 remove_unknown_rules(struct report *report)
 {
-	struct behaviours *behaviours = &report->outcomes.behaviours;
-	size_t rows = 0, findings = 0, unknown = behaviours->count + report->outcomes.finding_count;
+	struct behaviours *checks = &report->facts.checks;
+	size_t known = 0, unknown;
 	const char *example = "";
 
-	for (size_t i = 0; i < behaviours->count; i++) {
-		if (rules_find(behaviours->rows[i].rule))
-			behaviours->rows[rows++] = behaviours->rows[i];
+	for (size_t i = 0; i < checks->count; i++) {
+		if (rules_find(checks->rows[i].rule))
+			checks->rows[known++] = checks->rows[i];
 		else
-			example = behaviours->rows[i].rule;
+			example = checks->rows[i].rule;
 	}
-	for (size_t i = 0; i < report->outcomes.finding_count; i++) {
-		if (rules_find(report->outcomes.findings[i].rule))
-			report->outcomes.findings[findings++] = report->outcomes.findings[i];
-		else
-			example = report->outcomes.findings[i].rule;
-	}
-	behaviours->count = rows;
-	report->outcomes.finding_count = findings;
-	unknown -= rows + findings;
+	unknown = checks->count - known;
+	checks->count = known;
 	if (unknown)
-		report_add_note(report, "%zu result%s of rules that this version of baretick does not have %s left out. The last "
-				"one is of the rule %s.", unknown, unknown == 1 ? "" : "s", unknown == 1 ? "is" : "are", example);
-}
-
-/* Adds the findings in the record again, with the severity that their rules have in this version of baretick. */
-static bool
-restore_findings(struct restored *restored)
-{
-	struct report *report = restored->report;
-	size_t count = report->outcomes.finding_count;
-	struct finding *findings = allocate_memory(restored, (count + 1) * sizeof(*findings));
-
-	if (!findings)
-		return false;
-	__builtin_memcpy(findings, report->outcomes.findings, count * sizeof(*findings));
-	report->outcomes.finding_count = 0;
-	for (size_t i = 0; i < count; i++)
-		rules_add_finding(report, findings[i].rule, findings[i].clock, findings[i].core, "%s", findings[i].text);
-	return true;
+		notes_add(&report->notes, "%zu result%s of rules that this version of baretick does not have %s left out. The last "
+			  "one is of the rule %s.", unknown, unknown == 1 ? "" : "s", unknown == 1 ? "is" : "are", example);
 }
 
 /* Sets options that are never 0 to their defaults. A record contains no field that is 0. */
@@ -638,8 +614,6 @@ replay_restore_report(const void *record, size_t size, const struct replay_memor
 	if (restored.error)
 		return restored.error;
 	remove_unknown_rules(report);
-	if (!restore_findings(&restored))
-		return restored.error;
 	report->duration_ns = options_duration_ns(&report->facts.options);
 	*found = (struct replay_found){ reader.entries, reader.dropped };
 	return NULL;

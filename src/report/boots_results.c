@@ -63,10 +63,10 @@ static void
 count_rates(const struct report *report, struct boots *boots)
 {
 	for (size_t i = 0; i < report->facts.clock_count; i++) {
-		const struct report_clock *clock = &report->facts.clocks[i];
-		struct boots_entry entry = make_entry(BOOTS_RATE, clock->clock.id, BOOTS_NO_CORE, "mHz");
+		const struct interval_millihz *rate = &report->figures.clocks[i].measured;
+		struct boots_entry entry = make_entry(BOOTS_RATE, report->facts.clocks[i].clock.id, BOOTS_NO_CORE, "mHz");
 
-		set_range(&entry, clock->measured.known, (int64_t)clock->measured.low, (int64_t)clock->measured.high);
+		set_range(&entry, rate->known, (int64_t)rate->low, (int64_t)rate->high);
 		if (entry.measured)
 			boots_count_entry(boots, &entry);
 	}
@@ -78,7 +78,7 @@ count_offsets(const struct report *report, struct boots *boots)
 {
 	for (size_t i = 0; i < report->facts.core_count; i++) {
 		const struct report_core *core = &report->facts.cores[i];
-		struct offset ns = report_offset_to_ns(report, report_get_core_offset(report->figures.skew.passes, core));
+		struct offset ns = report_offset_to_ns(report, report_get_core_offset(report, report->figures.skew.passes, core));
 		struct boots_entry entry = make_entry(BOOTS_OFFSET, "tsc", core->apic_id, "ns");
 
 		if (core->boot)
@@ -121,7 +121,7 @@ is_figure(const struct boots_entry *entry)
 static void
 add_notes_on_findings(struct report *report, const struct boots *boots, uint32_t ended)
 {
-	for (size_t i = 0; i < boots->entry_count && report->facts.note_count + NOTES_LEFT < REPORT_NOTES_MAX; i++) {
+	for (size_t i = 0; i < boots->entry_count && report->notes.count + NOTES_LEFT < REPORT_NOTES_MAX; i++) {
 		const struct boots_entry *entry = &boots->entries[i];
 		struct phrase about = phrase("%s", entry->rule);
 
@@ -134,7 +134,7 @@ add_notes_on_findings(struct report *report, const struct boots *boots, uint32_t
 		if (entry->measured)
 			phrase_add(&about, ", %s to %s", phrase_value(entry, entry->low).bytes,
 				   phrase_value(entry, entry->high).bytes);
-		report_add_note(report, "In %u of %u boots: %s.", entry->boots, ended, about.bytes);
+		notes_add(&report->notes, "In %u of %u boots: %s.", entry->boots, ended, about.bytes);
 	}
 }
 
@@ -163,15 +163,15 @@ add_note_on_figures(struct report *report, const struct boots *boots, const char
 		separator = ",";
 	}
 	if (separator[0])
-		report_add_note(report, "%s.", bytes);
+		notes_add(&report->notes, "%s.", bytes);
 }
 
 static void
 add_notes(struct report *report, const struct boots *boots)
 {
-	report_add_note(report, "This is boot %u of %u. Boots that reached their end: %u; that did not: %u. Verdicts: "
-			"fail %u, warn %u, incomplete %u.", boots->started, boots->planned, boots->started - boots->died, boots->died,
-			boots->failed, boots->warned, boots->incomplete);
+	notes_add(&report->notes, "This is boot %u of %u. Boots that reached their end: %u; that did not: %u. Verdicts: "
+		  "fail %u, warn %u, incomplete %u.", boots->started, boots->planned, boots->started - boots->died, boots->died,
+		  boots->failed, boots->warned, boots->incomplete);
 	add_notes_on_findings(report, boots, boots->started - boots->died);
 	add_note_on_figures(report, boots, BOOTS_RATE, "Range of each rate over the boots:");
 	add_note_on_figures(report, boots, BOOTS_OFFSET, "Range of each core's TSC offset over the boots:");
@@ -195,6 +195,6 @@ boots_add_results(struct report *report)
 void
 boots_add_note_on_single_boot(struct report *report)
 {
-	report_add_note(report, "This is a single boot, because no boot volume can count the boots of boots=%u.",
-			report->facts.options.save.boots);
+	notes_add(&report->notes, "This is a single boot, because no boot volume can count the boots of boots=%u.",
+		  report->facts.options.save.boots);
 }

@@ -25,9 +25,9 @@ is_rtc(const struct report_clock *entry)
  * window, in ppb.
  */
 static uint64_t
-proven_rate_change_ppb(const struct report_clock *entry)
+proven_rate_change_ppb(const struct clock_figures *figures)
 {
-	const struct interval_ppb *change = &entry->change_halves;
+	const struct interval_ppb *change = &figures->change_halves;
 
 	if (!change->known)
 		return 0;
@@ -42,8 +42,8 @@ proven_rate_change_ppb(const struct report_clock *entry)
 static bool
 do_crystals_of_clocks_differ(const struct report *report, const struct rate_interval *rates, size_t a, size_t b)
 {
-	uint64_t first = proven_rate_change_ppb(&report->facts.clocks[a]),
-			 second = proven_rate_change_ppb(&report->facts.clocks[b]);
+	uint64_t first = proven_rate_change_ppb(&report->figures.clocks[a]),
+		 second = proven_rate_change_ppb(&report->figures.clocks[b]);
 	uint64_t both = first < second ? first : second;
 	struct rate_interval of_a = rate_widen(rates[a], both / READ_TOGETHER);
 
@@ -69,7 +69,7 @@ find_clocks_with_same_source(const struct report *report, bool (*is_excluded)(co
 {
 	struct falseticker_sources sources = { .same_source = 0 };
 
-	for (size_t i = 0; i < report->facts.clock_count && report->facts.machine.hypervisor[0]; i++)
+	for (size_t i = 0; i < report->facts.clock_count && report_is_guest(report); i++)
 		if (!is_excluded(&report->facts.clocks[i]) && !is_rtc(&report->facts.clocks[i]))
 			sources.same_source |= set_of(i);
 	return sources;
@@ -116,7 +116,7 @@ struct falseticker_sources
 find_clock_sources_for_rates(const struct report *report, const struct rate_interval *rates)
 {
 	struct falseticker_sources sources = find_clocks_with_same_source(report, is_tsc_or_derived_from_it);
-	bool guest = report->facts.machine.hypervisor[0];
+	bool guest = report_is_guest(report);
 	/* A rate from the option tsc_hz is not the hypervisor's own statement, so it confirms the devices. */
 	bool one_source = guest && !report->facts.options.tsc_hz && have_all_clocks_of_guest_one_source(report, rates);
 

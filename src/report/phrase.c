@@ -3,9 +3,8 @@
 
 #include "base/number.h"
 #include "base/text.h"
+#include "base/units.h"
 
-#define NS_PER_MS 1000000
-#define NS_PER_S  1000000000
 #define NS_DIGITS 9 /* a nanosecond is the ninth decimal of a second */
 #define DIGITS_OF_UNIT 3
 #define ROUNDED_RANGE_NS NS_PER_MS /* bounds of at least this many ns are rounded */
@@ -71,7 +70,7 @@ phrase_firmware_second(const struct interval_ppb *second)
 struct phrase
 phrase_read_cost(const struct report *report, const char *id)
 {
-	const struct report_cost *cost = &report_find_clock(report, id)->cost;
+	const struct report_cost *cost = &report_get_figures(report, report_find_clock(report, id))->cost;
 
 	if (!cost->differs)
 		return phrase_duration_ps(report, cost->read_ps.value);

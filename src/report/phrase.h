@@ -72,7 +72,7 @@ struct phrase phrase_at_or_between(const struct report *report, struct moment mo
 struct phrase phrase_median_lateness(const struct report_lateness *late);
 
 /*
- * Returns a name for the versions of Linux in the rows FIRST to LAST of report.taken: "Linux", "Linux before 7.1",
+ * Returns a name for the versions of Linux in the rows FIRST to LAST of advice.taken: "Linux", "Linux before 7.1",
  * "Linux 6.12 and later". Returns the name of the system if there is one row.
  */
 struct phrase phrase_linux_versions(const struct report_taken *first, const struct report_taken *last);

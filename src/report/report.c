@@ -3,12 +3,9 @@
 
 #include "base/scale.h"
 #include "base/text.h"
+#include "base/units.h"
 
-#define NS_PER_MS      UINT64_C(1000000)
-#define PS_PER_S       UINT64_C(1000000000000)
-#define PS_PER_NS      1000
 #define TICKS_MAX      (INT64_C(1) << 60) /* 12 years at 3 GHz */
-#define MILLIHZ_PER_HZ      UINT64_C(1000)
 /*
  * report_clock_rate_millihz() returns the nominal frequency instead of a coarse measurement, whose interval contains
  * the nominal frequency and is wider than 1/COARSE_SHARE of the nominal frequency.
@@ -42,6 +39,18 @@ clock_state_word(enum clock_state state)
 	};
 
 	return words[state];
+}
+
+const char *
+tsc_difference_word(enum tsc_difference difference)
+{
+	static const char *const words[] = {
+		[DIFFERENCE_NONE] = "", [DIFFERENCE_AHEAD] = "ahead", [DIFFERENCE_BEHIND] = "behind",
+		[DIFFERENCE_STEPPED_AHEAD] = "stepped ahead", [DIFFERENCE_STEPPED_BACK] = "stepped back",
+		[DIFFERENCE_FASTER] = "faster", [DIFFERENCE_SLOWER] = "slower",
+	};
+
+	return words[difference];
 }
 
 const char *
@@ -118,8 +127,7 @@ void
 report_add_claim(struct report *report, const struct claim *claim)
 {
 	if (report->facts.claim_count < CLAIMS_MAX)
-		report->facts.claims[report->facts.claim_count++] = (struct report_claim){ .claim = *claim,
-									       .outcome = OUTCOME_NOT_CHECKED };
+		report->facts.claims[report->facts.claim_count++] = (struct report_claim){ .claim = *claim };
 }
 
 static const struct {
@@ -189,13 +197,37 @@ report_clock_id(const struct report *report, size_t i)
 	return i < report->facts.clock_count ? report->facts.clocks[i].clock.id : "tsc";
 }
 
-struct report_clock *
+const struct report_clock *
 report_find_clock(const struct report *report, const char *id)
 {
 	for (size_t i = 0; i < report->facts.clock_count; i++)
 		if (text_equal(report->facts.clocks[i].clock.id, id))
-			return (struct report_clock *)&report->facts.clocks[i];
+			return &report->facts.clocks[i];
 	return NULL;
+}
+
+const struct clock_figures *
+report_get_figures(const struct report *report, const struct report_clock *entry)
+{
+	return &report->figures.clocks[entry - report->facts.clocks];
+}
+
+const struct series_rate *
+report_get_soak_rate(const struct report *report, const struct series_clock *clock)
+{
+	return &report->figures.soak_rates[clock - report->facts.series.rows[0].clocks];
+}
+
+const struct core_figures *
+report_get_core_figures(const struct report *report, const struct report_core *core)
+{
+	return &report->figures.cores[core - report->facts.cores];
+}
+
+uint64_t
+report_get_failure_tsc(const struct report *report, const struct report_clock *entry)
+{
+	return entry->failed_tsc ? entry->failed_tsc : report->outcomes.clocks[entry - report->facts.clocks].jumped_tsc;
 }
 
 bool
@@ -212,10 +244,18 @@ report_clock_is_main_of_device(const struct report_clock *entry)
 	return text_equal(entry->clock.id, entry->clock.main) && !text_equal(entry->clock.id, "null");
 }
 
-static uint64_t
-claimed_millihz(const struct rate *claimed)
+struct rate
+report_get_claimed_rate(const struct report *report, const struct report_clock *entry)
 {
-	return claimed->den ? scale_mul_div_nearest(claimed->num, MILLIHZ_PER_HZ, claimed->den) : 0;
+	const struct claim *claim = report->figures.tsc_claim;
+
+	return claim && text_equal(entry->clock.main, "tsc") ? claim->hz : entry->clock.claimed;
+}
+
+static uint64_t
+claimed_millihz(struct rate claimed)
+{
+	return claimed.den ? scale_mul_div_nearest(claimed.num, MILLIHZ_PER_HZ, claimed.den) : 0;
 }
 
 /*
@@ -225,7 +265,7 @@ claimed_millihz(const struct rate *claimed)
 static const struct report_clock *
 find_clock_with_measured_rate(const struct report *report, const struct report_clock *entry)
 {
-	for (size_t i = 0; i < report->facts.clock_count && !entry->measured.known; i++) {
+	for (size_t i = 0; i < report->facts.clock_count && !report_get_figures(report, entry)->measured.known; i++) {
 		const struct report_clock *main = &report->facts.clocks[i];
 
 		if (text_equal(main->clock.id, entry->clock.main) &&
@@ -238,8 +278,9 @@ find_clock_with_measured_rate(const struct report *report, const struct report_c
 uint64_t
 report_clock_rate_millihz(const struct report *report, const struct report_clock *entry)
 {
-	const struct interval_millihz *measured = &find_clock_with_measured_rate(report, entry)->measured;
-	uint64_t claimed = claimed_millihz(&entry->clock.claimed);
+	const struct report_clock *of = find_clock_with_measured_rate(report, entry);
+	const struct interval_millihz *measured = &report_get_figures(report, of)->measured;
+	uint64_t claimed = claimed_millihz(report_get_claimed_rate(report, entry));
 	bool is_claim_inside = measured->low <= claimed && claimed <= measured->high;
 
 	if (!measured->known || (is_claim_inside && measured->high - measured->low > claimed / COARSE_SHARE))
@@ -256,9 +297,19 @@ report_clock_ticks_to_ps(const struct report *report, const struct report_clock 
 }
 
 uint64_t
-report_count_warps(const struct report_skew *skew)
+report_count_warps(const struct report *report)
 {
-	return skew->warps + skew->locked.warps + skew->lock_free.warps;
+	const struct warp_checks *checks = &report->facts.warp_checks;
+
+	return report->figures.skew.warps + checks->locked.warps + checks->lock_free.warps;
+}
+
+uint64_t
+report_get_worst_warp_ns(const struct report *report, const struct report_contended *check)
+{
+	struct scale scale = report_get_tsc_scale(report);
+
+	return scale_ns(&scale, check->worst_ticks);
 }
 
 struct offset
@@ -276,7 +327,25 @@ report_get_pair_drift(const struct report *report, size_t a, size_t b)
 struct offset
 report_get_core_drift(const struct report *report, const struct report_core *core)
 {
-	return report_get_pair_drift(report, 0, core->rank);
+	return report_get_pair_drift(report, 0, report_get_core_figures(report, core)->rank);
+}
+
+const struct discontinuity_outcome *
+report_get_discontinuity_outcome(const struct report *report, const struct report_discontinuity *row)
+{
+	return &report->outcomes.discontinuities[row - report->figures.discontinuities];
+}
+
+const struct core_outcome *
+report_get_core_outcome(const struct report *report, const struct report_core *core)
+{
+	return &report->outcomes.sync.cores[core - report->facts.cores];
+}
+
+const struct core_outcome *
+report_get_outcome_of_rank(const struct report *report, size_t rank)
+{
+	return report_get_core_outcome(report, report_get_core_of_rank(report, rank));
 }
 
 struct core_faults
@@ -285,10 +354,12 @@ report_count_core_faults(const struct report *report)
 	struct core_faults faults = { 0, 0, 0, 0 };
 
 	for (size_t i = 0; i < report->facts.core_count; i++) {
-		faults.off_majority += report->facts.cores[i].off_majority;
-		faults.drifting += report->facts.cores[i].drifts;
-		faults.stepped += report->facts.cores[i].stepped;
-		faults.stepping_back += report->facts.cores[i].steps_back;
+		const struct core_outcome *core = &report->outcomes.sync.cores[i];
+
+		faults.off_majority += core->off_majority;
+		faults.drifting += core->drifts;
+		faults.stepped += core->stepped;
+		faults.stepping_back += core->steps_back;
 	}
 	return faults;
 }
@@ -462,17 +533,16 @@ report_max_run_time_ns(const struct report *report, uint64_t tsc)
 	return most_ns;
 }
 
-struct report_pass *
+const struct report_pass *
 report_get_last_pass(const struct report *report)
 {
-	return (struct report_pass *)&report->figures.skew.passes[report->figures.skew.pass_count ?
-								  report->figures.skew.pass_count - 1 : 0];
+	return &report->figures.skew.passes[report->figures.skew.pass_count ? report->figures.skew.pass_count - 1 : 0];
 }
 
 const struct report_pass *
 report_get_shown_pass(const struct report *report)
 {
-	return &report->figures.skew.passes[report->figures.skew.shown];
+	return &report->figures.skew.passes[report->outcomes.sync.shown];
 }
 
 const struct report_core *
@@ -488,20 +558,29 @@ report_get_apic_id_of_rank(const struct report *report, size_t rank)
 }
 
 struct offset
-report_get_core_offset(const struct report_pass *pass, const struct report_core *core)
+report_get_core_offset(const struct report *report, const struct report_pass *pass, const struct report_core *core)
 {
-	return core->rank < pass->offsets.cores ? pass->core_offsets[core->rank] : OFFSET_UNKNOWN;
+	size_t rank = report_get_core_figures(report, core)->rank;
+
+	return rank < pass->offsets.cores ? pass->core_offsets[rank] : OFFSET_UNKNOWN;
 }
 
 void
-report_add_note(struct report *report, const char *format, ...)
+notes_add_all(struct notes *notes, const struct notes *more)
+{
+	for (size_t i = 0; i < more->count; i++)
+		notes_add(notes, "%s", more->sentences[i]);
+}
+
+void
+notes_add(struct notes *notes, const char *format, ...)
 {
 	struct text note;
 	va_list arguments;
 
-	if (report->facts.note_count == REPORT_NOTES_MAX)
+	if (notes->count == REPORT_NOTES_MAX)
 		return;
-	text_init(&note, report->facts.notes[report->facts.note_count++], REPORT_SENTENCE);
+	text_init(&note, notes->sentences[notes->count++], REPORT_SENTENCE);
 	va_start(arguments, format);
 	text_vprintf(&note, format, arguments);
 	va_end(arguments);

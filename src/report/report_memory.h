@@ -27,9 +27,12 @@ report_reserve(uintptr_t *next, size_t bytes, size_t alignment)
 size_t report_memory_bytes(size_t cores, size_t pairs);
 
 /*
- * Divides MEMORY, which has report_memory_bytes() zeroed bytes, into report->cores and the arrays of report->skew.
- * Sets the offsets of all cores to unknown. If called again, the other fields of report->cores keep their values.
+ * Divides MEMORY, which has report_memory_bytes() zeroed bytes, into facts.cores, figures.cores, and the arrays of
+ * figures.skew and outcomes.sync. Then does what report_clear_passes() does.
  */
 void report_divide_memory(struct report *report, void *memory, size_t cores, size_t pairs);
+
+/* Removes the results of the measurement passes. The offsets and ranks of all cores are then unknown. */
+void report_clear_passes(struct figures *figures);
 
 #endif

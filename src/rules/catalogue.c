@@ -5,6 +5,10 @@
 #define BOOT_WITHOUT_TSC "tsc=unstable, so that it does not use the TSC. To choose the other clock, too, add " \
 			 "clocksource= with a name that Linux lists in available_clocksource (sysfs)."
 
+/* advice if a clock or a core is wrong in a sleep state */
+#define SLEEP_LESS "Boot Linux with processor.max_cstate=1 or intel_idle.max_cstate=1, so that cores sleep less " \
+		   "deeply."
+
 const struct rule rules[] = {
 	{
 		.id = "clock-backward",
@@ -723,6 +727,58 @@ const struct rule rules[] = {
 		.cause = "A counter that is read in parts while it counts, or that is narrower than the firmware states.",
 		.advice = "Update the firmware, or report the bug to its vendor.",
 		.source = "UEFI 2.10, 7.5, GetNextMonotonicCount(), and 39.2, EFI_TIMESTAMP_PROTOCOL",
+	},
+	{
+		.id = "tsc-sleeps",
+		.clock = "tsc",
+		.what = "time that a core's TSC lost or gained while the core slept",
+		/* each of the two offsets is known to one round trip between cores, which takes 1 us in QEMU's emulation */
+		.limit = 2000,
+		.unit = "ns",
+		.severity = VERDICT_FAIL,
+		.sentence = "The TSC of a core does not count at its rate while the core sleeps: times that it measures are "
+			    "wrong, and differ between cores.",
+		.cause = "A CPU whose TSC stops in a sleep state, firmware that writes the TSC when a core wakes, or a hypervisor "
+			 "that does not adjust it.",
+		.advice = "Boot Linux with tsc=unstable. Or: " SLEEP_LESS,
+		.source = "PostgreSQL's documentation of pg_test_timing; Linux drivers/acpi/processor_idle.c, tsc_check_state()",
+	},
+	{
+		.id = "lapic-sleeps",
+		.clock = "any",
+		.what = "time that the local APIC's timer lost while its core slept, although CPUID promises ARAT",
+		.limit = 100000,
+		.unit = "ns",
+		.severity = VERDICT_FAIL,
+		.sentence = "The local APIC's timer stops while its core sleeps, although CPUID promises the opposite: a kernel "
+			    "that relies on it wakes too late or never.",
+		.cause = "A CPU erratum, or a hypervisor that reports ARAT (CPUID 6, EAX bit 2) without it.",
+		.advice = SLEEP_LESS,
+		.source = "Intel SDM volume 3A, 10.5.4, APIC Timer; Linux drivers/acpi/processor_idle.c, lapic_timer_check_state()",
+	},
+	{
+		.id = "clock-sleeps",
+		.clock = "any",
+		.what = "time that a clock of the chipset lost or gained while cores slept",
+		.limit = 100000,
+		.unit = "ns",
+		.severity = VERDICT_FAIL,
+		.sentence = "A clock of the chipset stops while cores sleep: times that it measures are too short.",
+		.cause = "A package sleep state that switches off the clock's crystal, as PC10 does for the HPET of some CPUs.",
+		.advice = "Do not let Linux use this clock: hpet=disable or pmtmr=0 (acpi_pm).",
+		.source = "Linux arch/x86/kernel/hpet.c, hpet_is_pc10_damaged()",
+	},
+	{
+		.id = "wake-late",
+		.clock = "any",
+		.what = "median time from an interrupt to the first instruction of the core that it wakes",
+		.limit = 100000,
+		.unit = "ns",
+		.severity = VERDICT_WARN,
+		.sentence = "A core wakes late from sleep: each timer and each message to an idle core is late by this time.",
+		.cause = "A deep sleep state behind HLT or the MWAIT hint, or firmware that handles the wake-up.",
+		.advice = SLEEP_LESS,
+		.source = "google/gvisor issue 14526; intel/wult",
 	},
 	{
 		.id = "core-missing",

@@ -1,6 +1,7 @@
 /* Searches the rule catalogue, and adds findings with their values. See rules.h. */
 #include "rules/rules.h"
 
+#include "base/set.h"
 #include "base/text.h"
 
 const struct rule *
@@ -41,7 +42,7 @@ rules_get_limit_by_id(const struct report *report, const char *rule_id)
 enum verdict
 rules_get_severity(const struct rule *rule, const struct report *report)
 {
-	return rule->warns_in_guest && report->facts.machine.hypervisor[0] ? VERDICT_WARN : rule->severity;
+	return rule->warns_in_guest && report_is_guest(report) ? VERDICT_WARN : rule->severity;
 }
 
 bool
@@ -86,13 +87,13 @@ rules_count_outcomes(const struct report *report, const char *clock, enum outcom
 }
 
 static void
-add_note_on_lost_finding(struct report *report)
+add_note_on_lost_finding(struct notes *notes)
 {
 	static const char sentence[] = "There were more findings than the report has space for.";
 
-	if (report->facts.note_count && text_equal(report->facts.notes[report->facts.note_count - 1], sentence))
+	if (notes->count && text_equal(notes->sentences[notes->count - 1], sentence))
 		return;
-	report_add_note(report, "%s", sentence);
+	notes_add(notes, "%s", sentence);
 }
 
 static int64_t
@@ -102,8 +103,8 @@ clamp_to_signed(uint64_t count)
 }
 
 struct finding *
-rules_add_finding(struct report *report, const char *rule_id, const char *clock, uint32_t core,
-		  const char *format, ...)
+rules_add_finding(const struct report *report, struct outcomes *outcomes, const char *rule_id, const char *clock,
+		  uint32_t core, const char *format, ...)
 {
 	const struct rule *rule = rules_find(rule_id);
 	struct finding *finding;
@@ -114,15 +115,16 @@ rules_add_finding(struct report *report, const char *rule_id, const char *clock,
 		return NULL;
 	enum verdict severity = rules_get_severity(rule, report);
 
-	if (severity == VERDICT_FAIL || report->outcomes.verdict == VERDICT_PASS)
-		report->outcomes.verdict = severity;
-	if (report->outcomes.finding_count >= REPORT_FINDINGS_MAX) {
-		add_note_on_lost_finding(report);
+	if (severity == VERDICT_FAIL || outcomes->verdict == VERDICT_PASS)
+		outcomes->verdict = severity;
+	if (outcomes->finding_count >= REPORT_FINDINGS_MAX) {
+		add_note_on_lost_finding(&outcomes->notes);
 		return NULL;
 	}
-	finding = &report->outcomes.findings[report->outcomes.finding_count++];
+	finding = &outcomes->findings[outcomes->finding_count++];
 	*finding = (struct finding){ .rule = rule->id, .severity = severity, .clock = clock,
-				     .core = core, .unit = rule->unit, .one_way = rule->one_way, .source = rule->source,
+				     .core = core, .against = REPORT_NO_CORE,
+				     .unit = rule->unit, .one_way = rule->one_way, .source = rule->source,
 				     .limit = clamp_to_signed(rules_get_limit(rule, &report->facts.options)) };
 	text_init(&text, finding->text, sizeof(finding->text));
 	va_start(arguments, format);
@@ -152,12 +154,12 @@ rules_is_finding_of(const struct finding *finding, const char *rule, const char 
 	       (!clock || (finding->clock && text_equal(finding->clock, clock)));
 }
 
-struct finding *
+const struct finding *
 rules_find_finding(const struct report *report, const char *rule, const char *clock)
 {
 	for (size_t i = 0; i < report->outcomes.finding_count; i++)
 		if (rules_is_finding_of(&report->outcomes.findings[i], rule, clock))
-			return (struct finding *)&report->outcomes.findings[i];
+			return &report->outcomes.findings[i];
 	return NULL;
 }
 
@@ -198,6 +200,36 @@ rules_set_pair_of_cores(struct finding *finding, uint32_t a, uint32_t b)
 	rules_add_core_to_finding(finding, b);
 }
 
+void
+rules_set_difference(struct finding *finding, enum tsc_difference difference, uint32_t against, struct moment seen)
+{
+	if (!finding)
+		return;
+	finding->difference = difference;
+	finding->against = against;
+	finding->seen = seen;
+}
+
+static struct clock_list
+list_clocks_of_set(uint32_t set)
+{
+	struct clock_list list = { .count = 0 };
+
+	for (size_t i = 0; i < REPORT_CLOCKS_MAX; i++)
+		if (set_has(set, i))
+			list.at[list.count++] = (uint8_t)i;
+	return list;
+}
+
+void
+rules_set_clocks(struct finding *finding, uint32_t clocks, uint32_t others)
+{
+	if (!finding)
+		return;
+	finding->clocks = list_clocks_of_set(clocks);
+	finding->others = list_clocks_of_set(others);
+}
+
 bool
 rules_does_finding_name_core(const struct finding *finding, uint32_t apic_id)
 {
@@ -205,6 +237,19 @@ rules_does_finding_name_core(const struct finding *finding, uint32_t apic_id)
 		if (finding->cores[i] == apic_id)
 			return true;
 	return finding->core == apic_id && apic_id != REPORT_NO_CORE;
+}
+
+bool
+rules_has_failed_check(const struct report *report, const char *clock, enum verdict least)
+{
+	for (size_t i = 0; i < report->outcomes.behaviours.count; i++) {
+		const struct behaviour *row = &report->outcomes.behaviours.rows[i];
+
+		if (text_equal(row->clock, clock) && rules_has_check_failed(report, row) &&
+		    rules_get_severity(rules_find(row->rule), report) >= least)
+			return true;
+	}
+	return false;
 }
 
 const char *

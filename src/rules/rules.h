@@ -63,21 +63,22 @@ enum outcome rules_get_outcome(const struct behaviour *row, const struct options
 size_t rules_count_outcomes(const struct report *report, const char *clock, enum outcome outcome);
 
 /*
- * Adds a finding on RULE_ID with the formatted text, and adapts the report's verdict. Code outside of src/judge calls
- * this function for faults that are not in the measurements, such as acpi-table. CLOCK may be NULL. CORE is a core that
- * is proven to differ, or REPORT_NO_CORE; rules_set_pair_of_cores() sets a pair of cores. Returns NULL if there is no
- * such rule. Also returns NULL if there is no space; the verdict is then adapted, and a note is added.
+ * Adds a finding on RULE_ID with the formatted text, and adapts the verdict in OUTCOMES, which are those of REPORT.
+ * Code outside of src/judge calls this function for faults that are not in the measurements, such as acpi-table. CLOCK
+ * may be NULL. CORE is a core that is proven to differ, or REPORT_NO_CORE; rules_set_pair_of_cores() sets a pair of
+ * cores. Returns NULL if there is no such rule. Also returns NULL if there is no space; the verdict is then adapted,
+ * and a note is added to OUTCOMES.
  */
-struct finding *rules_add_finding(struct report *report, const char *rule_id, const char *clock,
-				  uint32_t core, const char *format, ...)
-	__attribute__((format(printf, 5, 6)));
+struct finding *rules_add_finding(const struct report *report, struct outcomes *outcomes, const char *rule_id,
+				  const char *clock, uint32_t core, const char *format, ...)
+	__attribute__((format(printf, 6, 7)));
 
 /*
  * rules_is_finding_of() returns true if FINDING is on RULE and CLOCK. rules_find_finding() returns the first such
  * finding, or NULL. RULE or CLOCK may be NULL, which means any.
  */
 bool rules_is_finding_of(const struct finding *finding, const char *rule, const char *clock);
-struct finding *rules_find_finding(const struct report *report, const char *rule, const char *clock);
+const struct finding *rules_find_finding(const struct report *report, const char *rule, const char *clock);
 
 /* Appends the formatted text to FINDING, which may be NULL. */
 void rules_add_text_to_finding(struct finding *finding, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -100,11 +101,24 @@ void rules_add_core_to_finding(struct finding *finding, uint32_t apic_id);
 /* Sets the pair of cores in FINDING, which may be NULL. */
 void rules_set_pair_of_cores(struct finding *finding, uint32_t a, uint32_t b);
 
+/* Sets how the TSC in FINDING (may be NULL) differs from the TSC of the core AGAINST, and when this was seen. */
+void rules_set_difference(struct finding *finding, enum tsc_difference difference, uint32_t against,
+			  struct moment seen);
+
+/* Sets the two sets of clocks in FINDING (may be NULL) whose rates differ from each other. */
+void rules_set_clocks(struct finding *finding, uint32_t clocks, uint32_t others);
+
 /* Returns true if FINDING names the core APIC_ID. */
 bool rules_does_finding_name_core(const struct finding *finding, uint32_t apic_id);
 
 /* Returns true if the check ROW has the outcome "failed". */
 bool rules_has_check_failed(const struct report *report, const struct behaviour *row);
+
+/*
+ * Returns true if the main clock CLOCK of a device failed a check whose severity is LEAST or higher. Wrong readings of
+ * the clock then have the same cause, and get no second finding.
+ */
+bool rules_has_failed_check(const struct report *report, const char *clock, enum verdict least);
 
 /* Returns "." if SENTENCE needs a full stop, or "" if it already ends with one. */
 const char *rules_get_missing_full_stop(const char *sentence);

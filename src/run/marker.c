@@ -118,7 +118,28 @@ add_note_on_unfinished_run(const struct marker *found, struct report *report)
 		folders_make_name(folder, found->report, !found->unrenamed);
 		text_printf(&text, "; its report up to there is \\baretick\\%s", folder);
 	}
-	report_add_note(report, "%s.", bytes);
+	notes_add(&report->notes, "%s.", bytes);
+}
+
+/*
+ * Makes this run leave out the sleep state in which the last run hung. All states are left out if that run hung in HLT
+ * or between two states. Returns true if it hung in the phase of sleep states.
+ */
+static bool
+leave_out_sleep_state(const struct marker *found, struct report *report)
+{
+	const char *state = found->phase + sizeof(MARKER_SLEEP_STATE) - 1;
+
+	if (text_equal(found->phase, MARKER_SLEEP) || text_equal(found->phase, MARKER_SLEEP_STATE "halt")) {
+		report->facts.options.cores.sleep = SLEEP_OFF;
+		notes_add(&report->notes, "Therefore this run tests no sleep states (sleep=off); the next one will.");
+		return true;
+	}
+	if (!text_begins_with(found->phase, MARKER_SLEEP_STATE))
+		return false;
+	text_copy(report->facts.sleep_left_out, sizeof(report->facts.sleep_left_out), state);
+	notes_add(&report->notes, "Therefore this run does not test the sleep state %s; the next one will.", state);
+	return true;
 }
 
 enum options_cores
@@ -126,25 +147,25 @@ marker_make_options_safer(const struct marker *found, struct report *report)
 {
 	struct options *options = &report->facts.options;
 	enum options_cores least = found->least;
-	bool unfinished = found->phase[0] != '\0';
+	bool unfinished = found->phase[0] != '\0', slept;
 
 	if (unfinished)
 		add_note_on_unfinished_run(found, report);
 	if (unfinished && text_equal(found->phase, MARKER_TIMERS)) {
 		report->facts.options.irq = IRQ_OFF;
-		report_add_note(report, "Therefore this run tests no timer interrupts (irq=off); the next one will.");
+		notes_add(&report->notes, "Therefore this run tests no timer interrupts (irq=off); the next one will.");
 	}
 	if (unfinished && text_equal(found->phase, MARKER_FIRMWARE)) {
 		report->facts.options.efi_off = true;
-		report_add_note(report, "Therefore this run does not test the firmware's time (efi=off); the next one will.");
+		notes_add(&report->notes, "Therefore this run does not test the firmware's time (efi=off); the next one will.");
 	}
-	if (unfinished && found->cores != CORES_OFF && found->cores >= least)
+	slept = leave_out_sleep_state(found, report);
+	if (unfinished && !slept && found->cores != CORES_OFF && found->cores >= least)
 		least = found->cores + 1;
 	if (options->cores.given || options->cores.method >= least)
 		return least;
-	report_add_note(report, "An earlier run, in which the other cores were %s, did not finish. In this run they "
-			"are %s. "
-			"The option cores=sipi tries the usual method again.", start_methods[least - 1], start_methods[least]);
+	notes_add(&report->notes, "An earlier run, in which the other cores were %s, did not finish. In this run they "
+		  "are %s. The option cores=sipi tries the usual method again.", start_methods[least - 1], start_methods[least]);
 	options->cores.method = least;
 	return least;
 }

@@ -16,6 +16,9 @@
 #define MARKER_PHASE_SIZE 24
 /* the phase that tests timer interrupts, in which baretick has control of interrupts instead of the firmware */
 #define MARKER_TIMERS     "timers"
+/* the phase that tests sleep states; in a state the marker has MARKER_SLEEP_STATE and its name, "sleep=mwait-20h" */
+#define MARKER_SLEEP       "sleep"
+#define MARKER_SLEEP_STATE "sleep="
 
 /* the phase that calls the firmware's time services; its Stall() may never return */
 #define MARKER_FIRMWARE   "firmware"
@@ -43,7 +46,7 @@ bool marker_parse(const char *bytes, size_t length, struct marker *marker);
 
 /*
  * Applies FOUND, the marker that an earlier run on this machine left. If that run ended while other cores were
- * running, report.options.cores.method is set to a safer method, unless the user gave the option cores=. Adds notes on
+ * running, facts.options.cores.method is set to a safer method, unless the user gave the option cores=. Adds notes on
  * that run to the report. Returns the value of LEAST for the marker of this run.
  */
 enum options_cores marker_make_options_safer(const struct marker *found, struct report *report);

@@ -3,16 +3,17 @@
 
 #include "analysis/facts.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "judge/judge.h"
 #include "measure/clocks/survey_clocks.h"
 #include "measure/rates/survey_rates.h"
 #include "measure/skew/survey_skew.h"
+#include "measure/sleep/survey_sleep.h"
 #include "measure/survey_plan.h"
 #include "replay/replay.h"
 #include "run/marker.h"
 #include "run/run_internal.h"
 
-#define NS_PER_MS         UINT64_C(1000000)
 /* maximum wait for a callback of the firmware's timer; on an idle host there is one every 10 ms */
 #define FIRMWARE_TICK_NS (1000 * NS_PER_MS)
 /*
@@ -33,8 +34,8 @@ add_note_on_changed_register(struct run *run)
 	run->machine->read_registers(run->machine->context, &after);
 	i = as_found_find_changed_register(before, &after);
 	if (i < before->count)
-		report_add_note(&run->report, "Not restored: %s was %lxh before the run and is now %lxh.",
-				before->registers[i].name, before->registers[i].value, after.registers[i].value);
+		notes_add(&run->report.notes, "Not restored: %s was %lxh before the run and is now %lxh.",
+			  before->registers[i].name, before->registers[i].value, after.registers[i].value);
 }
 
 static uint64_t
@@ -158,9 +159,9 @@ check_firmware_timer(struct run *run)
 		return;
 	run_start_or_stop_firmware_tick(run, true);
 	if (!does_firmware_timer_call_back(run, scale_ns_to_ticks(&run->survey.scale, FIRMWARE_TICK_NS)))
-		report_add_note(&run->report,
-				"After the timer tests the firmware's timer did not call back within %lu ms: keys and "
-				"time-outs may not work until a reset.", FIRMWARE_TICK_NS / NS_PER_MS);
+		notes_add(&run->report.notes,
+			  "After the timer tests the firmware's timer did not call back within %lu ms: keys and "
+			  "time-outs may not work until a reset.", FIRMWARE_TICK_NS / NS_PER_MS);
 	run_start_or_stop_firmware_tick(run, false);
 }
 
@@ -200,6 +201,24 @@ measure_core_timers(struct run *run)
 	if (options->cores.method == CORES_SIPI && survey_current_profile(&run->report) != PROFILE_QUICK &&
 	    prepare_timer_tests(run))
 		survey_test_timers_of_cores(&run->survey, &run->timers);
+}
+
+/*
+ * Tests clocks while cores sleep. Other cores sleep only if baretick started them, because otherwise the firmware
+ * handles their interrupts. The boot core sleeps only if the firmware's tick works, which wakes it from HLT. Afterwards
+ * the clocks are compared anew, because a clock may have stopped in the sleep.
+ */
+static void
+measure_sleep(struct run *run)
+{
+	const struct options *options = &run->report.facts.options;
+
+	if (!run->machine->hooks.sleep || !run->survey.memory.cores || options->cores.sleep == SLEEP_OFF ||
+	    survey_end_run_if_due(&run->survey))
+		return;
+	survey_test_sleep_states(&run->survey, options->cores.method == CORES_SIPI,
+				 does_firmware_timer_call_back(run, scale_ns_to_ticks(&run->survey.scale, FIRMWARE_TICK_NS)));
+	begin_comparing_clocks_again(run);
 }
 
 /*
@@ -289,8 +308,10 @@ const struct run_phase run_phases[] = {
 	  .with_cores = true, .reports_within = true },
 	{ .id = "skew", .measure = survey_measure_offsets, .part = SURVEY_PAIRS_AGAIN, .with_cores = true },
 	{ .id = MARKER_TIMERS, .execute = measure_core_timers, .part = SURVEY_RATES_AGAIN, .with_cores = true },
-	{ .id = "stop-cores", .execute = stop_cores, .part = SURVEY_RATES_AGAIN, .with_cores = true },
-	{ .id = "rates-again", .measure = survey_measure_rates_at_end_of_run, .part = SURVEY_RATES_AGAIN },
+	{ .id = "rates-again", .measure = survey_measure_rates_at_end_of_run, .part = SURVEY_RATES_AGAIN, .with_cores = true },
+	/* after the rates, because clocks and TSCs may stop in a sleep */
+	{ .id = MARKER_SLEEP, .execute = measure_sleep, .part = SURVEY_SLEEP, .with_cores = true },
+	{ .id = "stop-cores", .execute = stop_cores, .part = SURVEY_SLEEP, .with_cores = true },
 	{ .id = "checks", .execute = run_device_checks, .part = SURVEY_CHECKS },
 	{ .id = "calibrations", .execute = run_calibration_loops, .part = SURVEY_CALIBRATIONS },
 	/* this phase is last, so that all other results are saved if a timer test hangs the machine */
@@ -338,8 +359,8 @@ run_phase_guarded(struct phase_call *call, void (*work)(void *argument), bool re
 		if (end != SURVEY_BROKE || repeatable)
 			continue;
 		run->report.facts.run.incomplete = true;
-		report_add_note(&run->report, "The phase %s ended early, because reading a clock caused an exception. Results up to "
-				"then are reported.", id);
+		notes_add(&run->report.notes, "The phase %s ended early, because reading a clock caused an exception. Results up to "
+			  "then are reported.", id);
 		return;
 	}
 }
@@ -378,7 +399,7 @@ run_all_phases(struct run *run)
 		if (phase->execute != run_device_checks && phase->execute != run_calibration_loops &&
 		    phase->execute != measure_timers &&
 		    /* clocks are not compared after a phase that programs the devices itself */
-		    phase->execute != measure_core_timers)
+		    phase->execute != measure_core_timers && phase->execute != measure_sleep)
 			run_phase_guarded(&call, read_and_compare_clocks, true);
 		report_phase_end(run, phase, begin_tsc);
 	}
@@ -430,8 +451,8 @@ run_set_up(struct run *run, const struct run_machine *machine, void *memory, siz
 	run->machine = machine;
 	run->begin_tsc = machine->hooks.tsc_ordered();
 	run->report.duration_ns = options_duration_ns(&run->report.facts.options);
-	run->report.figures.interference.counter = machine->hooks.stolen_counter->id;
-	run->report.figures.interference.counter_reason = machine->hooks.stolen_counter->reason;
+	run->report.facts.stolen_counters.counter = machine->hooks.stolen_counter->id;
+	run->report.facts.stolen_counters.counter_reason = machine->hooks.stolen_counter->reason;
 	machine->read_registers(machine->context, &run->before);
 	run_open_clocks(run);
 	prepare_survey(run, memory, cores, widest);
@@ -458,7 +479,7 @@ mark_changed_disruption_signals(struct run *run, const struct signals *before)
 void
 run_measure(struct run *run)
 {
-	struct report_interference *interference = &run->report.figures.interference;
+	struct stolen_counters *counters = &run->report.facts.stolen_counters;
 	uint32_t (*smi_count)(void) = run->machine->smi_count;
 	uint32_t before = smi_count ? smi_count() : 0;
 	struct signals signals;
@@ -470,8 +491,8 @@ run_measure(struct run *run)
 	run_all_phases(run);
 	if (run->machine->read_signals)
 		mark_changed_disruption_signals(run, &signals);
-	interference->smi_known = smi_count != NULL;
-	interference->smi_count = smi_count ? smi_count() - before : 0;
+	counters->smi_known = smi_count != NULL;
+	counters->smi_count = smi_count ? smi_count() - before : 0;
 }
 
 /*
@@ -500,7 +521,7 @@ run_make_report_so_far(const struct run *run, const struct run_phase *phase, str
 
 	*report = run->report;
 	report->facts.run.incomplete = true;
-	report_add_note(report, "Saved in the phase %s, before the end of the run.", phase->id);
+	notes_add(&report->notes, "Saved in the phase %s, before the end of the run.", phase->id);
 	/* the copy starts a new block, because the run later overwrites the block that is not finished */
 	record.block = 0;
 	calculate_report_from_record(run, &record, report);

@@ -105,12 +105,6 @@ struct run {
 	uint64_t begin_tsc;
 };
 
-/*
- * Sets IDS to the ids of all clocks of DRIVERS, in the same order, followed by NULL. The list is for
- * options_names.clocks.
- */
-void run_list_clock_ids(const struct driver *const *drivers, const char *ids[REPORT_CLOCKS_MAX + 1]);
-
 /* Returns true if OPTIONS include at least one clock of DRIVER. */
 bool run_includes_driver(const struct options *options, const struct driver *driver);
 

@@ -218,7 +218,7 @@ static void
 check_all_devices(struct run *run, const struct budget *budget, size_t first[RUN_DRIVERS_MAX + 1])
 {
 	const struct device_check *check = run->machine->checks;
-	struct behaviours *behaviours = &run->report.outcomes.behaviours;
+	struct behaviours *behaviours = &run->report.facts.checks;
 
 	for (size_t i = 0; i < RUN_DRIVERS_MAX && check[i].driver; i++) {
 		first[i] = first[i + 1] = behaviours->count;
@@ -241,7 +241,7 @@ repeat_disturbed_checks(struct run *run, const size_t first[RUN_DRIVERS_MAX + 1]
 	const struct device_check *check = run->machine->checks;
 
 	for (unsigned round = 0; round < ROUNDS_MAX; round++) {
-		struct behaviour *rows = run->report.outcomes.behaviours.rows;
+		struct behaviour *rows = run->report.facts.checks.rows;
 		size_t checked = 0;
 
 		for (size_t i = 0; i < RUN_DRIVERS_MAX && check[i].driver; i++) {

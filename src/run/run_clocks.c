@@ -3,17 +3,6 @@
 
 #include "base/text.h"
 
-void
-run_list_clock_ids(const struct driver *const *drivers, const char *ids[REPORT_CLOCKS_MAX + 1])
-{
-	size_t count = 0;
-
-	for (size_t d = 0; drivers[d]; d++)
-		for (size_t i = 0; i < drivers[d]->clock_count && count < REPORT_CLOCKS_MAX; i++)
-			ids[count++] = drivers[d]->rows[i].id;
-	ids[count] = NULL;
-}
-
 /*
  * Returns true if OPTIONS include the clock ID. The null clock is always included, because the cost of other clocks is
  * calculated from their latency and its latency.
@@ -130,6 +119,6 @@ run_close_clocks(struct run *run)
 		if (!run->machine->hooks.guarded)
 			close_driver(&opening);
 		else if (!run->machine->hooks.guarded(close_driver, &opening, &fault))
-			report_add_note(&run->report, "Not restored: the state of %s, because closing this clock caused an exception.",
-					drivers[*d]->rows[0].id);
+			notes_add(&run->report.notes, "Not restored: the state of %s, because closing this clock caused an exception.",
+				  drivers[*d]->rows[0].id);
 }

@@ -46,7 +46,7 @@ void run_device_checks(struct run *run);
 size_t run_find_driver_index(const struct run *run, const struct driver *driver);
 
 /*
- * Runs the delay calibration loops of operating systems. Adds a row for each loop to report.calibrations, and its
+ * Runs the delay calibration loops of operating systems. Adds a row for each loop to facts.calibrations, and its
  * results to the record. Ends early if the deadline passes.
  */
 void run_calibration_loops(struct run *run);

@@ -50,10 +50,10 @@ run_restore_cores(struct run *run)
 	}
 	silent = started - restoring.restored - restoring.changed;
 	if (restoring.changed)
-		report_add_note(&run->report, "Not restored: a hypervisor's clock on %u other core%s.", restoring.changed,
-				restoring.changed == 1 ? "" : "s");
+		notes_add(&run->report.notes, "Not restored: a hypervisor's clock on %u other core%s.", restoring.changed,
+			  restoring.changed == 1 ? "" : "s");
 	if (silent)
-		report_add_note(&run->report, "Possibly not restored: a hypervisor's clock on %u other core%s that %s not asked to "
-				"restore it or did not answer. The hypervisor may still write to its page, which is in reserved "
-				"memory.", silent, silent == 1 ? "" : "s", silent == 1 ? "was" : "were");
+		notes_add(&run->report.notes, "Possibly not restored: a hypervisor's clock on %u other core%s that %s not asked to "
+			  "restore it or did not answer. The hypervisor may still write to its page, which is in reserved "
+			  "memory.", silent, silent == 1 ? "" : "s", silent == 1 ? "was" : "were");
 }

@@ -13,13 +13,16 @@ run_find_firmware_tick(struct run *run)
 
 /*
  * Returns true if the firmware needs its tick in PHASE. The firmware needs the tick for its timer events, and to start
- * or stop cores. With cores=mp it also needs the tick to run a job on another core.
+ * or stop cores. With cores=mp it also needs the tick to run a job on another core. While the rates are
+ * measured again, no job runs.
  */
 bool
 run_does_phase_need_firmware_tick(const struct run *run, const struct run_phase *phase)
 {
-	return phase->with_firmware ||
-	       (phase->with_cores && (phase->execute || run->report.facts.options.cores.method == CORES_MP));
+	bool runs_jobs = phase->measure && phase->part != SURVEY_RATES_AGAIN &&
+			 run->report.facts.options.cores.method == CORES_MP;
+
+	return phase->with_firmware || (phase->with_cores && (phase->execute || runs_jobs));
 }
 
 /*
@@ -31,7 +34,7 @@ mark_clocks_stopped_by_ticks(struct report *report)
 {
 	for (size_t i = 0; i < report->facts.clock_count; i++)
 		report->facts.clocks[i].stops_in_ticks |= report->facts.clocks[i].clock.firmware_ticks &&
-						     !report->facts.clocks[i].implied.known;
+						     !report->figures.clocks[i].implied.known;
 }
 
 void

@@ -1,8 +1,8 @@
 /* Calculates statistics of read latency. See latency.h. */
 #include "stats/latency.h"
 
-#define PS_PER_NS UINT64_C(1000)
-#define PS_PER_S  UINT64_C(1000000000000)
+#include "base/units.h"
+
 #define BLOCK_UNITS_PER_NS UINT64_C(64)
 #define PER_HUNDRED_THOUSAND UINT64_C(100000)
 

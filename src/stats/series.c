@@ -17,7 +17,8 @@ series_max_rows(size_t cores)
 size_t
 series_size_bytes(size_t clocks, size_t cores, size_t max)
 {
-	size_t row = sizeof(struct series_row) + clocks * sizeof(struct series_clock) + cores * sizeof(struct offset);
+	size_t row = sizeof(struct series_row) + clocks * (sizeof(struct series_clock) + sizeof(struct series_rate)) +
+		     cores * sizeof(struct offset);
 
 	return (max + 1) * row + clocks * sizeof(struct series_reads);
 }
@@ -27,10 +28,12 @@ series_init(struct series *series, void *memory, size_t clocks, size_t cores, si
 {
 	struct series_row *rows = memory;
 	struct series_clock *all_clocks = (void *)(rows + max + 1);
-	struct offset *all_offsets = (void *)(all_clocks + (max + 1) * clocks);
+	struct series_rate *all_rates = (void *)(all_clocks + (max + 1) * clocks);
+	struct offset *all_offsets = (void *)(all_rates + (max + 1) * clocks);
 
 	*series = (struct series){ .interval_ns = interval_ns, .clocks = clocks, .cores = cores, .max = max,
-				   .rows = rows, .reads = (void *)(all_offsets + (max + 1) * cores) };
+				   .rows = rows, .rates = all_rates,
+				   .reads = (void *)(all_offsets + (max + 1) * cores) };
 	for (size_t i = 0; i <= max; i++) {
 		rows[i].clocks = all_clocks + i * clocks;
 		rows[i].offsets = all_offsets + i * cores;

@@ -31,12 +31,11 @@ struct series_clock { /* Results of one clock in one row of the series. */
 	 * either sample is 0
 	 */
 	struct sample first, last;
-	/*
-	 * src/analysis sets these fields. IMPLIED is the TSC's rate, assuming that the clock has exactly its nominal
-	 * frequency. RATE is the clock's rate relative to the clock that sets the scale, in ppb.
-	 */
-	struct rate_interval implied;
-	struct interval_ppb rate;
+};
+
+struct series_rate { /* The rate of one clock in one row of the series, which src/analysis calculates. */
+	struct rate_interval implied; /* the TSC's rate if the clock has exactly its nominal frequency */
+	struct interval_ppb ppb;      /* the clock's rate relative to the clock that sets the scale */
 };
 
 struct series_row {
@@ -61,16 +60,17 @@ struct series {
 	size_t clocks, cores, max; /* MAX is the maximum number of rows, or 0 if there is no series */
 	size_t count;              /* number of completed rows */
 	bool open;                 /* true if rows[count] is being filled */
-	uint64_t tsc_resolution_ticks; /* resolution of the TSC; src/analysis sets it */
 	struct series_row *rows;   /* memory for max + 1 rows */
+	/* memory for the rates: the rate of clock I in row R has the index CLOCKS * R + I, like rows[0].clocks */
+	struct series_rate *rates;
 	struct series_reads *reads;
 };
 
-/* Returns the OFFSET of a core in a row, widened by the resolution of the TSC. */
+/* Returns the OFFSET of a core in a row, widened by the resolution of the TSC in ticks. */
 static inline struct offset
-series_add_resolution(const struct series *series, struct offset offset)
+series_add_resolution(uint64_t resolution_ticks, struct offset offset)
 {
-	int64_t ticks = series->tsc_resolution_ticks < INT64_MAX ? (int64_t)series->tsc_resolution_ticks : INT64_MAX;
+	int64_t ticks = resolution_ticks < INT64_MAX ? (int64_t)resolution_ticks : INT64_MAX;
 
 	return offset_add(offset, (struct offset){ -ticks, ticks });
 }

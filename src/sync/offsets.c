@@ -5,8 +5,7 @@
 #include "sync/offsets.h"
 
 #include "base/scale.h"
-
-#define PPB UINT64_C(1000000000)
+#include "base/units.h"
 
 void
 offsets_clear(struct offsets *offsets)

@@ -113,7 +113,7 @@ def package(tmp_path_factory):
 @in_a_clean_debian
 def test_the_package_has_the_files_in_their_places(package):
     listed = {line.split()[5].removeprefix(".") for line in run("dpkg-deb", "--contents", package).decode().splitlines()}
-    library = {f"/usr/lib/baretick/{name}" for name in ("baretick.efi", "baretick.elf", "baretick.bin", "baretick.img", "baretick.iso", "options.json",
+    library = {f"/usr/lib/baretick/{name}" for name in ("baretick.efi", "baretick.elf", "baretick.bin", "baretick.img", "baretick.iso",
                                                        "report.schema.json", "baretick-replay", "qemu/run", "qemu/nextboot", "qemu/fleet")}
     links = {"/usr/bin/baretick-run", "/usr/bin/baretick-fleet", "/usr/bin/baretick-replay", "/usr/sbin/baretick-nextboot"}
     wanted = library | links | {"/etc/grub.d/20_baretick"} | {f"/usr/share/man/{page}.gz" for page in PAGES}

@@ -70,21 +70,23 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const char *rule_ids[RULES_MAX + 1];
 	const struct options_names names = { clocks, rule_ids };
 	char error[OPTIONS_ERROR_SIZE];
+	struct text text;
 	struct options options, before, again;
 
 	rules_list_ids_with_limit(rule_ids);
 	memset(&options, 0, sizeof(options));
 	options_set_defaults(&options);
 	before = options;
+	text_init(&text, error, sizeof(error));
 	check_removal_of_foreign_words(data, size);
-	if (!options_parse((const char *)data, size, "fuzz", &names, &options, error)) {
+	if (!options_parse((const char *)data, size, "fuzz", &names, &options, &text)) {
 		require_true(memcmp(&options, &before, sizeof(options)) == 0);
 		check_error(error);
 		return 0;
 	}
 	check_accepted_options(&options);
 	again = options;
-	require_true(options_parse((const char *)data, size, "fuzz", &names, &again, error));
+	require_true(options_parse((const char *)data, size, "fuzz", &names, &again, &text));
 	require_true(memcmp(&options, &again, sizeof(options)) == 0);
 	return 0;
 }

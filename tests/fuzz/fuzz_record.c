@@ -55,12 +55,12 @@ analyse_record(const uint8_t *bytes, size_t size)
 	report.facts.core_count = CORES;
 	report.facts.interval_count = ROWS;
 	for (size_t i = 0; i < ROWS; i++) {
-		report.facts.intervals[i].periodic = i % 2;
+		report.facts.intervals[i].test.periodic = i % 2;
 		report.facts.intervals[i].state = CLOCK_PRESENT;
 	}
-	analysis_calculate_gaps(bytes, size, &report);
-	analysis_calculate_timers(bytes, size, &report);
-	analysis_calculate_offsets(bytes, size, &report);
+	analysis_calculate_gaps(bytes, size, &report, &report.figures);
+	analysis_calculate_timers(bytes, size, &report, &report.figures);
+	analysis_calculate_offsets(bytes, size, &report, &report.figures);
 	for (size_t i = 0; i < REPORT_PASSES; i++)
 		require_true(report.figures.skew.passes[i].offsets.cores <= CORES);
 	for (size_t b = 1; b < CORES; b++)
@@ -73,9 +73,9 @@ analyse_record(const uint8_t *bytes, size_t size)
 							       .claimed = { 10000000, i ? 1 : 0 },
 							 .wrap_ticks = i % 2 ? UINT64_MAX : 59, .edges_only = i == 2 };
 	report.facts.machine.hypervisor[0] = (char)(size % 2);
-	analysis_calculate_discontinuities(bytes, size, &report);
+	analysis_calculate_discontinuities(bytes, size, &report, &report.figures);
 	require_true(report.figures.discontinuity_count <= REPORT_DISCONTINUITIES_MAX);
-	analysis_calculate_rates(bytes, size, 100000, &report);
+	analysis_calculate_rates(bytes, size, 100000, &report, &report.figures);
 	require_true(report.figures.rate_count <= REPORT_RATES_MAX);
 }
 

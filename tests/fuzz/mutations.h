@@ -348,7 +348,7 @@ add_field(uint8_t *data, size_t size, size_t size_max, const struct place *entry
 /* Numbers of the fields in facts.def that have the number of elements of a list. */
 static const uint8_t count_fields[FACTS_LISTS] = {
 	[FACTS_CLOCKS] = 26, [FACTS_CLAIMS] = 27, [FACTS_CORES] = 28, [FACTS_INTERVALS] = 29, [FACTS_NOTES] = 31,
-	[FACTS_BEHAVIOURS] = 32, [FACTS_FINDINGS] = 33,
+	[FACTS_CHECKS] = 32, [FACTS_PROBLEMS] = 33,
 };
 
 /* Adds CHANGE to the number of elements of LIST in the report. */

@@ -365,6 +365,25 @@ def test_a_kernel_whose_rate_of_the_tsc_is_outside_of_the_interval_is_named(flee
     assert "Kernels whose rate of the TSC is off" in done.stdout
 
 
+def test_reports_of_three_hosts_tell_between_which_a_guest_may_move_without_tsc_scaling(fleet, maker, tmp_path):
+    """Reports of three simulated hosts (deckhouse/virtualization pull request 2630) measured these rates, in Hz. The true rates
+    are 2.9 GHz, 249 ppm more and 251 ppm more."""
+    (tmp_path / "in").mkdir()
+    for number, rate in enumerate([(2900000054.131, 2899999045.138, 2900001063.127), (2900722154.436, 2900721145.384, 2900723163.491),
+                                   (2900727954.402, 2900726945.333, 2900728963.474)]):
+        report = maker.report(number)
+        report["machine"]["identity"]["serial"] = f"host{number}"
+        clock(report, "tsc")["measured_hz"] = dict(zip(("value", "low", "high"), rate))
+        (tmp_path / "in" / f"{number}.json").write_text(maker.text(report))
+    done = fleet(tmp_path / "in")
+    pairs = re.findall(r"(not allowed|allowed|not determined): the TSC of \S+ \S+ / \S+ \d / (host\d) is [\d.]+ ppm slower \((\S+) to (\S+)\) "
+                       r"than that of \S+ \S+ / \S+ \d / (host\d);", " ".join(done.stdout.split()))
+    assert [(result, first, second) for result, first, _, _, second in pairs] == [
+        ("allowed", "host0", "host1"), ("not allowed", "host0", "host2"), ("allowed", "host1", "host2")], done.stdout
+    for (_, _, low, high, _), ppm in zip(pairs, (1 / 1.000249 - 1, 1 / 1.000251 - 1, 1.000249 / 1.000251 - 1)):
+        assert float(low) < ppm * 1e6 < float(high) < float(low) + 1.5
+
+
 @pytest.mark.parametrize("content, flaw", [
     ('{"schema": "baretick.kernel/9"}', "its schema is not baretick.kernel/1"), ("[]", "its schema is not baretick.kernel/1"),
     ("{", "cannot be read: "), ("[" * 100_000, "cannot be read: ")], ids=["version", "list", "cut", "deep"])

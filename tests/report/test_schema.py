@@ -164,7 +164,7 @@ def test_the_schema_and_the_table_of_metrics_match_report_def():
 @pytest.mark.parametrize("name, old, new, differs", [
     ("render/fields/report.def", '"notes",', '"remarks",', "report/report.schema.json"),
     ("render/fields/report.def", "o->facts.machine.cores_listed, \"cores_listed\"", "o->facts.machine.cores_listed, \"listed\"", "report/report.schema.json"),
-    ("report/report.h", "REPORT_EVENTS_MAX   256", "REPORT_EVENTS_MAX   255", "report/report.schema.json"),
+    ("report/figures.h", "REPORT_EVENTS_MAX   256", "REPORT_EVENTS_MAX   255", "report/report.schema.json"),
     ("report/report_sizes.h", "REPORT_MATRIX_CORES  256u", "REPORT_MATRIX_CORES  255u", "report/report.schema.json"),
     ("report/README.md", "| `warps` | the run |", "| `warps` | a core |", "report/README.md"),
 ])

@@ -10,6 +10,7 @@
 #include "render/json/json.h"
 #include "replay/replay.h"
 #include "sim.h"
+#include "sim_sleep.h"
 #include "smp/startup.h"
 #include "threads.h"
 #include "timers/timers.h"
@@ -141,6 +142,16 @@ read_signals(void *context, bool first, struct signals *signals)
 	signals_read_disruption_markers(&places, NULL, first, signals);
 }
 
+static const struct sleep_hooks sleep = { .driver = &sim_sleep_driver };
+
+static bool
+does_firmware_tick(uint64_t (*tsc)(void), uint64_t bound)
+{
+	(void)tsc;
+	(void)bound;
+	return true;
+}
+
 static void
 ignore_run_time(void *context, struct rate hz, uint64_t deadline_ns)
 {
@@ -175,6 +186,8 @@ bench_open(struct bench *bench, size_t cores)
 	report->facts.options.duration_ns = bench->duration_ns;
 	for (size_t i = 0; bench->clocks && bench->clocks[i]; i++)
 		strcpy(report->facts.options.clocks.ids[report->facts.options.clocks.count++], bench->clocks[i]);
+	report->facts.options.cores.sleep = bench->sleeps ? SLEEP_HALT : SLEEP_OFF;
+	report->facts.machine.lapic_always_runs = cpu->lapic_always_runs;
 	report->facts.machine.tsc_is_invariant = cpu->tsc_is_invariant;
 	report->facts.machine.paravirtual = bench->platform.paravirtual;
 	for (size_t i = 0; i < bench->platform.claims.count; i++)
@@ -209,6 +222,10 @@ bench_open(struct bench *bench, size_t cores)
 		.read_signals = read_signals,
 		.set_tsc_rate = ignore_run_time,
 	};
+	if (bench->sleeps) {
+		bench->machine.hooks.sleep = &sleep;
+		bench->machine.window.firmware_ticks = does_firmware_tick;
+	}
 	bench->stolen_counter = steal_time_open_counter(cpu, &bench->platform.paravirtual, bench->guard, NULL);
 	bench->machine.hooks.stolen_counter = &bench->stolen_counter;
 	bench->memory = allocate_survey_memory(cores, bench->widest, &report->facts.options);
@@ -313,4 +330,10 @@ bench_find_clock(struct bench *bench, const char *id)
 		if (strcmp(bench->run.report.facts.clocks[i].clock.id, id) == 0)
 			return &bench->run.report.facts.clocks[i];
 	sim_fail("no clock %s", id);
+}
+
+const struct clock_figures *
+bench_find_figures(struct bench *bench, const char *id)
+{
+	return report_get_figures(&bench->run.report, bench_find_clock(bench, id));
 }

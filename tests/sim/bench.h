@@ -43,6 +43,8 @@ struct bench {
 	enum pair_schedule widest;
 	fault_guard *guard; /* function that protects a reading of the counter of stolen time against faults, or NULL */
 	struct stolen_counter stolen_counter;
+	/* true if sleep states are tested by sim_sleep_driver; the bench then needs bench_use_threads() */
+	bool sleeps;
 	bool has_threads;
 	void *memory, *series;
 };
@@ -74,5 +76,6 @@ void bench_free(struct bench *bench);
 
 /* returns a clock of the report; fails the test if there is no clock with this id */
 struct report_clock *bench_find_clock(struct bench *bench, const char *id);
+const struct clock_figures *bench_find_figures(struct bench *bench, const char *id);
 
 #endif

@@ -10,10 +10,27 @@
 #define PS_PER_TICK 1000 /* one tick of threads.h is one nanosecond of the simulated machine */
 
 static bool together; /* true while several cores run in turns */
+static bool in_step;  /* true if both times are kept equal while several cores run in turns */
+
+/* Sets the times of threads.h and of the simulated machine to the later one, whatever the TSCs' offsets are. */
+static void
+keep_in_step(void)
+{
+	uint64_t sim_ticks = THREADS_WORLD_0 + sim.now_ps / PS_PER_TICK, ticks = threads_get_time_ticks();
+
+	if (!in_step)
+		return;
+	if (ticks > sim_ticks)
+		sim_advance_ps((ticks - sim_ticks) * PS_PER_TICK);
+	else
+		threads_advance_ticks(sim_ticks - ticks);
+}
 
 static uint64_t
 read_tsc(void)
 {
+	if (together)
+		keep_in_step();
 	return together ? sim_apply_tsc_fault(threads_get_core(), threads_read_tsc()) : hw_tsc_lfence();
 }
 
@@ -31,6 +48,7 @@ static void
 let_other_cores_run(void)
 {
 	threads_yield();
+	keep_in_step();
 	sim.core = threads_get_core();
 }
 
@@ -88,6 +106,7 @@ bench_use_threads(struct bench *bench)
 	if (bench->run.smp.count > SIM_CORES_MAX || sim.tsc.counter.hz.num != SIM_PS_PER_S / PS_PER_TICK)
 		sim_fail("threads are for at most %d cores with TSCs of 1 GHz", SIM_CORES_MAX);
 	bench->has_threads = true;
+	in_step = bench->sleeps;
 	threads_start_in_turns(bench->run.smp.count);
 	sim.tsc.counter.origin_ticks = THREADS_WORLD_0;
 	bench->run.smp.run_some = run_on_cores;

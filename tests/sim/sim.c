@@ -1,5 +1,6 @@
 /* World time of the simulated machine, and the functions of drivers/hw/hw.h that access this machine. See sim.h. */
 #include "sim_internal.h"
+#include "sim_sleep.h"
 #include "sim_sources.h"
 
 #include <stdarg.h>
@@ -42,6 +43,7 @@ sim_reset(void)
 	};
 
 	memset(&sim, 0, sizeof(sim));
+	sim_sleep_reset();
 	sim.accesses_max = ACCESSES_MAX;
 	sim.preempt_seed = 1;
 	for (size_t i = 0; i < SIM_ACCESSES; i++)
@@ -503,6 +505,19 @@ void
 hw_pause(void)
 {
 	spend_access_time(SIM_PAUSE, 0);
+}
+
+void
+hw_halt(void)
+{
+	sim.slept = SLEEP_BY_HLT;
+}
+
+void
+hw_monitor_and_mwait(const void *line, uint32_t hint)
+{
+	(void)line;
+	sim.slept = hint;
 }
 
 uint64_t

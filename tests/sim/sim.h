@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "clock/clock.h"
+#include "clock/sleep.h"
 #include "clocks/drivers.h"
 #include "clocks/platform.h"
 #include "hw/hw.h"
@@ -284,6 +285,7 @@ struct sim {
 	 */
 	void (*spent)(enum sim_access access, uint64_t where);
 
+	uint32_t slept; /* the state that a driver entered last */
 	struct sim_tsc tsc;
 	struct sim_hpet hpet;
 	struct sim_pm pm;

@@ -2,7 +2,8 @@
  * Makes a test image in which started cores really have an offset in their TSC. QEMU's fw_cfg item `opt/baretick/skew`
  * holds words NUMBER:TICKS, such as `1:1000000 3:-2000`: core NUMBER runs as a guest whose TSC is TICKS ahead.
  * `1:0/1000:5000:70` adds a fault: each 1,000th TSC reading of core 1 is 70 ticks too high, and sets the TSC back by
- * 5,000 ticks. The linker replaces core_main by __wrap_core_main.
+ * 5,000 ticks. `1:0h` is a core whose TSC does not count while it executes HLT. The linker replaces core_main by
+ * __wrap_core_main.
  *
  * The item `opt/baretick/leaves` holds words LEAF:EAX:EBX:ECX:EDX, such as `21:1000:1002:1000000000:0`: the boot core
  * runs as a guest whose CPUID leaf 15h has these values. The value -1 leaves a register unchanged. All numbers are
@@ -95,6 +96,8 @@ find_core_settings(const char *words, int64_t core, struct svm_tsc *tsc)
 		int64_t number = read_number(&words);
 
 		*tsc = (struct svm_tsc){ .offset_ticks = read_marked_number(&words, ':') };
+		tsc->stops_in_halt = *words == 'h';
+		words += tsc->stops_in_halt;
 		if (*words == '/') {
 			tsc->reads = (uint64_t)read_marked_number(&words, '/');
 			tsc->set_back_ticks = (uint64_t)read_marked_number(&words, ':');

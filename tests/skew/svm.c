@@ -14,7 +14,11 @@
 /* AMD APM vol. 2, table B-1, offset 00Ch; in QEMU this bit also makes RDTSCP exit */
 #define INTERCEPT_RDTSC   (1u << 14)
 #define INTERCEPT_CPUID   (1u << 18)
-#define EXIT_RDTSC        0x6eu         /* appendix C */
+#define INTERCEPT_INTR    1u            /* physical interrupts */
+#define INTERCEPT_HLT     (1u << 24)
+#define EXIT_INTR         0x60u         /* appendix C */
+#define EXIT_HLT          0x78u
+#define EXIT_RDTSC        0x6eu
 #define EXIT_CPUID        0x72u
 /* AMD APM vol. 2, table B-1, offset 010h; without this bit, VMRUN refuses the guest (15.5.1) */
 #define INTERCEPT_VMRUN   1u
@@ -153,6 +157,25 @@ emulate_cpuid(struct svm_pages *pages, struct vmcb *vmcb, struct registers *regi
 	vmcb->rip += 2;
 }
 
+/*
+ * Lets the guest execute HLT itself, and lets the interrupt that ends the HLT exit to the host. The guest then takes
+ * the interrupt. Its TSC is set back by the time that passed between both exits.
+ */
+static bool
+handle_halt(struct svm_pages *pages, struct vmcb *vmcb)
+{
+	if (vmcb->exit_code == EXIT_HLT) {
+		pages->halted_tsc = hw_tsc();
+		vmcb->intercepts_3 = (vmcb->intercepts_3 & ~INTERCEPT_HLT) | INTERCEPT_INTR;
+		return true;
+	}
+	if (vmcb->exit_code != EXIT_INTR)
+		return false;
+	vmcb->tsc_offset -= (int64_t)(hw_tsc() - pages->halted_tsc);
+	vmcb->intercepts_3 = (vmcb->intercepts_3 & ~INTERCEPT_INTR) | INTERCEPT_HLT;
+	return true;
+}
+
 /* Executes RDTSC (0F 31), RDTSCP (0F 01 F9) or CPUID for the guest, and moves the guest to its next instruction. */
 void svm_handle_exit(struct svm_pages *pages, struct registers *registers) __attribute__((used));
 
@@ -168,6 +191,8 @@ svm_handle_exit(struct svm_pages *pages, struct registers *registers)
 		emulate_cpuid(pages, vmcb, registers);
 		return;
 	}
+	if (handle_halt(pages, vmcb))
+		return;
 	if (vmcb->exit_code != EXIT_RDTSC || instruction[0] != 0x0f)
 		pages->wrong();
 	ticks = read_guest_tsc(pages);
@@ -239,7 +264,8 @@ svm_become_guest(struct svm_pages *pages, struct svm_tsc tsc, void (*wrong)(void
 	hw_msr_write(MSR_VM_HSAVE_PA, (uintptr_t)pages->host_save);
 	copy_segments(vmcb);
 	copy_registers(vmcb);
-	vmcb->intercepts_3 = (tsc.reads ? INTERCEPT_RDTSC : 0) | (pages->leaf_count ? INTERCEPT_CPUID : 0);
+	vmcb->intercepts_3 = (tsc.reads ? INTERCEPT_RDTSC : 0) | (pages->leaf_count ? INTERCEPT_CPUID : 0) |
+			     (tsc.stops_in_halt ? INTERCEPT_HLT : 0);
 	vmcb->intercepts_4 = INTERCEPT_VMRUN | INTERCEPT_VMMCALL;
 	vmcb->asid = ASID;
 	vmcb->tsc_offset = tsc.offset_ticks;

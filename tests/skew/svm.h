@@ -18,6 +18,7 @@ struct svm_tsc {
 	 * without a fault.
 	 */
 	uint64_t reads, set_back_ticks, ahead_ticks;
+	bool stops_in_halt; /* a fault: the TSC does not count while the core executes HLT */
 };
 
 #define SVM_LEAVES_MAX  8
@@ -35,6 +36,7 @@ struct svm_pages { /* memory of a core that is a guest, in whole pages; physical
 	uint8_t stack[SVM_PAGE_SIZE - 128]; /* stack of the host, which executes RDTSC and CPUID for the guest */
 	struct svm_tsc tsc;
 	uint64_t read_count, set_back_sum;
+	uint64_t halted_tsc; /* the host's TSC when the guest executed HLT */
 	uint32_t leaf_count;
 	struct svm_leaf leaves[SVM_LEAVES_MAX]; /* must be set before the core becomes a guest */
 	void (*wrong)(void);
@@ -45,8 +47,8 @@ bool svm_is_supported(void);
 
 /*
  * Makes the calling core a guest whose TSC has the offset and the fault in TSC. WRONG is called if the core refuses,
- * or if the guest exits for any reason except a TSC reading or CPUID. WRONG must not return. PAGES must be zero except
- * for the leaves, and interrupts must be masked.
+ * or if the guest exits for any reason except a TSC reading, CPUID, HLT, or the interrupt that ends HLT. WRONG must not
+ * return. PAGES must be zero except for the leaves, and interrupts must be masked.
  */
 void svm_become_guest(struct svm_pages *pages, struct svm_tsc tsc, void (*wrong)(void));
 

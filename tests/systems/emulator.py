@@ -88,10 +88,10 @@ class Emulator:
         wait_until(self.has_ended, bound_s, "the machine's end")
 
     def registers(self):
-        return levers.Registers(self._socket("qtest"))
+        return levers.Registers(levers.connect(self._socket("qtest")))
 
     def monitor(self):
-        return levers.Monitor(self._socket("qmp"))
+        return levers.Monitor(levers.connect(self._socket("qmp")))
 
     def change_tsc_offsets(self, ticks_of_core):
         """Set the offset of the TSC of each core in TICKS_OF_CORE, a dictionary. QEMU has no command for this. Therefore the

@@ -14,6 +14,7 @@
 
 static struct {
 	bool working;
+	struct bench *bench;
 	size_t count, self, left;
 	/*
 	 * earliest time of all cores except the running core; constant while a core runs, because only its own time
@@ -24,7 +25,7 @@ static struct {
 	smp_job *job;
 	void *argument;
 	struct worker {
-		bool at_work, begun;
+		bool at_work, begun, is_asleep;
 		uint64_t now_ps;
 		jmp_buf where;
 		void *stack;
@@ -51,16 +52,22 @@ find_earliest_core(void)
 	return find_earliest_core_except(CORES_MAX);
 }
 
-/* The function that runs on each core's own stack. */
-static void
-run_core_job(void)
+static void __attribute__((noreturn))
+end_job_of_running_core(void)
 {
-	all.job(all.argument, all.self);
 	all.workers[all.self].at_work = false;
 	all.workers[all.self].now_ps = sim.now_ps;
 	if (--all.left == 0)
 		_longjmp(all.caller, 1);
 	switch_to_core(find_earliest_core());
+}
+
+/* The function that runs on each core's own stack. */
+static void
+run_core_job(void)
+{
+	all.job(all.argument, all.self);
+	end_job_of_running_core();
 }
 
 static void
@@ -103,6 +110,32 @@ cores_let_earlier_cores_run(void)
 		return;
 	all.workers[all.self].now_ps = sim.now_ps;
 	save_and_switch_to_core(find_earliest_core(), &all.workers[all.self].where);
+}
+
+/*
+ * Only a core that is awake can wake a sleeping core. So the sleeping core's time becomes later by 1 ps than the time
+ * of the earliest core that is awake, and the other core runs first.
+ */
+void
+cores_sleep_until(uint64_t until_ps)
+{
+	uint64_t awake_ps = until_ps;
+
+	for (size_t i = 0; i < all.count; i++)
+		if (i != all.self && all.workers[i].at_work && !all.workers[i].is_asleep && all.workers[i].now_ps < awake_ps)
+			awake_ps = all.workers[i].now_ps + 1;
+	sim.now_ps = awake_ps > sim.now_ps ? awake_ps : sim.now_ps;
+	all.workers[all.self].is_asleep = true;
+	cores_let_earlier_cores_run();
+	all.workers[all.self].is_asleep = false;
+}
+
+void
+cores_stop_running_core(void)
+{
+	all.bench->mute = all.self;
+	all.bench->is_dead = true;
+	end_job_of_running_core();
 }
 
 bool
@@ -159,7 +192,7 @@ get_span_of_running_pass(const struct bench *bench, enum when *when)
 		[RECORD_PASS_LAST] = WHEN_LAST,
 	};
 
-	*when = whens[bench->run.survey.passes.stage];
+	*when = machine.in_sleep ? WHEN_NEVER : whens[bench->run.survey.passes.stage];
 	return *when == WHEN_FIRST ? &machine.first : *when == WHEN_LAST ? &machine.last : NULL;
 }
 
@@ -266,7 +299,7 @@ run_batch_of_pass(void *context, const uint32_t *cores, size_t count, smp_job *j
 			machine.core[i].steps_at_ps = sim.now_ps + draw_below(machine.wake_ps + 50 * SIM_PS_PER_US);
 	for (size_t i = 0; span && i < count; i++)
 		machine.core[cores[i]].last_seen_ps = sim.now_ps;
-	if (machine.is_drawn)
+	if (machine.is_drawn && !machine.in_sleep)
 		draw_pingpong_batch(bench->run.survey.memory.pingpongs, cores, finished = count);
 	else
 		finished = run_on_cores(context, cores, count, job, argument, bound_ns);
@@ -305,6 +338,7 @@ void
 cores_use_in_bench(struct bench *bench)
 {
 	all.count = machine.cores;
+	all.bench = bench;
 	for (size_t i = 0; i < all.count; i++)
 		all.workers[i] = (struct worker){ .stack = malloc(STACK_BYTES) };
 	bench->run.smp.run = run_on_core;

@@ -349,5 +349,10 @@ const struct kind kinds[] = {
 	{ "one-source", "a guest whose clocks are all wrong together, in half of the trials except the RTC",
 	  draw_wrong_clocks_of_one_source },
 	{ "stop-long", "the machine is paused, or restored from a snapshot, for 10 s to 3 days", draw_long_disruption },
+	{ "sleep", "cores in HLT, in most machines a TSC, timer or clock that stops, or a late wake-up", draw_sleep },
+	{ "step-far", "a core's TSC steps by 10 ms to 20 s in any pass, or between two", draw_far_tsc_step },
+	{ "adjust", "TSCs in step; TSC_ADJUST by package, in half of the trials another one on one core",
+	  draw_tsc_adjust_of_packages },
+	{ "timers-fault", "timers, one of which causes an exception when it is armed", draw_timer_whose_access_faults },
 	{ NULL, NULL, NULL },
 };

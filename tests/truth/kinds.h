@@ -9,6 +9,8 @@ void draw_tsc_step_in_first_pass(void);
 void draw_tsc_step_of_boot_core(void);
 void draw_tsc_step_between_passes(void);
 void draw_tsc_step_in_last_pass(void);
+void draw_far_tsc_step(void);
+void draw_tsc_adjust_of_packages(void);
 void draw_core_set_back(void);
 void draw_core_ahead(void);
 void draw_core_groups(void);
@@ -26,5 +28,8 @@ void draw_long_preemption(void);
 void draw_timers(void);
 void draw_faulty_timer(void);
 void draw_emulated_timers(void);
+void draw_timer_whose_access_faults(void);
+
+void draw_sleep(void);
 
 #endif

@@ -3,6 +3,8 @@
 #include "draw_machine.h"
 #include "kinds.h"
 
+#define MSR_TSC_ADJUST 0x3b
+
 static void
 draw_core_offsets(void)
 {
@@ -92,6 +94,53 @@ draw_tsc_step_in_last_pass(void)
 }
 
 /* Draws a fault of one core. The boot core never has the fault, because its TSC times all measurements. */
+void
+draw_far_tsc_step(void)
+{
+	static const enum when passes[] = { WHEN_FIRST, WHEN_BETWEEN, WHEN_LAST };
+	size_t core;
+
+	draw_cores();
+	core = draw_core_number();
+	draw_tsc_step(core, passes[draw_below(3)]);
+	machine.core[core].step = draw_signed((uint64_t)(machine.hz[TSC] / 1000 * draw_log_uniform(10, 20000)));
+}
+
+/* TSC_ADJUST of the core that reads it. */
+static bool
+read_tsc_adjust(uint32_t msr, uint64_t *value)
+{
+	if (msr == MSR_TSC_ADJUST)
+		*value = (uint64_t)machine.core[sim.core].adjust;
+	return msr == MSR_TSC_ADJUST;
+}
+
+/*
+ * Packages may be reset at different times, so their values of TSC_ADJUST may differ although all TSCs are in step.
+ * Within a package, one written core has another value.
+ */
+void
+draw_tsc_adjust_of_packages(void)
+{
+	size_t packages = (size_t)draw_between(1, 4);
+	int64_t of_package[4], odd = draw_offset();
+
+	for (size_t i = 0; i < packages; i++)
+		of_package[i] = draw_chance(50) ? 0 : draw_signed(draw_log_uniform(1, UINT64_C(1) << 40));
+	draw_cores();
+	machine.cores = machine.cores < 2 * packages ? 2 * packages : machine.cores;
+	for (size_t i = 0; i < machine.cores; i++)
+		machine.core[i].microhz = machine.core[0].microhz;
+	draw_packages(packages);
+	for (size_t i = 0; i < machine.cores; i++)
+		machine.core[i].adjust = of_package[machine.core[i].apic_id >> machine.package_bits];
+	if (draw_chance(50)) {
+		machine.adjusted_core = draw_below(machine.cores);
+		machine.core[machine.adjusted_core].adjust += odd;
+	}
+	sim.read_msr = read_tsc_adjust;
+}
+
 static void
 draw_fault_ticks(uint64_t *ticks)
 {

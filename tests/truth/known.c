@@ -47,7 +47,8 @@ __int128
 machine_get_tsc_before_offset(size_t core, uint64_t at_ps)
 {
 	const struct core *own = &machine.core[core];
-	__int128 ticks = (__int128)get_tsc_running_time_ps(at_ps) * own->microhz + machine.tsc_start * TICK;
+	uint64_t stood_ps = at_ps > own->sleeps_at_ps ? own->stood_ps : 0;
+	__int128 ticks = (__int128)(get_tsc_running_time_ps(at_ps) - stood_ps) * own->microhz + machine.tsc_start * TICK;
 
 	if (own->steps_at_ps != SIM_NEVER && at_ps >= own->steps_at_ps)
 		ticks += own->step * TICK;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "draw.h"
+#include "run/marker.h"
 #include "samples.h"
 #include "sim_paravirtual.h"
 #include "timers_truth.h"
@@ -92,6 +93,7 @@ handle_phase_start(void *context, const struct run *run, const struct run_phase 
 			machine.core[i].steps_at_ps = sim.now_ps + draw_below(10 * SIM_PS_PER_MS);
 	if (strcmp(phase, "rates-again") == 0)
 		sim.now_ps += machine.idle_ps;
+	machine.in_sleep = strcmp(phase, MARKER_SLEEP) == 0;
 	samples_start_phase(phase);
 	access_start_phase(phase);
 }
@@ -127,6 +129,7 @@ open_bench(struct bench *bench)
 
 	bench->duration_ns = machine.counts_stolen ? DURATION_WATCH_NS : machine.all_rows ? DURATION_LONG_NS : DURATION_NS;
 	bench->platform.acpi.vmclock = machine.has_marker ? SIM_VMCLOCK_BASE : 0;
+	bench->sleeps = machine.sleeps;
 	bench->widest = machine.is_star ? PAIR_SCHEDULE_STAR : PAIR_SCHEDULE_ALL;
 	bench->clocks = machine.all_rows ? NULL : list_clock_ids();
 	bench_open(bench, machine.cores);
@@ -163,9 +166,10 @@ machine_run_trial(const struct kind *kind, uint64_t seed, bool is_drawn)
 
 	sim_reset();
 	draw_set_seed(seed, (uint64_t)(kind - kinds));
-	machine = (struct machine){ .cores = 1, .at_ps = SIM_NEVER, .step_1024 = 1024, .package_bits = 4 };
+	machine = (struct machine){ .cores = 1, .at_ps = SIM_NEVER, .step_1024 = 1024, .package_bits = 4,
+				    .adjusted_core = CORES_MAX };
 	for (size_t i = 0; i < CORES_MAX; i++)
-		machine.core[i] = (struct core){ .steps_at_ps = SIM_NEVER, .apic_id = (uint32_t)i };
+		machine.core[i] = (struct core){ .steps_at_ps = SIM_NEVER, .sleeps_at_ps = SIM_NEVER, .apic_id = (uint32_t)i };
 	kind->draw();
 	set_lapic_rate_in_cpuid();
 	set_up_tsc();

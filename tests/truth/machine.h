@@ -67,8 +67,11 @@ struct core {
 	uint64_t batch;      /* number of the batch in the pass WHEN in which the TSC steps, from 1 */
 	int64_t step;        /* size of the step in ticks */
 	uint64_t steps_at_ps; /* time of the step; SIM_NEVER until it happens */
+	uint64_t sleeps_at_ps; /* time at which the core's TSC first stopped in a sleep, or SIM_NEVER */
+	uint64_t stood_ps;     /* sum of the times in which it was stopped in sleeps */
 	uint64_t last_seen_ps; /* time at which the core's latest ping-pong began */
 	uint32_t apic_id;
+	int64_t adjust;      /* value of TSC_ADJUST in ticks; the TSC's reading includes it */
 };
 
 struct span {
@@ -103,6 +106,9 @@ struct machine {
 	/* true if the report measures all read methods of each clock, and for a longer time */
 	bool all_rows;
 
+	/* SLEEPS: the cores sleep in the phase `sleep`. In that phase, IN_SLEEP is true. */
+	bool sleeps, in_sleep;
+
 	enum event event;
 	const char *phase;           /* the event happens in this phase, delay_ps after its start */
 	uint64_t delay_ps, by_ps;
@@ -124,6 +130,7 @@ struct machine {
 	bool is_star;
 	struct core core[CORES_MAX];
 	unsigned package_bits;       /* number of the lowest bit of the package number in an APIC id */
+	size_t adjusted_core;        /* the core whose TSC_ADJUST differs from its package's; CORES_MAX if none does */
 
 	/*
 	 * A fault of one core. Every fault_reads-th reading of its TSC is too high by ahead_ticks, or sets the TSC back
@@ -211,6 +218,9 @@ void cores_use_in_bench(struct bench *bench);
 /* must be called when an access takes effect; the core with the earliest time then continues */
 void cores_let_earlier_cores_run(void);
 void cores_advance_time(uint64_t by_ps);  /* adds BY_PS to the time of the world and of all cores */
+/* Lets the running core sleep until UNTIL_PS, or until another core may have sent an interrupt. */
+void cores_sleep_until(uint64_t until_ps);
+void cores_stop_running_core(void);       /* the core never runs again; does not return */
 bool cores_are_working(void);             /* returns true while several cores run at the same time */
 void cores_free(void);
 

@@ -7,6 +7,7 @@
 #include "draw.h"
 #include "draw_machine.h"
 #include "kinds.h"
+#include "sim_guard.h"
 #include "verdict.h"
 
 #define NS       SIM_PS_PER_NS
@@ -40,13 +41,13 @@ struct timers_truth timers_truth;
  * is late or stale.
  */
 static bool
-is_row_complete(const struct report_interval *row, struct times *times)
+is_row_complete(const struct interval_facts *row, struct times *times)
 {
 	uint64_t entries = timers_truth.record->entries;
 
 	if (!times->count && !times->entries)
 		times->entries = entries;
-	return entries - times->entries > (row->periodic ? 0 : SHOTS_A_ROW);
+	return entries - times->entries > (row->test.periodic ? 0 : SHOTS_A_ROW);
 }
 
 static void
@@ -61,7 +62,7 @@ record_interrupt(const struct sim_taken *event)
 	 * interrupt of a one-shot.
 	 */
 	if (is_row_complete(&report->facts.intervals[row], times) ||
-	    (!report->facts.intervals[row].periodic && sim.interrupts.slot.taken) || times->count == TIMES_MAX)
+	    (!report->facts.intervals[row].test.periodic && sim.interrupts.slot.taken) || times->count == TIMES_MAX)
 		return;
 	times->late_ps[times->count++] = (int64_t)(event->read_ps - event->due_ps);
 }
@@ -174,11 +175,44 @@ draw_emulated_timers(void)
 		draw_fault();
 }
 
+static struct timer_driver faulting;
+static uint64_t arms_until_fault;
+
+static uint64_t
+arm_or_fault(struct timer *timer, uint64_t ticks, bool periodic)
+{
+	if (!arms_until_fault) {
+		timers_truth.has_faulted = true;
+		sim_take_fault();
+	}
+	arms_until_fault--;
+	return timers_truth.faulty->driver->arm(timer, ticks, periodic);
+}
+
+/* From some call on, each write that arms one source causes an exception. The first call only tries the source. */
+void
+draw_timer_whose_access_faults(void)
+{
+	size_t k;
+
+	draw_timers();
+	do
+		k = draw_below(TIMERS_TESTED);
+	while (!timers_truth.drivers[k]->arm);
+	timers_truth.faulty = timers_truth.tested[k];
+	timers_truth.fault = FAULT_ACCESS;
+	arms_until_fault = draw_chance(50) ? 0 : draw_log_uniform(1, 300);
+	faulting = *timers_truth.drivers[k];
+	faulting.arm = arm_or_fault;
+	timers_truth.drivers[k] = &faulting;
+}
+
 void
 timers_use_in_bench(struct bench *bench)
 {
 	if (!sim.interrupts.plugged)
 		return;
+	sim_guard_timers(bench);
 	timers_truth.report = &bench->run.report;
 	timers_truth.record = &bench->run.survey.record;
 	bench->run.report.facts.options.irq = IRQ_ALL;

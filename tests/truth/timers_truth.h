@@ -13,7 +13,9 @@
 
 enum timer_fault {
 	FAULT_NONE, FAULT_DROPS, FAULT_DROPS_SHOTS, FAULT_NEVER, FAULT_DOUBLES, FAULT_EARLY, FAULT_RATE, FAULT_LATE,
-	FAULT_STORMS, FAULT_STANDS, FAULT_WRONG_PIN, FAULT_STICKS, FAULT_STALE, TIMER_FAULTS
+	FAULT_STORMS, FAULT_STANDS, FAULT_WRONG_PIN, FAULT_STICKS, FAULT_STALE,
+	FAULT_ACCESS, /* arming the source causes an exception */
+	TIMER_FAULTS
 };
 
 struct timer_source {
@@ -40,6 +42,7 @@ struct timers_truth {
 	const struct timer_driver *drivers[TIMERS_TESTED + 1];
 	const struct timer_source *faulty; /* the faulty source, or NULL */
 	enum timer_fault fault;
+	bool has_faulted; /* with FAULT_ACCESS: true after the first exception */
 	struct report *report;
 	const struct record *record;
 	struct times times[REPORT_INTERVALS_MAX];
@@ -50,6 +53,7 @@ extern struct timers_truth timers_truth;
 void draw_timers(void);
 void draw_faulty_timer(void);
 void draw_emulated_timers(void);
+void draw_timer_whose_access_faults(void);
 
 /* Installs the drawn sources as the timers to be tested. Must be called before the machine's run. */
 void timers_use_in_bench(struct bench *bench);

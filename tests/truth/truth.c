@@ -29,15 +29,15 @@ print_report(const struct report *report)
 		for (size_t g = 0; g < report->figures.discontinuities[i].group_count; g++) {
 			const struct report_group *group = &report->figures.discontinuities[i].groups[g];
 
-			printf("%llu to %llu ms: ", (unsigned long long)report->figures.discontinuities[i].from_ms,
-			       (unsigned long long)report->figures.discontinuities[i].at_ms);
+			printf("%.3f to %.3f ms: ", (double)report_run_time_ns(report, report->figures.discontinuities[i].from_tsc) / 1e6,
+			       (double)report_run_time_ns(report, report->figures.discontinuities[i].at_tsc) / 1e6);
 			for (size_t c = 0; c < report->facts.clock_count; c++)
 				if (group->clocks >> c & 1)
 					printf("%s ", report->facts.clocks[c].clock.id);
 			printf("%.6f (%.6f to %.6f) s\n", group->elapsed.value / 1e9, group->elapsed.low / 1e9, group->elapsed.high / 1e9);
 		}
-	for (size_t i = 0; i < report->facts.note_count; i++)
-		printf("note: %s\n", report->facts.notes[i]);
+	for (size_t i = 0; i < report->notes.count; i++)
+		printf("note: %s\n", report->notes.sentences[i]);
 }
 
 /*
@@ -136,6 +136,8 @@ run_trial(const struct kind *kind, uint64_t seed, const struct arguments *argume
 		verdict_check_cores(bench);
 	if (sim.interrupts.plugged)
 		verdict_check_timers(&bench->run.report);
+	if (machine.sleeps)
+		verdict_check_sleeps(&bench->run.report);
 	verdict_check_host(&bench->run.report);
 	bench_free(bench);
 	cores_free();

@@ -11,6 +11,7 @@ void verdict_check_clocks(const struct report *report);
 void verdict_check_claims(const struct bench *bench);
 void verdict_check_cores(const struct bench *bench);
 void verdict_check_timers(const struct report *report);
+void verdict_check_sleeps(const struct report *report);
 /* checks the report's statements about stops and stolen time that the host announces */
 void verdict_check_host(const struct report *report);
 
@@ -22,7 +23,8 @@ long double verdict_get_tsc_hz(const struct report *report);
 
 /*
  * Returns true if a clock jumped so far between the rate window and the end of the run that the report must notice the
- * jump. A jump of the RTC may remain unnoticed, because between its edges the RTC shows only whole seconds.
+ * jump. A jump of the RTC may remain unnoticed, because between its edges the RTC shows only whole seconds. A jump of
+ * the PIT may, too: the PIT wraps every 55 ms, and the jump may be about a whole number of wraps.
  */
 bool verdict_must_jump_be_noticed(void);
 

@@ -43,22 +43,22 @@ find_leaf(const char *text)
 static void
 set_claimed_rate_to_leaf_in_report(const struct report *report)
 {
-	const struct rate *claimed = &report_find_clock(report, "tsc")->clock.claimed;
-	bool is_known = !claimed->den;
+	struct rate claimed = report_get_claimed_rate(report, report_find_clock(report, "tsc"));
+	bool is_known = !claimed.den;
 
 	machine.claimed[TSC] = (struct rate){ 0, 0 };
-	for (size_t i = 0; claimed->den && i < machine.leaf_count; i++) {
+	for (size_t i = 0; claimed.den && i < machine.leaf_count; i++) {
 		const struct leaf *leaf = &machine.leaves[i];
 
-		if ((unsigned __int128)leaf->hz.num * claimed->den != (unsigned __int128)claimed->num * leaf->hz.den)
+		if ((unsigned __int128)leaf->hz.num * claimed.den != (unsigned __int128)claimed.num * leaf->hz.den)
 			continue;
 		machine.claimed[TSC] = leaf->hz;
 		machine.within_hz = leaf->within_hz;
 		is_known = true;
 	}
 	tally_check(CHECK_SENTENCE, is_known, "a claim of the TSC that no leaf has: %llu / %llu",
-		    (unsigned long long)claimed->num,
-		    (unsigned long long)claimed->den);
+		    (unsigned long long)claimed.num,
+		    (unsigned long long)claimed.den);
 }
 
 /* Checks a finding on a machine with drawn leaves. The TSC of such a machine is right, and only a leaf can be wrong. */
@@ -99,8 +99,8 @@ check_verdict_on_leaf(const struct report *report, const struct leaf *leaf)
 		if (strcmp(report->facts.claims[i].claim.by, leaf->by) == 0 &&
 		    report->facts.claims[i].claim.clock == CLAIM_OF_TSC)
 			tally_check(CHECK_PASSED_OFF,
-				    report->facts.claims[i].outcome != (leaf->is_wrong ? OUTCOME_PASSED :
-									OUTCOME_FAILED),
+				    report->outcomes.claims[i].outcome != (leaf->is_wrong ? OUTCOME_PASSED :
+									   OUTCOME_FAILED),
 				    "%s is off by %.0Lf ppm", leaf->by, off / PPM);
 	if (!leaf->is_wrong)
 		return;

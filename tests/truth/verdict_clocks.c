@@ -8,6 +8,7 @@
 
 #include "rules/rules.h"
 #include "tally.h"
+#include "timers_truth.h"
 #include "verdict_clocks.h"
 
 #define NOTE_ROUNDED_PPM 0.1L
@@ -18,7 +19,8 @@ static bool
 is_rule_not_about_rate(const char *rule)
 {
 	static const char *const beside[] = { "clock-slow", "tsc-step", "no-reference", "core-missing", "tsc-offset",
-					      "tsc-drift", "tsc-warp", "tsc-contradiction" };
+					      "tsc-drift", "tsc-warp", "tsc-contradiction", "tsc-adjust",
+					      "tsc-adjust-unequal" };
 
 	for (size_t i = 0; i < sizeof(beside) / sizeof(beside[0]); i++)
 		if (strcmp(rule, beside[i]) == 0)
@@ -41,23 +43,16 @@ has_fault(int clock, const char *rule)
 	return false;
 }
 
-/*
- * Returns the clocks that are listed at the start of TEXT, as a set of bits. The list ends at the first word that is
- * no clock.
- */
+/* Returns the drawn clocks in LIST as a set of bits. */
 static unsigned
-parse_clock_group(const char *text)
+get_drawn_clocks(const struct report *report, const struct clock_list *list)
 {
 	unsigned group = 0;
-	int clock = 0;
 
-	for (char word[32]; clock != CLOCKS && sscanf(text, "%31[a-z_0-9]", word) == 1;) {
-		clock = find_clock_number(word);
-		if (clock == CLOCKS)
-			break;
-		group |= 1u << clock;
-		text += strlen(word);
-		text += strncmp(text, ", ", 2) == 0 ? 2 : strncmp(text, " and ", 5) == 0 ? 5 : 0;
+	for (size_t i = 0; i < list->count; i++) {
+		int clock = find_clock_number(report_clock_id(report, list->at[i]));
+
+		group |= clock == CLOCKS ? 0 : 1u << clock;
 	}
 	return group;
 }
@@ -115,28 +110,12 @@ is_rate_change_true(const struct finding *finding, unsigned group)
 
 /* Returns true if a finding about two groups of clocks is true: the groups diverged, or their rates differ. */
 static bool
-is_group_finding_true(const struct finding *finding)
+is_group_finding_true(const struct report *report, const struct finding *finding)
 {
-	const char *begin, *against;
-	unsigned group, others;
+	unsigned group = get_drawn_clocks(report, &finding->clocks), others = get_drawn_clocks(report, &finding->others);
 
-	if (strncmp(finding->text, "By their nominal rates ", 23) == 0) {
-		begin = finding->text + 23;
-		against = strstr(begin, " faster than ");
-		against = against ? against + 13 : NULL;
-	} else if (strncmp(finding->text, "The rate of ", 12) == 0) {
-		begin = finding->text + 12;
-		against = strstr(begin, " against ");
-		against = against ? against + 9 : NULL;
-	} else {
+	if (!finding->clocks.count || !finding->others.count)
 		return false;
-	}
-	if (!against)
-		return false;
-	group = parse_clock_group(begin);
-	others = parse_clock_group(against);
-	if (strstr(finding->text, ", or the TSC stopped between"))
-		others |= 1u << TSC;
 	if (machine.at_ps != SIM_NEVER || (strcmp(finding->rule, "rate-changed") == 0 &&
 					   /*
 					    * a step of the boot core's TSC looks like a change of the clocks' rates,
@@ -210,7 +189,8 @@ check_discontinuities(const struct report *report)
 
 		tally_check(CHECK_DISCONTINUITY, is_time_in_row(row, machine.core[0].steps_at_ps) ||
 			    (machine.event != EVENT_BEND && then),
-			    "from %llu to %llu ms", (unsigned long long)row->from_ms, (unsigned long long)row->at_ms);
+			    "from %.3f to %.3f ms", (double)report_run_time_ns(report, row->from_tsc) / 1e6,
+			    (double)report_run_time_ns(report, row->at_tsc) / 1e6);
 		for (size_t g = 1; g < row->group_count && machine.at_ps != SIM_NEVER; g++)
 			check_elapsed_time(report, &row->groups[g], &row->groups[0]);
 	}
@@ -221,6 +201,15 @@ static bool
 does_finding_leave_culprit_open(const struct finding *finding)
 {
 	return strstr(finding->text, "(this claim or these clocks are wrong)");
+}
+
+/* Returns the largest rounding error of the TSC's nominal rate, in ppm of this rate. */
+static long double
+get_rounding_of_tsc_claim_ppm(void)
+{
+	const struct rate *claimed = &machine.claimed[TSC];
+
+	return claimed->num ? 1e6L * machine.within_hz * claimed->den / claimed->num : 0;
 }
 
 /*
@@ -237,7 +226,8 @@ is_claim_finding_true(const struct report *report, const struct finding *finding
 	if (by == CLOCKS || by == TSC)
 		return false;
 	if (machine.event == EVENT_BEND && machine_has_broken_clock(TSC) && !machine_has_broken_clock(by))
-		return finding->low * (machine.bend_ppm > 0 ? 1 : -1) <= llabs(machine.bend_ppm) + 2 * MOST_OFF_PPB / PPM;
+		return finding->low * (machine.bend_ppm > 0 ? 1 : -1) <=
+		       llabs(machine.bend_ppm) + 2 * MOST_OFF_PPB / PPM + get_rounding_of_tsc_claim_ppm();
 	if (machine.at_ps != SIM_NEVER)
 		return is_open && have_groups_diverged(1u << TSC, 1u << by);
 	apart = ((PPB + machine_get_rate_error_ppb(TSC)) / (PPB + machine_get_rate_error_ppb(by)) - 1) * 1e6L;
@@ -256,6 +246,8 @@ check_finding(const struct report *report, const struct finding *finding)
 		return;
 	if (machine.leaf_count && strcmp(finding->rule, "tsc-claim") == 0)
 		return; /* verdict_claims.c checks these findings */
+	if (strcmp(finding->rule, "clock-broken") == 0 && timers_find_source(finding->clock))
+		return; /* verdict_timers.c checks these findings */
 	if (strcmp(finding->rule, "clocks-parted") == 0)
 		return; /* check_discontinuities() checks these findings */
 	if (strcmp(finding->rule, "clock-backward") == 0 && (finding->core != REPORT_NO_CORE || finding->core_count))
@@ -266,7 +258,7 @@ check_finding(const struct report *report, const struct finding *finding)
 	else if (strcmp(finding->rule, "tsc-claim") == 0)
 		tally_check(CHECK_SENTENCE, is_claim_finding_true(report, finding), "%s: %s", finding->rule, finding->text);
 	else if (!finding->clock)
-		tally_check(CHECK_SENTENCE, is_group_finding_true(finding), "%s: %s", finding->rule, finding->text);
+		tally_check(CHECK_SENTENCE, is_group_finding_true(report, finding), "%s: %s", finding->rule, finding->text);
 	else if (machine.at_ps == SIM_NEVER && !has_fault(clock, finding->rule) &&
 		 !clocks_is_majority_of_narrow_rates_right(report))
 		tally_count_unreported_fault("a clock named by most of those that know, which are off alike", 0);
@@ -300,8 +292,8 @@ is_clock_named(const struct report *report, int clock, bool alone)
 static bool
 is_in_any_note(const struct report *report, const char *words)
 {
-	for (size_t i = 0; i < report->facts.note_count; i++)
-		if (strstr(report->facts.notes[i], words))
+	for (size_t i = 0; i < report->notes.count; i++)
+		if (strstr(report->notes.sentences[i], words))
 			return true;
 	return false;
 }
@@ -313,12 +305,12 @@ is_in_any_note(const struct report *report, const char *words)
 static bool
 is_rtc_rate_noted(const struct report *report)
 {
-	for (size_t i = 0; i < report->facts.note_count; i++) {
+	for (size_t i = 0; i < report->notes.count; i++) {
 		long double value, low, high, truth;
 		char other[16];
 		int end = 0, clock;
 
-		sscanf(report->facts.notes[i],
+		sscanf(report->notes.sentences[i],
 		       "rtc ran %Lf ppm (%Lf to %Lf) off %15s while the rates were measured, and "
 		       "its rate after that is not known: the whole machine may have been "
 		       "stopped.%n", &value, &low, &high, other, &end);
@@ -340,7 +332,8 @@ static bool
 is_rtc_rate_right_in_a_stretch(const struct report *report)
 {
 	const struct report_clock *rtc = report_find_clock(report, "rtc");
-	const struct rate_interval *stretches[] = { &rtc->implied_window, &rtc->implied_since };
+	const struct clock_figures *figures = report_get_figures(report, rtc);
+	const struct rate_interval *stretches[] = { &figures->implied_window, &figures->implied_since };
 	long double limit = clocks_get_limit_ppb("rate-off") / PPB, microhz = verdict_get_tsc_hz(report) * 1e6L;
 
 	for (size_t i = 0; i < 2; i++)
@@ -386,17 +379,15 @@ check_fault_is_reported(const struct report *report, int clock)
 static void
 check_reference_clock_of_tsc(const struct report *report)
 {
-	char id[32] = "";
+	int clock = find_clock_number(report->figures.relative_to);
 
-	if (sscanf(report->figures.tsc_source, "measured against %31s", id) != 1 || machine.at_ps != SIM_NEVER ||
-	    !clocks_is_majority_right())
+	if (clock == CLOCKS || machine.at_ps != SIM_NEVER || !clocks_is_majority_right())
 		return;
 	if (is_in_any_note(report, "which may be wrong"))
 		tally_count_unreported_fault("a scale said to be in doubt", 0);
 	else
-		tally_check(CHECK_SCALE, !clocks_has_fault(find_clock_number(id)),
-			    "all times rest on %s, which is off by %.0Lf ppm", id,
-			    machine_get_rate_error_ppb(find_clock_number(id)) / PPM);
+		tally_check(CHECK_SCALE, !clocks_has_fault(clock), "all times rest on %s, which is off by %.0Lf ppm",
+			    clock_ids[clock], machine_get_rate_error_ppb(clock) / PPM);
 }
 
 static bool
@@ -408,23 +399,35 @@ do_clocks_share_source(int a, int b)
 }
 
 /*
- * A clock with a wrong rate may pass only if it was compared with a clock that shares its oscillator, because that
- * comparison cannot show the error. The check also ignores machines in which all clocks have the same error.
+ * A clock with a wrong rate must not pass because it agrees with a clock of the same oscillator, which has the same
+ * error. The check ignores machines in which clocks of several oscillators have the same error.
  */
 static void
 check_rate_that_passed(const struct behaviour *row)
 {
-	const char *against = strstr(row->text, "against ");
 	int clock = find_clock_number(row->clock);
-	char witness[32] = "";
 
 	if (strcmp(row->rule, "rate-off") != 0 || clock == CLOCKS || machine.at_ps != SIM_NEVER)
 		return;
-	sscanf(against ? against : "", "against %31[a-z_]", witness);
 	tally_check(CHECK_PASSED_OFF,
 		    fabsl(machine_get_rate_error_ppb(clock)) <= 2 * clocks_get_limit_ppb("rate-off") ||
-		      !do_clocks_share_source(clock, find_clock_number(witness)),
+		      !do_clocks_share_source(clock, find_clock_number(row->against)),
 		    "%s It is off by %.0Lf ppm", row->text, machine_get_rate_error_ppb(clock) / PPM);
+}
+
+/* If one wrong source drives all clocks, the answer must say that nothing independent confirms their rates. */
+static void
+check_answer_on_single_source(const struct report *report)
+{
+	const struct report_answer *answer = &report->advice.answer;
+
+	for (int clock = 0; clock < CLOCKS; clock++)
+		if (!machine.is_guest || machine.at_ps != SIM_NEVER || !machine.claimed[TSC].den ||
+		    (machine.has[clock] && machine.source[clock] != machine.source[TSC]))
+			return;
+	tally_check(CHECK_PASSED_OFF, fabsl(machine_get_rate_error_ppb(TSC)) <= 2 * clocks_get_limit_ppb("rate-off") ||
+				      answer->no_reference, "%s All clocks are off by %.0Lf ppm", answer->text,
+		    machine_get_rate_error_ppb(TSC) / PPM);
 }
 
 /* A rule must not pass if its interval is wider than twice the limit, because such an interval proves nothing. */
@@ -433,14 +436,17 @@ check_rules_that_passed(const struct report *report)
 {
 	for (size_t i = 0; i < report->facts.clock_count; i++) {
 		const struct report_clock *entry = &report->facts.clocks[i];
-		int64_t width = entry->error.high - entry->error.low;
+		const struct interval_ppb *error = &report->figures.clocks[i].error;
+		int64_t width = error->high - error->low;
 
-		if (find_clock_number(entry->clock.id) != TSC && entry->verdict == VERDICT_PASS && !entry->open &&
-		    entry->error.known)
+		if (find_clock_number(entry->clock.id) != TSC && report->outcomes.clocks[i].verdict == VERDICT_PASS &&
+		    !report->outcomes.clocks[i].open &&
+		    error->known)
 			tally_check(CHECK_PASSED_WIDE, width <= 2 * clocks_get_limit_ppb("rate-off"),
 				    "%s: %lld to %lld ppb", entry->clock.id,
-				    (long long)entry->error.low, (long long)entry->error.high);
+				    (long long)error->low, (long long)error->high);
 	}
+	check_answer_on_single_source(report);
 	for (size_t i = 0; i < report->outcomes.behaviours.count; i++) {
 		const struct behaviour *row = &report->outcomes.behaviours.rows[i];
 
@@ -457,26 +463,23 @@ check_rules_that_passed(const struct report *report)
  * machine changes except by its event.
  */
 static bool
-is_rate_change_proven(const struct report_clock *entry)
+is_rate_change_proven(const struct clock_figures *figures)
 {
 	/* judge allows for unequal lengths of the measured intervals */
 	long double limit = clocks_get_limit_ppb("rate-changed") * 1.1L;
 
-	return (entry->change_halves.known && (entry->change_halves.low > limit || entry->change_halves.high < -limit)) ||
-	       (entry->change_since.known && (entry->change_since.low > limit || entry->change_since.high < -limit));
+	return (figures->change_halves.known && (figures->change_halves.low > limit ||
+						 figures->change_halves.high < -limit)) ||
+	       (figures->change_since.known && (figures->change_since.low > limit || figures->change_since.high < -limit));
 }
 
-/*
- * Returns true if the event was so early and so large that the report must name the clock. Between its edges the RTC
- * shows only whole seconds, so its jump may remain unnoticed.
- */
+/* Returns true if the event was so early and so large that the report must name the clock. */
 static bool
 must_event_be_named(void)
 {
 	if (machine.at_ps == SIM_NEVER)
 		return false;
-	/* the PIT wraps every 55 ms, so it may jump by about a whole number of wraps */
-	return machine.event == EVENT_STUCK || (verdict_must_jump_be_noticed() && machine.clock != PIT);
+	return machine.event == EVENT_STUCK || verdict_must_jump_be_noticed();
 }
 
 /* Checks that an event which the report's own figures prove has a finding or a note. */
@@ -487,7 +490,7 @@ check_event_is_reported(const struct report *report)
 
 	for (size_t i = 0; i < report->facts.clock_count && machine.event == EVENT_BEND; i++)
 		is_proven |= find_clock_number(report->facts.clocks[i].clock.id) < RTC &&
-			     is_rate_change_proven(&report->facts.clocks[i]);
+			     is_rate_change_proven(&report->figures.clocks[i]);
 	for (size_t i = 0; i < report->outcomes.finding_count; i++)
 		is_found |= strncmp(report->outcomes.findings[i].rule, "rate-changed", 12) == 0;
 	if (is_proven)
@@ -511,7 +514,7 @@ verdict_check_clocks(const struct report *report)
 			check_fault_is_reported(report, i);
 	if (machine.is_obvious && machine.at_ps != SIM_NEVER)
 		tally_check(CHECK_STOP_SILENT, report->figures.discontinuity_count > 0 &&
-			    (report->facts.note_count || report->outcomes.finding_count),
+			    (report->notes.count || report->outcomes.finding_count),
 			    "the machine was stopped for %.1f s", machine.by_ps / 1e12);
 	check_event_is_reported(report);
 	check_rules_that_passed(report);

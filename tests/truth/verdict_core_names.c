@@ -95,159 +95,130 @@ does_core_differ_from_majority(size_t core, struct span span)
 	       does_core_drift_from_most(core, span);
 }
 
-#define PRINTED_STEP_PS       (SIM_PS_PER_S / 10) /* times in the report have one decimal: a tenth of a second */
-/* 1/20,000 is 50 ppm, the largest drawn error of a healthy oscillator, see draw_rates() */
-#define CRYSTAL_PARTS 20000
-
-static const char *
-parse_seconds(const char *text, uint64_t *at_ps)
+/* Returns the time at which the boot core's TSC read VALUE, if it counts evenly. */
+static uint64_t
+get_time_of_tsc(uint64_t value)
 {
-	char unit[4] = "";
-	double number;
-	int length = 0;
+	long double ticks = value - units_to_ticks(machine_get_tsc_at(0, machine.run.from_ps));
 
-	if (sscanf(text, "%lf %3[ms]%n", &number, unit, &length) != 2 || (strcmp(unit, "s") != 0 && strcmp(unit, "ms") != 0))
-		return NULL;
-	*at_ps = machine.run.from_ps + (uint64_t)(number * (strcmp(unit, "s") == 0 ? 1e12 : 1e9));
-	return text + length;
+	return machine.run.from_ps + (uint64_t)(ticks / machine.hz[TSC] * SIM_PS_PER_S);
 }
 
-/* Parses "at 3.1 s" or "between 3.1 s and 9.8 s". */
-static bool
-parse_time_or_pair(const char *text, struct span *span)
-{
-	const char *at = strstr(text, " at "), *between = strstr(text, " between ");
-
-	if (!between)
-		return at && parse_seconds(at + 4, &span->from_ps) && parse_seconds(at + 4, &span->to_ps);
-	between = parse_seconds(between + 9, &span->from_ps);
-	return between && strncmp(between, " and ", 5) == 0 && parse_seconds(between + 5, &span->to_ps);
-}
-
-/* Parses "3.1 s" or "3.1 s to 3.4 s". */
-static const char *
-parse_time(const char *text, struct span *time)
-{
-	text = parse_seconds(text, &time->from_ps);
-	time->to_ps = time->from_ps;
-	return text && strncmp(text, " to ", 4) == 0 ? parse_seconds(text + 4, &time->to_ps) : text;
-}
-
-/* Parses "between 3.1 s and 9.8 s". Each of the two times may also be a span of time. */
-static bool
-parse_time_pair(const char *text, struct span *from, struct span *to)
-{
-	const char *between = strstr(text, " between ");
-
-	between = between ? parse_time(between + 9, from) : NULL;
-	return between && strncmp(between, " and ", 5) == 0 && parse_time(between + 5, to);
-}
-
-/*
- * Widens a printed span of time by the rounding in the text, and by the error of the crystal that defines the report's
- * second.
- */
+/* Returns the time span of MOMENT, wider by the step of the boot core's TSC and by a tick; { 0, 0 } for no moment. */
 static struct span
-widen_by_rounding(struct span span)
+get_span_of_moment(struct moment moment)
 {
-	return (struct span){ span.from_ps - PRINTED_STEP_PS - span.from_ps / CRYSTAL_PARTS,
-			      span.to_ps + PRINTED_STEP_PS + span.to_ps / CRYSTAL_PARTS };
+	long double ticks = machine.core[0].steps_at_ps == SIM_NEVER ? 1 : 1 + fabsl((long double)machine.core[0].step);
+	uint64_t error_ps = (uint64_t)(ticks / machine.hz[TSC] * SIM_PS_PER_S);
+
+	if (!moment.end_tsc)
+		return (struct span){ 0, 0 };
+	return (struct span){ get_time_of_tsc(moment.begin_tsc) - error_ps, get_time_of_tsc(moment.end_tsc) + error_ps };
 }
 
 /*
- * Returns true if the printed range of NEAR to FAR ns overlaps RANGE, which is converted to ns with the TSC rate of the
- * report. AHEAD is true if the printed offset is positive.
+ * Returns true if the difference in FINDING overlaps RANGE, which is converted to ns with the TSC rate of the report.
  */
 static bool
-is_offset_in_printed_range(const struct report *report, struct offset_range range, long double near,
-			   long double far, bool ahead)
+is_range_in_finding(const struct report *report, struct offset_range range, const struct finding *finding)
 {
 	long double per_ns = verdict_get_tsc_hz(report) / 1e9L;
 	long double low = units_to_ticks(range.low) / per_ns, high = units_to_ticks(range.high) / per_ns;
+	bool ahead = finding->difference == DIFFERENCE_AHEAD;
 
-	if (!ahead) {
-		long double swap = -low;
+	return finding->low <= (ahead ? high : -low) && (ahead ? low : -high) <= finding->high;
+}
 
-		low = -high;
-		high = swap;
-	}
-	return near <= high && low <= far;
+static bool
+contains(struct moment outer, struct moment inner)
+{
+	return outer.begin_tsc <= inner.begin_tsc && inner.end_tsc <= outer.end_tsc;
+}
+
+/* Returns the number of the measurement pass (the first or the last) in which the finding's cores were measured. */
+static size_t
+find_pass_of_finding(const struct report *report, const struct finding *finding)
+{
+	const struct offsets *first = &report->figures.skew.passes[0].offsets;
+
+	return contains((struct moment){ first->begin_tsc, first->end_tsc }, finding->seen) ? 0 : REPORT_PASSES - 1;
 }
 
 /*
- * Returns true if a statement about several cores is true. A statement about a package must be true for all of its
- * cores. A statement about "5 cores (core 3 among them)" must be true for core 3, and for at least five cores.
+ * Returns true if the subject of the sentence is right: "all 4 cores of package 1", or "4 cores (core 2 among them)".
+ * MEMBERS has the COUNT cores of the group.
  */
 static bool
-is_group_sentence_true(const struct report *report, const char *text, size_t other, struct span span,
-		       long double near, long double far, bool ahead)
+is_group_named_right(const struct finding *finding, const bool *members, size_t count, size_t first)
 {
-	size_t package, count, one, right = 0;
-	bool is_package = sscanf(text, "The TSCs of all %zu cores of package %zu", &count, &package) == 2;
+	uint32_t package = machine.core[first].apic_id >> machine.package_bits;
+	bool is_package = true;
+	char text[96];
 
-	if (!is_package && sscanf(text, "The TSCs of %zu cores (core %zu among them)", &count, &one) != 2)
-		return false;
-	for (size_t i = 0; i < machine.cores; i++) {
-		bool is_it = is_offset_in_printed_range(report, get_range_of_read_offset(other, i, span), near, far, ahead);
-
-		if (is_package ? machine.core[i].apic_id >> machine.package_bits == package : machine.core[i].apic_id == one)
-			if (!is_it)
-				return false;
-		right += is_it;
-	}
-	return right >= count;
+	for (size_t i = 0; i < machine.cores; i++)
+		is_package &= members[i] == (machine.core[i].apic_id >> machine.package_bits == package);
+	snprintf(text, sizeof(text), is_package ? "The TSCs of all %zu cores of package %u are " :
+		 "The TSCs of %zu cores (core %u among them) are ", count, is_package ? package : machine.core[first].apic_id);
+	return strncmp(finding->text, text, strlen(text)) == 0;
 }
 
 /*
- * Reads the first range of durations in TEXT, such as "10 to 20 ns" or "3.18 to 3.19 s". Stores it in ns. Returns the
- * text after it, or NULL if there is none.
+ * Returns true if at least two cores differ from the majority in the finding's measurement pass, each of them differs
+ * from core OTHER as FINDING says, and the sentence names the group.
  */
-static const char *
-parse_duration_range(const char *text, long double *near, long double *far)
+static bool
+is_group_finding_true(const struct report *report, const struct finding *finding, size_t other, struct span span)
 {
-	static const struct {
-		char unit[3];
-		long double ns;
-	} units[] = { { "ns", 1 }, { "us", 1e3L }, { "ms", 1e6L }, { "s", 1e9L } };
-	char unit[3];
-	int used = 0;
+	const struct report_skew *skew = &report->figures.skew;
+	const bool *off = report->outcomes.sync.passes[find_pass_of_finding(report, finding)].off;
+	bool members[CORES_MAX] = { false };
+	size_t count = 0, first = 0;
 
-	for (; *text; text++) {
-		if (*text < '0' || *text > '9' || sscanf(text, "%Lf to %Lf %2[a-z]%n", near, far, unit, &used) != 3)
+	for (size_t rank = 0; rank < skew->passes[0].offsets.cores; rank++) {
+		if (!off[rank])
 			continue;
-		for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
-			if (strcmp(unit, units[i].unit) == 0) {
-				*near *= units[i].ns;
-				*far *= units[i].ns;
-				return *near <= *far ? text + used : NULL;
-			}
+		if (!is_range_in_finding(report, get_range_of_read_offset(other, skew->core_of[rank], span), finding))
+			return false;
+		members[skew->core_of[rank]] = true;
+		first = count++ ? first : skew->core_of[rank];
 	}
-	return NULL;
+	return count > 1 && is_group_named_right(finding, members, count, first);
 }
 
-/*
- * Returns true if the named core stepped in the printed time, and if the printed size contains the true size of the
- * step.
- */
+/* Returns true if the sentence has the words for the finding's fields: the difference and the other core. */
+static bool
+does_sentence_agree(const struct finding *finding)
+{
+	char other[32];
+
+	snprintf(other, sizeof(other), " core %u's", finding->against);
+	return finding->seen.end_tsc && strstr(finding->text, tsc_difference_word(finding->difference)) &&
+	       strstr(finding->text, other);
+}
+
+/* Returns the core that differs in FINDING: the one that is proven to, or the last of a pair, or machine.cores. */
+static size_t
+find_differing_core(const struct finding *finding)
+{
+	return find_core_by_apic_id(finding->core == REPORT_NO_CORE && finding->core_count ?
+				    finding->cores[finding->core_count - 1] : finding->core);
+}
+
+/* Returns true if the named core stepped in the stated time, by a size in the stated range. */
 static bool
 is_step_finding_true(const struct report *report, const struct finding *finding)
 {
-	long double per_ns = verdict_get_tsc_hz(report) / 1e9L, near, far, step;
-	const char *size = strstr(finding->text, "'s TSC stepped "), *against = strstr(finding->text, " against core ");
-	size_t core = find_core_by_apic_id(finding->core), other;
-	unsigned id;
-	struct span span;
+	size_t core = find_core_by_apic_id(finding->core);
+	struct span span = get_span_of_moment(finding->seen);
+	long double step;
 
-	if (!size || !against || !parse_duration_range(size, &near, &far) || sscanf(against, " against core %u's", &id) != 1 ||
-	    !parse_time_or_pair(against, &span) || core == machine.cores)
+	if (core == machine.cores || find_core_by_apic_id(finding->against) == machine.cores ||
+	    !does_sentence_agree(finding) ||
+	    machine.core[core].steps_at_ps < span.from_ps || machine.core[core].steps_at_ps > span.to_ps)
 		return false;
-	other = find_core_by_apic_id(id);
-	span = widen_by_rounding(span);
-	if (other == machine.cores || machine.core[core].steps_at_ps < span.from_ps ||
-	    machine.core[core].steps_at_ps > span.to_ps)
-		return false;
-	step = machine.core[core].step / per_ns;
-	return strncmp(size, "'s TSC stepped ahead", 20) == 0 ? near <= step && step <= far : near <= -step && -step <= far;
+	step = machine.core[core].step / (verdict_get_tsc_hz(report) / 1e9L);
+	step = finding->difference == DIFFERENCE_STEPPED_AHEAD ? step : -step;
+	return finding->low <= step + 1 && finding->high >= step - 1;
 }
 
 /*
@@ -257,30 +228,15 @@ is_step_finding_true(const struct report *report, const struct finding *finding)
 static bool
 is_offset_finding_true(const struct report *report, const struct finding *finding)
 {
-	const char *group = strstr(finding->text, " are ");
-	unsigned core, other;
-	long double near, far;
-	struct span span;
-	char word[16];
-	bool ahead;
-	const char *end = strstr(finding->text, "'s TSC is ");
+	size_t core = find_differing_core(finding), other = find_core_by_apic_id(finding->against);
+	struct span span = get_span_of_moment(finding->seen);
 
-	if (sscanf(finding->text, "Core %u's TSC is ", &core) == 1 && end)
-		group = NULL;
-	end = parse_duration_range(group ? group : end ? end : "", &near, &far);
-	if (!end || sscanf(end, " %15s", word) != 1)
+	if (other == machine.cores || !does_sentence_agree(finding) ||
+	    (finding->difference != DIFFERENCE_AHEAD && finding->difference != DIFFERENCE_BEHIND))
 		return false;
-	ahead = strcmp(word, "ahead") == 0;
-	if (sscanf(strstr(end, word) + strlen(word), ahead ? " of core %u" : " core %u", &other) != 1 ||
-	    find_core_by_apic_id(other) == machine.cores || !parse_time_or_pair(finding->text, &span))
-		return false;
-	if (group)
-		return is_group_sentence_true(report, finding->text, find_core_by_apic_id(other),
-					      widen_by_rounding(span), near, far, ahead);
-	return find_core_by_apic_id(core) < machine.cores &&
-	       is_offset_in_printed_range(report, get_range_of_read_offset(find_core_by_apic_id(other),
-								      find_core_by_apic_id(core),
-								      widen_by_rounding(span)), near, far, ahead);
+	if (finding->core == REPORT_NO_CORE && !finding->core_count)
+		return is_group_finding_true(report, finding, other, span);
+	return core < machine.cores && is_range_in_finding(report, get_range_of_read_offset(other, core, span), finding);
 }
 
 /* Returns by how many ppb CORE's TSC was faster than OTHER's. Time is measured in ticks of the boot core's TSC. */
@@ -308,16 +264,15 @@ add_times_around_step(struct span span, uint64_t step_ps, uint64_t *moments, siz
 }
 
 /*
- * Stores the times that the printed TIME may mean: the earliest, the latest, and the times just before and after each
- * step of the two cores in this range. If one of the cores has a fault, TIME may mean any time in TOURNAMENT, the span
- * of the measurement pass, and each time at which the core's TSC is set back is a step. Returns the number of stored
- * times.
+ * Stores the times at which the pair may have been measured in SPAN: its ends, and the times just before and after each
+ * step of the two cores in it. If one of the cores has a fault, this may be any time in TOURNAMENT, the span of the
+ * measurement pass, and each time at which the core's TSC is set back is a step. Returns the number of stored times.
  */
 static size_t
-find_possible_times(struct span time, struct span tournament, size_t core, size_t other, uint64_t *moments)
+find_possible_times(struct span span, struct span tournament, size_t core, size_t other, uint64_t *moments)
 {
 	bool has_fault = machine_core_has_fault(core) || machine_core_has_fault(other);
-	struct span said = has_fault ? tournament : widen_by_rounding(time);
+	struct span said = has_fault ? tournament : span;
 	size_t count = 0;
 
 	moments[count++] = said.from_ps;
@@ -330,11 +285,11 @@ find_possible_times(struct span time, struct span tournament, size_t core, size_
 }
 
 /*
- * Returns true if the average drift between two printed times can be in the printed range. The drift is calculated for
- * all times that the two printed times may mean.
+ * Returns true if the average drift between two time spans can be from LEAST to MOST ppb. The drift is calculated for
+ * all possible times in the two spans.
  */
 static bool
-is_average_drift_in_range(size_t core, size_t other, const struct span *stretch, long double near, long double far)
+is_average_drift_in_range(size_t core, size_t other, const struct span *stretch, long double least, long double most)
 {
 	static uint64_t from[POSSIBLE_TIMES_MAX], to[POSSIBLE_TIMES_MAX];
 	size_t begins = find_possible_times(stretch[0], machine.first, core, other, from),
@@ -356,33 +311,41 @@ is_average_drift_in_range(size_t core, size_t other, const struct span *stretch,
 		low -= too_high_ppb;
 		high += too_high_ppb;
 	}
-	return near <= high && low <= far;
+	return least <= high && low <= most;
+}
+
+/* Returns when the cores A and B were measured against each other in PASS. */
+static struct moment
+get_moment_of_pair(const struct report *report, const struct report_pass *pass, size_t a, size_t b)
+{
+	size_t rank_a = report_get_core_figures(report, &report->facts.cores[a])->rank,
+	       rank_b = report_get_core_figures(report, &report->facts.cores[b])->rank;
+
+	if (rank_a >= pass->offsets.cores || rank_b >= pass->offsets.cores)
+		return (struct moment){ 0, 0 };
+	return offsets_get_time_of_pair(&pass->offsets, rank_a, rank_b);
 }
 
 /* Returns true if a finding's statement about a core's drift is true. The drift is relative to another core. */
 static bool
-is_drift_finding_true(const struct finding *finding)
+is_drift_finding_true(const struct report *report, const struct finding *finding)
 {
-	const char *than = strstr(finding->text, " than ");
-	unsigned id, other;
-	size_t core;
-	unsigned long near, far;
+	size_t core = find_differing_core(finding), other = find_core_by_apic_id(finding->against);
+	bool faster = finding->difference == DIFFERENCE_FASTER;
 	struct span stretch[2];
-	char word[16];
-	bool faster;
+	struct moment from, to;
 
-	if (sscanf(finding->text, "Core %u's TSC ran %lu to %lu ppb %15s", &id, &near, &far, word) != 4 || !than ||
-	    !parse_time_pair(finding->text, &stretch[0], &stretch[1]) || near > far)
+	if (core == machine.cores || other == machine.cores || !does_sentence_agree(finding) ||
+	    (!faster && finding->difference != DIFFERENCE_SLOWER))
 		return false;
-	core = find_core_by_apic_id(id);
-	faster = strcmp(word, "faster") == 0;
-	if (core == machine.cores || (!faster && strcmp(word, "slower") != 0))
+	from = get_moment_of_pair(report, report->figures.skew.passes, other, core);
+	to = get_moment_of_pair(report, report_get_last_pass(report), other, core);
+	if (!from.end_tsc || finding->seen.begin_tsc != from.begin_tsc || finding->seen.end_tsc != to.end_tsc)
 		return false;
-	if (sscanf(than, " than core %u's", &other) != 1 || find_core_by_apic_id(other) == machine.cores)
-		return false;
-	return faster ? is_average_drift_in_range(core, find_core_by_apic_id(other), stretch, near, far)
-		      : is_average_drift_in_range(core, find_core_by_apic_id(other), stretch, -(long double)far,
-						  -(long double)near);
+	stretch[0] = get_span_of_moment(from);
+	stretch[1] = get_span_of_moment(to);
+	return is_average_drift_in_range(core, other, stretch, faster ? finding->low : -finding->high,
+					 faster ? finding->high : -finding->low);
 }
 
 /* Checks the word "steadily" in the finding. "Steadily or by a step" and "unevenly" say nothing that could be false. */
@@ -412,21 +375,14 @@ does_core_drift_or_step(size_t core)
 static bool
 is_contradiction_finding_true(const struct finding *finding)
 {
-	const char *worst = strstr(finding->text, "the worst is "), *by = worst ? strstr(worst, ", by ") : NULL;
-	size_t count = 0, known = 0, moving = 0;
-	struct span span;
-	unsigned ids[3];
+	size_t moving = 0;
 
-	if (worst && sscanf(worst, "the worst is between core %u and core %u,", &ids[0], &ids[1]) == 2)
-		count = 2;
-	else if (worst && sscanf(worst, "the worst is among cores %u, %u and %u,", &ids[0], &ids[1], &ids[2]) == 3)
-		count = 3;
-	for (size_t i = 0; i < count; i++) {
-		known += find_core_by_apic_id(ids[i]) < machine.cores;
-		moving += find_core_by_apic_id(ids[i]) < machine.cores &&
-			  does_core_drift_or_step(find_core_by_apic_id(ids[i]));
+	for (size_t i = 0; i < finding->core_count; i++) {
+		if (find_core_by_apic_id(finding->cores[i]) == machine.cores)
+			return false;
+		moving += does_core_drift_or_step(find_core_by_apic_id(finding->cores[i]));
 	}
-	return count && known == count && moving && by && parse_time_or_pair(by, &span);
+	return moving && finding->seen.end_tsc;
 }
 
 /* Checks a finding that a core's TSC stepped back: the named core must have this fault. */
@@ -446,26 +402,22 @@ check_step_back_finding(const struct finding *finding)
 static void
 check_finding(const struct report *report, const struct finding *finding)
 {
-	const struct report_skew *skew = &report->figures.skew;
-	bool is_step = strstr(finding->text, "'s TSC stepped ") && strcmp(finding->rule, "tsc-offset") == 0;
+	bool is_step = finding->difference == DIFFERENCE_STEPPED_AHEAD || finding->difference == DIFFERENCE_STEPPED_BACK;
 	bool is_offset = !is_step && strcmp(finding->rule, "tsc-offset") == 0;
 	bool is_drift = strcmp(finding->rule, "tsc-drift") == 0;
 	size_t named = find_core_by_apic_id(finding->core);
-	struct span span = { 0, 0 }, end = { 0, 0 };
-	bool has_time = is_drift ? parse_time_pair(finding->text, &span, &end) : parse_time_or_pair(finding->text, &span);
 
-	if (is_drift)
-		span.to_ps = end.to_ps;
 	if ((is_offset || is_step || is_drift) && named < machine.cores)
-		tally_check(CHECK_CORE_NAMED, has_time && does_core_differ_from_majority(named, span), "%s%s", finding->text,
-			    has_majority ? "" : " (no class of cores is most)");
+		tally_check(CHECK_CORE_NAMED, finding->seen.end_tsc &&
+			    does_core_differ_from_majority(named, get_span_of_moment(finding->seen)),
+			    "%s%s", finding->text, has_majority ? "" : " (no class of cores is most)");
 	if (is_offset)
 		tally_check(CHECK_SENTENCE, is_offset_finding_true(report, finding), "%s", finding->text);
 	if (is_step && !machine_core_has_fault(named))
 		tally_check(CHECK_MOTION, is_step_finding_true(report, finding), "core %zu, step %lld: %s", named,
 			    (long long)machine.core[named].step, finding->text);
 	if (is_drift)
-		tally_check(CHECK_SENTENCE, is_drift_finding_true(finding), "%s", finding->text);
+		tally_check(CHECK_SENTENCE, is_drift_finding_true(report, finding), "%s", finding->text);
 	if (strcmp(finding->rule, "clock-backward") == 0)
 		check_step_back_finding(finding);
 	if (is_drift && named < machine.cores && has_majority && !machine_core_has_fault(named))
@@ -473,8 +425,9 @@ check_finding(const struct report *report, const struct finding *finding)
 	if (strcmp(finding->rule, "tsc-contradiction") == 0)
 		tally_check(CHECK_SENTENCE, is_contradiction_finding_true(finding), "%s", finding->text);
 	if (strcmp(finding->rule, "tsc-warp") == 0) {
+		const struct warp_checks *checks = &report->facts.warp_checks;
 		const struct report_contended *worst =
-			skew->locked.worst_ticks > skew->lock_free.worst_ticks ? &skew->locked : &skew->lock_free;
+			checks->locked.worst_ticks > checks->lock_free.worst_ticks ? &checks->locked : &checks->lock_free;
 		size_t a = find_core_by_apic_id(worst->worst_a), b = find_core_by_apic_id(worst->worst_b);
 
 		tally_check(CHECK_SENTENCE,
@@ -489,16 +442,17 @@ check_finding(const struct report *report, const struct finding *finding)
 static bool
 is_marked_as_off(const struct report *report, size_t core)
 {
+	const struct sync_outcome *sync = &report->outcomes.sync;
 	for (size_t i = 0; i < report->outcomes.finding_count; i++) {
 		const struct finding *finding = &report->outcomes.findings[i];
 
-		if (finding->core == REPORT_NO_CORE && strstr(finding->text, "nothing shows"))
+		if (finding->core == REPORT_NO_CORE &&
+		    (finding->core_count || sync->passes[find_pass_of_finding(report, finding)].no_majority))
 			continue;
 		if (strcmp(finding->rule, "tsc-offset") == 0 &&
-		    (report->facts.cores[core].stepped ||
-		     (report->facts.cores[core].off_majority && !report->facts.cores[core].drifts)))
+		    (sync->cores[core].stepped || (sync->cores[core].off_majority && !sync->cores[core].drifts)))
 			return true;
-		if (strcmp(finding->rule, "tsc-drift") == 0 && report->facts.cores[core].drifts)
+		if (strcmp(finding->rule, "tsc-drift") == 0 && sync->cores[core].drifts)
 			return true;
 	}
 	return false;
@@ -570,7 +524,7 @@ check_core_is_reported(const struct bench *bench, size_t core)
 		size = trip > 0 ? units_to_ticks(most) / trip : 0;
 
 	if (can_core_be_named(report, first, core, true) || (again && can_core_be_named(report, latest, core, true)))
-		tally_check(CHECK_CORE_SILENT, is_marked_as_off(report, core) || report->facts.cores[core].steps_back,
+		tally_check(CHECK_CORE_SILENT, is_marked_as_off(report, core) || report->outcomes.sync.cores[core].steps_back,
 			    "core %zu is up to %.0Lf ticks off, proven by most (%s)", core, units_to_ticks(most),
 			    report->outcomes.finding_count ? report->outcomes.findings[0].text : "nothing is said");
 	else if (is_marked_as_off(report, core))
@@ -617,12 +571,12 @@ verdict_check_core_names(const struct bench *bench)
 		if (is_marked_as_off(report, i))
 			tally_check(CHECK_CORE_NAMED, does_core_differ_from_majority(i, tournaments),
 				    "core %zu is marked: %s", i,
-				    report->facts.cores[i].drifts ? "it drifts" : "it is off the majority");
+				    report->outcomes.sync.cores[i].drifts ? "it drifts" : "it is off the majority");
 		if (has_majority && is_outside_majority(i) && report->figures.skew.pass_count > 0)
 			check_core_is_reported(bench, i);
 	}
 	if (machine.faults && machine.ahead_ticks + machine.set_back_ticks >= FAULT_SEEN_TICKS)
-		tally_check(CHECK_CORE_SILENT, report->facts.cores[machine.fault_core].steps_back,
+		tally_check(CHECK_CORE_SILENT, report->outcomes.sync.cores[machine.fault_core].steps_back,
 			    "core %zu has its fault every %llu reads",
 			    machine.fault_core, (unsigned long long)machine.fault_reads);
 	if (report->figures.skew.pass_count > 0)

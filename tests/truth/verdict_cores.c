@@ -3,8 +3,10 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "rules/rules.h"
 #include "sync/offsets.h"
 #include "tally.h"
 #include "verdict_cores.h"
@@ -95,7 +97,7 @@ check_pair_offsets(const struct report_skew *skew)
 static void
 check_core_offset(const struct report *report, size_t core)
 {
-	struct offset place = report_get_core_offset(&report->figures.skew.passes[0], &report->facts.cores[core]);
+	struct offset place = report_get_core_offset(report, &report->figures.skew.passes[0], &report->facts.cores[core]);
 	struct offset ns = report_offset_to_ns(report, place);
 	struct offset_range range = get_range_of_read_offset(0, core, machine.first);
 	long double per_ns = verdict_get_tsc_hz(report) / 1e9L;
@@ -174,14 +176,18 @@ check_offset_bound(const struct report *report)
 	long double trips_ns = 4.0L * skew->best_trip_ns < 10000 ? 4.0L * skew->best_trip_ns : 10000;
 	long double loose_ns = trips_ns > 1000 ? trips_ns : 1000;
 
-	if (!skew->within_known)
+	if (!report->outcomes.sync.within_known)
 		return;
-	tally_check(CHECK_WITHIN, truth_ns <= skew->within_ns, "within %llu ns, not %.1Lf (%.1Lf ticks)%s",
-		    (unsigned long long)skew->within_ns, truth_ns, truth, skew->synchronised ? "" : "; said as \"at best\"");
+	tally_check(CHECK_WITHIN, truth_ns <= report->outcomes.sync.within_ns,
+		    "within %llu ns, not %.1Lf (%.1Lf ticks)%s",
+		    (unsigned long long)report->outcomes.sync.within_ns, truth_ns, truth,
+			    report->outcomes.sync.synchronised ? "" : "; said as \"at best\"");
 	/* if synchronised is false, within_ns is only the best known bound, and may be large */
-	if (skew->synchronised)
-		tally_check(CHECK_WITHIN_LOOSE, skew->within_ns <= loose_ns, "within %llu ns; best round trip %llu ns",
-			    (unsigned long long)skew->within_ns, (unsigned long long)skew->best_trip_ns);
+	if (report->outcomes.sync.synchronised)
+		tally_check(CHECK_WITHIN_LOOSE, report->outcomes.sync.within_ns <= loose_ns,
+			    "within %llu ns; best round trip %llu ns",
+			    (unsigned long long)report->outcomes.sync.within_ns,
+				    (unsigned long long)skew->best_trip_ns);
 }
 
 /*
@@ -212,6 +218,35 @@ check_offset_widths(const struct report_skew *skew)
 	}
 }
 
+/* Returns the value of TSC_ADJUST that is wrong, as the rule RULE measures it; 0 if the rule is kept. */
+static uint64_t
+get_adjust_fault_ticks(const char *rule)
+{
+	size_t odd = machine.adjusted_core, other = odd == 0;
+
+	if (odd == CORES_MAX)
+		return strcmp(rule, "tsc-adjust") == 0 ? (uint64_t)llabs(machine.core[0].adjust) : 0;
+	while (other < machine.cores && (other == odd || (machine.core[other].apic_id ^ machine.core[odd].apic_id) >>
+							 machine.package_bits))
+		other++;
+	return strcmp(rule, "tsc-adjust") == 0 ? 0 :
+	       (uint64_t)llabs(machine.core[odd].adjust - machine.core[other].adjust);
+}
+
+/* Checks that a finding on TSC_ADJUST exists exactly if a value is wrong, and has the right figure and core. */
+static void
+check_tsc_adjust(const struct report *report, const char *rule)
+{
+	const struct finding *finding = rules_find_finding(report, rule, "tsc");
+	uint64_t ticks = get_adjust_fault_ticks(rule);
+
+	tally_check(finding ? CHECK_CORE_NAMED : CHECK_CORE_SILENT,
+		    finding ? (uint64_t)finding->measured == ticks &&
+			      (finding->core == REPORT_NO_CORE || machine.adjusted_core == CORES_MAX ||
+			       finding->core == machine.core[machine.adjusted_core].apic_id) : !ticks,
+		    "%s of %llu ticks: %s", rule, (unsigned long long)ticks, finding ? finding->text : "no finding");
+}
+
 void
 verdict_check_cores(const struct bench *bench)
 {
@@ -231,4 +266,6 @@ verdict_check_cores(const struct bench *bench)
 	}
 	if (machine.cores > 1)
 		verdict_check_core_names(bench);
+	check_tsc_adjust(report, "tsc-adjust");
+	check_tsc_adjust(report, "tsc-adjust-unequal");
 }

@@ -21,13 +21,15 @@ find_finding(const struct report *report, const char *rule)
 	return NULL;
 }
 
+/* Returns how often the report says that the guest was stopped. A TSC that moved alone does not prove that. */
 static size_t
 count_disruptions(const struct report *report)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < report->figures.discontinuity_count; i++)
-		count += report->figures.discontinuities[i].class != DISCONTINUITY_JUMPED;
+		count += report->outcomes.discontinuities[i].class == DISCONTINUITY_STOPPED ||
+			 report->outcomes.discontinuities[i].class == DISCONTINUITY_PARTED;
 	return count;
 }
 

@@ -31,20 +31,10 @@ get_claimed_hz(int clock)
 	return (long double)machine.claimed[clock].num / machine.claimed[clock].den;
 }
 
-/* Returns the clock that sets the report's time scale, or CLOCKS if none of the drawn clocks does. */
-static int
-find_scale_clock(const struct report *report)
-{
-	char id[32] = "";
-
-	sscanf(report->figures.tsc_source, "measured against %31s", id);
-	return find_clock_number(id);
-}
-
 long double
 verdict_get_tsc_hz(const struct report *report)
 {
-	int scale = find_scale_clock(report);
+	int scale = find_clock_number(report->figures.relative_to);
 
 	return scale == CLOCKS ? machine.hz[TSC] : machine.hz[TSC] * get_claimed_hz(scale) / machine.hz[scale];
 }
@@ -53,7 +43,7 @@ bool
 verdict_must_jump_be_noticed(void)
 {
 	return machine.event == EVENT_JUMP && strcmp(machine.phase, "latency") == 0 && machine.clock != RTC &&
-	       machine.by_ps > NOTICED_PS;
+	       machine.clock != PIT && machine.by_ps > NOTICED_PS;
 }
 
 /* Returns true if no event changed the clocks in the time over which the report measured the rates. */
@@ -63,7 +53,7 @@ is_rate_constant_in_window(const struct report *report)
 	bool whole_run = false;
 
 	for (size_t i = 0; i < report->facts.clock_count; i++)
-		whole_run |= report->facts.clocks[i].rate_whole_run;
+		whole_run |= report->figures.clocks[i].rate_whole_run;
 	/* A rate over the whole run includes a TSC step that was too small to be noticed. */
 	if (whole_run && machine.core[0].steps_at_ps != SIM_NEVER)
 		return false;
@@ -101,17 +91,17 @@ check_rate_of_pair(const struct report_rate *rate)
 static bool
 is_crystal_right(const struct report *report)
 {
-	int scale = find_scale_clock(report);
+	int scale = find_clock_number(report->figures.relative_to);
 
 	return scale == CLOCKS || fabsl(machine_get_rate_error_ppb(scale)) <= REPORT_CRYSTAL_PPB;
 }
 
 /* Checks that the parts of a rate's error budget add up to the whole error. */
 static void
-check_error_budget(const struct report_clock *entry)
+check_error_budget(const struct report_clock *entry, const struct clock_figures *figures)
 {
-	const struct rate_budget *budget = &entry->budget;
-	long double whole = ((long double)entry->measured.high / entry->measured.low - 1) / 2 * PPB;
+	const struct rate_budget *budget = &figures->budget;
+	long double whole = ((long double)figures->measured.high / figures->measured.low - 1) / 2 * PPB;
 	long double sum = (budget->bracket + budget->resolution + budget->tsc_resolution + budget->tsc_rate + budget->claim +
 			   budget->conversion) / 1000.0L;
 
@@ -124,14 +114,15 @@ check_hz(const struct report *report, const struct report_clock *entry, int cloc
 {
 	long double truth = machine.hz[clock] * 1000;
 	long double relative = truth * verdict_get_tsc_hz(report) / machine.hz[TSC];
-	const struct interval_millihz *hz = &entry->measured;
+	const struct clock_figures *figures = report_get_figures(report, entry);
+	const struct interval_millihz *hz = &figures->measured;
 
 	if (!hz->known)
 		return;
 	tally_check(CHECK_HZ, is_truth_inside(hz->low, relative, hz->high), "%s: %llu to %llu mHz, not %.3Lf", entry->clock.id,
 		    (unsigned long long)hz->low, (unsigned long long)hz->high, relative);
-	check_error_budget(entry);
-	hz = &entry->absolute;
+	check_error_budget(entry, figures);
+	hz = &figures->absolute;
 	if (!hz->known || !is_crystal_right(report))
 		return;
 	tally_check(CHECK_HZ_ABSOLUTE, is_truth_inside(hz->low, truth, hz->high), "%s: %llu to %llu mHz, not %.3Lf",
@@ -140,10 +131,10 @@ check_hz(const struct report *report, const struct report_clock *entry, int cloc
 }
 
 static void
-check_rate_changes(const struct report_clock *entry, int clock)
+check_rate_changes(const struct report_clock *entry, const struct clock_figures *figures, int clock)
 {
-	const struct interval_ppb *halves = &entry->change_halves, *since = &entry->change_since;
-	const struct rate_interval *implied = &entry->implied_since;
+	const struct interval_ppb *halves = &figures->change_halves, *since = &figures->change_since;
+	const struct rate_interval *implied = &figures->implied_since;
 	long double truth = clock == TSC ? 0 : get_claimed_hz(clock) * machine.hz[TSC] / machine.hz[clock] * 1e6L;
 
 	if (halves->known && (machine.at_ps == SIM_NEVER || machine.at_ps > machine.rates.to_ps))
@@ -177,16 +168,16 @@ check_rtc_periodic_rate(const struct report *report)
 }
 
 static void
-check_rate_width(const struct report_clock *entry, int clock)
+check_rate_width(const struct report_clock *entry, const struct clock_figures *figures, int clock)
 {
 	static const enum width widths[CLOCKS] = { WIDTHS, WIDTH_HPET, WIDTH_PM, WIDTH_PIT, WIDTHS };
-	const struct rate_interval *implied = &entry->implied;
+	const struct rate_interval *implied = &figures->implied;
 	long double width, best;
 
 	if (widths[clock] == WIDTHS || !implied->known || (machine.preempt_every && machine.preempt_every < QUIET_ACCESSES))
 		return;
 	width = ((long double)implied->high / implied->low - 1) * PPB - 2 * (long double)entry->clock.claimed_within_ppb;
-	best = samples_get_best_rate_width_ppb(clock, entry->rate_whole_run);
+	best = samples_get_best_rate_width_ppb(clock, figures->rate_whole_run);
 	if (best <= 0)
 		return;
 	tally_record_width(widths[clock], width);
@@ -216,8 +207,8 @@ verdict_check_rates(const struct bench *bench)
 		if (is_rate_constant_in_window(report))
 			check_hz(report, entry, clock);
 		if (is_rate_constant_in_window(report) && widths)
-			check_rate_width(entry, clock);
-		check_rate_changes(entry, clock);
+			check_rate_width(entry, report_get_figures(report, entry), clock);
+		check_rate_changes(entry, report_get_figures(report, entry), clock);
 	}
 	check_rtc_periodic_rate(report);
 }

@@ -26,6 +26,7 @@ static const char *const rule_of[TIMER_FAULTS] = {
 	[FAULT_DROPS] = "irq-lost", [FAULT_DROPS_SHOTS] = "irq-missing", [FAULT_NEVER] = "irq-missing",
 	[FAULT_DOUBLES] = "irq-doubled", [FAULT_EARLY] = "irq-early", [FAULT_RATE] = "irq-rate",
 	[FAULT_LATE] = "irq-late", [FAULT_STORMS] = "irq-doubled", [FAULT_STALE] = STALE,
+	[FAULT_ACCESS] = "clock-broken",
 };
 
 static const char *
@@ -104,11 +105,25 @@ get_percentile_ps(const struct times *times, unsigned milli)
 }
 
 /*
+ * Compares the rate of a timer's ticks with the true one. If the counter moves in uneven steps that no reading shows,
+ * a tick may be late by such a step. The rate is from a third of the periods or more.
+ */
+static void
+check_tick_rate(const struct report *report, const struct interval_figures *row, const struct timer_source *source)
+{
+	long double truth = timers_get_rate_ppb(report, source);
+	long double slack = 3 * 1e6L * get_uneven_step_ps(report, source) / (row->test.asked_ns * (long double)WINDOW_PERIODS);
+
+	tally_check(CHECK_TIMER_RATE, row->rate.low <= truth + slack && row->rate.high >= truth - slack,
+		    "%s: %lld to %lld ppb, not %.1Lf", row->test.source, (long long)row->rate.low, (long long)row->rate.high, truth);
+}
+
+/*
  * Compares the lateness in a row of the report with the true lateness. The row leaves out interrupts that a gap
  * delayed. The percentiles are compared only if the row left out none.
  */
 static void
-check_lateness(const struct report *report, const struct report_interval *row, const struct timer_source *source,
+check_lateness(const struct report *report, const struct interval_figures *row, const struct timer_source *source,
 		 struct times *times)
 {
 	const struct report_lateness *told = &row->lateness;
@@ -120,7 +135,7 @@ check_lateness(const struct report *report, const struct report_interval *row, c
 		tally_count_unreported_fault("lateness by a counter whose steps are uneven, which no reading shows", 1);
 		return;
 	}
-	lasts_ns = row->periodic ? row->asked_ns * WINDOW_PERIODS : source->at == SIM_PM_STATUS ? AWAITED_NS : 0;
+	lasts_ns = row->test.periodic ? row->test.asked_ns * WINDOW_PERIODS : source->at == SIM_PM_STATUS ? AWAITED_NS : 0;
 	/* Against the source's own counter, the error is the drawn fault alone. */
 	drift = fmaxl(fabsl(timers_get_rate_ppb(report, source)) / PPB,
 		      llabs(sim.interrupts.timers[source->at].fast_ppm) / 1e6L) * lasts_ns;
@@ -129,27 +144,27 @@ check_lateness(const struct report *report, const struct report_interval *row, c
 	most = times->late_ps[times->count - 1] / 1e3L;
 	tally_check(CHECK_TIMER_LATE,
 		    told->min_ns + (long double)told->error_ns + get_tolerance_ns(told->min_ns) + drift >= least &&
-				(row->periodic ||
+				(row->test.periodic ||
 				 told->max_ns - (long double)told->error_ns - get_tolerance_ns(told->max_ns) - drift <= most),
-		    "%s%s: %lld to %lld ns, +-%llu, not %.1Lf to %.1Lf", row->source, row->periodic ? ", periodic" : "",
+		    "%s%s: %lld to %lld ns, +-%llu, not %.1Lf to %.1Lf", row->test.source, row->test.periodic ? ", periodic" : "",
 		    (long long)told->min_ns, (long long)told->max_ns, (unsigned long long)told->error_ns, least, most);
-	if (row->periodic || told->count != times->count)
+	if (row->test.periodic || told->count != times->count)
 		return;
 	tally_check(CHECK_TIMER_LATE, is_near_truth(told->p50_ns, get_percentile_ps(times, 50000), told->error_ns + drift) &&
 				is_near_truth(told->p99_ns, get_percentile_ps(times, 99000), told->error_ns + drift),
-		    "%s: p50 %lld, p99 %lld ns, +-%llu, not %.1Lf and %.1Lf", row->source, (long long)told->p50_ns,
+		    "%s: p50 %lld, p99 %lld ns, +-%llu, not %.1Lf and %.1Lf", row->test.source, (long long)told->p50_ns,
 		    (long long)told->p99_ns, (unsigned long long)told->error_ns, get_percentile_ps(times, 50000) / 1e3L,
 		    get_percentile_ps(times, 99000) / 1e3L);
 }
 
 static void
-check_interval_row(const struct report *report, const struct report_interval *row, struct times *times)
+check_interval_row(const struct report *report, const struct interval_figures *row, struct times *times)
 {
-	const struct timer_source *source = timers_find_source(row->source);
+	const struct timer_source *source = timers_find_source(row->test.source);
 	const struct sim_timer *timer = source ? &sim.interrupts.timers[source->at] : NULL;
 	bool doubles = timer && (timer->double_every || timer->storms || timer->sticks || has_uneven_periods(timer));
 	/* A tick that is late by more than a period arrives together with the next tick. */
-	bool merges = timer && row->periodic && timer->late_ps * 3 / 2 > row->asked_ns * SIM_PS_PER_NS;
+	bool merges = timer && row->test.periodic && timer->late_ps * 3 / 2 > row->test.asked_ns * SIM_PS_PER_NS;
 	bool drops = timer && (timer->drop_every || timer->never || timer->wrong_pin || timer->stands || merges ||
 			       has_uneven_periods(timer));
 
@@ -157,25 +172,23 @@ check_interval_row(const struct report *report, const struct report_interval *ro
 		return;
 	if (source->lateness)
 		check_lateness(report, row, source, times);
-	tally_check(CHECK_TIMER_COUNT, !row->doubled || doubles, "%s%s: %llu doubled", row->source,
-		    row->periodic ? ", periodic" : "", (unsigned long long)row->doubled);
-	if (row->periodic)
-		tally_check(CHECK_TIMER_COUNT, !row->empty || drops, "%s: %llu of %llu lost, %llu excused", row->source,
+	tally_check(CHECK_TIMER_COUNT, !row->doubled || doubles, "%s%s: %llu doubled", row->test.source,
+		    row->test.periodic ? ", periodic" : "", (unsigned long long)row->doubled);
+	if (row->test.periodic)
+		tally_check(CHECK_TIMER_COUNT, !row->empty || drops, "%s: %llu of %llu lost, %llu excused", row->test.source,
 			    (unsigned long long)row->empty, (unsigned long long)row->expected, (unsigned long long)row->excused);
 	if (row->rate.known)
-		tally_check(CHECK_TIMER_RATE, row->rate.low <= timers_get_rate_ppb(report, source) &&
-					row->rate.high >= timers_get_rate_ppb(report, source),
-			    "%s: %lld to %lld ppb, not %.1Lf", row->source, (long long)row->rate.low, (long long)row->rate.high,
-			    timers_get_rate_ppb(report, source));
+		check_tick_rate(report, row, source);
 	if (row->policy != REPORT_POLICY_UNKNOWN && source != timers_truth.faulty)
 		tally_check(CHECK_TIMER_POLICY, (int)row->policy - (int)REPORT_POLICY_DISCARD == (int)timer->policy,
-			    "%s: %s, not policy %d", row->source, policy_word(row->policy), (int)timer->policy);
+			    "%s: %s, not policy %d", row->test.source, policy_word(row->policy), (int)timer->policy);
 }
 
 static bool
 is_timer_rule(const char *rule)
 {
-	return strncmp(rule, "irq-", 4) == 0 || strcmp(rule, STALE) == 0;
+	return strncmp(rule, "irq-", 4) == 0 || strcmp(rule, STALE) == 0 ||
+	       (timers_truth.fault == FAULT_ACCESS && strcmp(rule, "clock-broken") == 0);
 }
 
 /* Returns true if the figure in the finding is right for the drawn fault. */
@@ -236,9 +249,9 @@ find_behaviour_of_faulty_timer(const struct report *report, const char *rule)
 static bool
 was_timer_test_disturbed(const struct report *report)
 {
-	for (size_t i = 0; i < report->facts.interval_count; i++)
-		if (strcmp(report->facts.intervals[i].source, timers_truth.faulty->driver->id) == 0 &&
-		    (report->facts.intervals[i].excused || report->facts.intervals[i].state != CLOCK_PRESENT))
+	for (size_t i = 0; i < report->figures.interval_count; i++)
+		if (strcmp(report->figures.intervals[i].test.source, timers_truth.faulty->driver->id) == 0 &&
+		    (report->figures.intervals[i].excused || report->figures.intervals[i].state != CLOCK_PRESENT))
 			return true;
 	return false;
 }
@@ -271,7 +284,10 @@ check_fault_is_reported(const struct report *report)
 	const struct behaviour *row = find_behaviour_of_faulty_timer(report, rule);
 	enum outcome outcome = row ? rules_get_outcome(row, &report->facts.options) : OUTCOME_NOT_CHECKED;
 
-	if (!rule)
+	if (timers_truth.fault == FAULT_ACCESS)
+		tally_check(CHECK_TIMER_SILENT, !timers_truth.has_faulted, "an exception of %s has no finding",
+			    timers_truth.faulty->driver->id);
+	else if (!rule)
 		tally_count_unreported_fault("a fault that a row's sentence describes", 1);
 	else if (outcome == OUTCOME_NOT_DETERMINED)
 		tally_count_unreported_fault("it is said that it could not be told", 1);
@@ -285,13 +301,30 @@ check_fault_is_reported(const struct report *report)
 		tally_check(CHECK_TIMER_SILENT, false, "%s of %s passed: %s", rule, row->clock, row->text);
 }
 
+/* An exception of one source must not end the tests of the others. */
+static void
+check_all_timers_have_rows(const struct report *report)
+{
+	for (size_t k = 0; timers_truth.tested[k]; k++) {
+		const char *id = timers_truth.tested[k]->driver->id;
+		size_t i = 0;
+
+		while (i < report->facts.interval_count && strcmp(report->facts.intervals[i].test.source, id) != 0)
+			i++;
+		tally_check(CHECK_TIMER_SILENT, i < report->facts.interval_count && !report->facts.run.incomplete,
+			    "%s has no row", id);
+	}
+}
+
 void
 verdict_check_timers(const struct report *report)
 {
-	for (size_t i = 0; i < report->facts.interval_count; i++)
-		check_interval_row(report, &report->facts.intervals[i], &timers_truth.times[i]);
+	for (size_t i = 0; i < report->figures.interval_count; i++)
+		check_interval_row(report, &report->figures.intervals[i], &timers_truth.times[i]);
 	if (!check_timer_findings(report) && timers_truth.faulty)
 		check_fault_is_reported(report);
 	else if (timers_truth.faulty)
 		tally_check(CHECK_TIMER_SILENT, true, "named");
+	if (timers_truth.fault == FAULT_ACCESS)
+		check_all_timers_have_rows(report);
 }

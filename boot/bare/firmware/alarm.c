@@ -5,10 +5,10 @@
 #include "firmware/alarm.h"
 
 #include "bare/firmware/bare.h"
+#include "base/units.h"
 #include "hw/hw.h"
 
 #define PM_TIMER_HZ UINT64_C(3579545) /* rate of the PM timer: ACPI 6.5, 4.8.3.3 */
-#define NS_PER_S    UINT64_C(1000000000)
 
 static struct {
 	uint16_t port; /* I/O port of the PM timer; 0 if there is no PM timer */

@@ -1,12 +1,10 @@
 /* Calls the firmware's time services. See time_services.h. */
 #include "uefi/firmware/time_services.h"
 
+#include "base/units.h"
 #include "firmware/tick.h"
 #include "uefi/firmware/uefi.h"
 
-#define NS_PER_US   UINT64_C(1000)
-#define NS_PER_MS   UINT64_C(1000000)
-#define NS_PER_S    UINT64_C(1000000000)
 #define SECOND_NS   (1010 * NS_PER_MS) /* longest wait for a change of the second */
 #define ALL_NS      (1450 * NS_PER_MS) /* longest time for all calls together, if the firmware's time is right */
 #define STALLS_NS   NS_PER_S       /* no further Stall() is called after this time */

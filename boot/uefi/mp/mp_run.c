@@ -2,11 +2,10 @@
 #include "uefi/mp/mp_internal.h"
 
 #include "base/text.h"
+#include "base/units.h"
 #include "hw/cpu.h"
 #include "hw/hw.h"
 #include "smp/dispatch.h"
-
-#define NS_PER_US 1000u
 
 struct mp_batch {
 	struct mp *mp;

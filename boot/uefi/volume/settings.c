@@ -47,8 +47,8 @@ parse_load_options(struct option_sources *sources, char *buffer)
 	for (; length < count && wide[length]; length++) {
 		if (!is_text_character(wide[length])) {
 			/* Binary data, such as a GUID or a device path, are for the firmware's own programs. */
-			report_add_note(sources->report, "The load options are %u bytes of binary data: they are not used.",
-					(unsigned)image->LoadOptionsSize);
+			notes_add(&sources->report->notes, "The load options are %u bytes of binary data: they are not used.",
+				  (unsigned)image->LoadOptionsSize);
 			return;
 		}
 		if (length < OPTION_SOURCES_READ_SIZE)

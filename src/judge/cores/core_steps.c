@@ -22,15 +22,14 @@ judge_count_steps_back_on_core(const struct report *report, size_t core)
 }
 
 bool
-judge_mark_cores_that_step_back(struct report *report, uint64_t allowed)
+judge_mark_cores_that_step_back(const struct report *report, struct outcomes *outcomes, uint64_t allowed)
 {
+	struct core_outcome *cores = outcomes->sync.cores;
 	bool any = false;
 
 	for (size_t i = 0; i < report->facts.core_count; i++) {
-		struct report_core *core = &report->facts.cores[i];
-
-		core->steps_back = judge_count_steps_back_on_core(report, i).backward > allowed;
-		any |= core->steps_back;
+		cores[i].steps_back = judge_count_steps_back_on_core(report, i).backward > allowed;
+		any |= cores[i].steps_back;
 	}
 	return any;
 }
@@ -45,7 +44,7 @@ describe_cores_that_step_back(const struct report *report, size_t count)
 	if (count == report->facts.core_count)
 		return count > 1 ? phrase(" on all %zu cores", count) : cores;
 	for (size_t i = 0; i < report->facts.core_count; i++) {
-		if (!report->facts.cores[i].steps_back)
+		if (!report->outcomes.sync.cores[i].steps_back)
 			continue;
 		if (count > REPORT_FINDING_CORES)
 			return phrase(" on %zu cores (core %u among them)", count, report->facts.cores[i].apic_id);
@@ -58,7 +57,7 @@ static void
 set_finding_cores(const struct report *report, struct finding *finding, size_t count)
 {
 	for (size_t i = 0; finding && i < report->facts.core_count; i++) {
-		if (!report->facts.cores[i].steps_back)
+		if (!report->outcomes.sync.cores[i].steps_back)
 			continue;
 		if (count == 1)
 			finding->core = report->facts.cores[i].apic_id;
@@ -68,7 +67,7 @@ set_finding_cores(const struct report *report, struct finding *finding, size_t c
 }
 
 void
-judge_add_step_back_findings(struct report *report)
+judge_add_step_back_findings(const struct report *report, struct outcomes *outcomes)
 {
 	struct tsc_steps seen = { .reads = 0 }; /* the steps back of all cores together */
 	size_t stepping = 0, clean = 0;         /* numbers of cores with steps back, and of cores without */
@@ -80,7 +79,7 @@ judge_add_step_back_findings(struct report *report)
 	for (size_t i = 0; i < report->facts.core_count; i++) {
 		struct tsc_steps steps = judge_count_steps_back_on_core(report, i);
 
-		if (report->facts.cores[i].steps_back) {
+		if (report->outcomes.sync.cores[i].steps_back) {
 			stepping++;
 			seen.reads += steps.reads;
 			seen.backward += steps.backward;
@@ -95,7 +94,7 @@ judge_add_step_back_findings(struct report *report)
 	if (clean)
 		rest = phrase(" No step back was seen on %zu other core%s in %lu reads.", clean,
 			      clean == 1 ? "" : "s", clean_reads);
-	finding = rules_add_finding(report, "clock-backward", "tsc", REPORT_NO_CORE,
+	finding = rules_add_finding(report, outcomes, "clock-backward", "tsc", REPORT_NO_CORE,
 				    "tsc stepped back %lu time%s%s in %lu reads, at worst by %lu ticks.%s",
 				    seen.backward, seen.backward == 1 ? "" : "s",
 				    describe_cores_that_step_back(report, stepping).bytes, seen.reads,

@@ -37,7 +37,7 @@ bool
 pair_has_proven_offset(const struct report *report, const struct report_pass *pass, size_t other, size_t rank)
 {
 	return offset_excludes_zero(offsets_get_proven_offset(&pass->offsets, other, rank)) &&
-	       offset_min_abs(pair_offset_ns(report, pass, other, rank)) > report->figures.skew.offset_limit_ns;
+	       offset_min_abs(pair_offset_ns(report, pass, other, rank)) > report->outcomes.sync.offset_limit_ns;
 }
 
 /* ---- drifts ---- */
@@ -53,7 +53,7 @@ pair_proven_drift_ppb(const struct report *report, size_t a, size_t b)
 {
 	uint64_t ppb = offset_min_abs(report_get_pair_drift(report, a, b));
 
-	return ppb > report->figures.skew.drift_limit_ppb ? ppb : 0;
+	return ppb > report->outcomes.sync.drift_limit_ppb ? ppb : 0;
 }
 
 /* The passes between which the pair's offset changed by the kind of change MOTION. */
@@ -109,7 +109,7 @@ pair_find_motion(const struct report *report, struct pair pair, struct moment *m
 static bool
 is_core_in_majority(const struct report *report, const struct report_pass *pass, size_t rank)
 {
-	return !(pass && pass->outlier[rank]) && !report_get_core_of_rank(report, rank)->drifts;
+	return !(pass && pass->outlier[rank]) && !report_get_outcome_of_rank(report, rank)->drifts;
 }
 
 size_t
@@ -143,23 +143,25 @@ has_core_stepped(const struct report *report, size_t rank)
 }
 
 static void
-mark_drifting_cores(struct report *report)
+mark_drifting_cores(const struct report *report, struct sync_outcome *sync)
 {
-	struct report_skew *skew = &report->figures.skew;
+	const struct report_skew *skew = &report->figures.skew;
 
-	skew->any_moved = outliers_find(get_drift_of_pair, report, skew->drift_limit_ppb, skew->drifts.cores,
-					skew->moved).any_differs;
-	for (size_t i = 0; i < report->facts.core_count; i++)
-		report->facts.cores[i].drifts = report->facts.cores[i].rank < skew->drifts.cores &&
-						skew->moved[report->facts.cores[i].rank];
+	sync->any_moved = outliers_find(get_drift_of_pair, report, sync->drift_limit_ppb, skew->drifts.cores,
+					sync->moved).any_differs;
 	for (size_t i = 0; i < report->facts.core_count; i++) {
-		struct report_core *core = &report->facts.cores[i];
+		size_t rank = report->figures.cores[i].rank;
+
+		sync->cores[i].drifts = rank < skew->drifts.cores && sync->moved[rank];
+	}
+	for (size_t i = 0; i < report->facts.core_count; i++) {
+		struct core_outcome *core = &sync->cores[i];
+		size_t rank = report->figures.cores[i].rank;
 
 		core->from_most = (struct offset){ 0, 0 };
-		core->stepped = core->drifts && has_core_stepped(report, core->rank);
+		core->stepped = core->drifts && has_core_stepped(report, rank);
 		if (core->drifts)
-			core->from_most = report_get_pair_drift(report, find_core_furthest_from(report, NULL, core->rank),
-								core->rank);
+			core->from_most = report_get_pair_drift(report, find_core_furthest_from(report, NULL, rank), rank);
 	}
 }
 
@@ -185,7 +187,7 @@ does_other_pass_confirm_offsets(const struct report *report, const struct report
 
 	if (pass->offsets.kind != PAIR_SCHEDULE_STAR)
 		return true;
-	if (report->figures.skew.pass_count < 2 || report->figures.skew.any_moved)
+	if (report->figures.skew.pass_count < 2 || report->outcomes.sync.any_moved)
 		return false;
 	for (size_t i = 1; i < pass->offsets.cores; i++)
 		if (offset_gap_between(offsets_get_offset(&pass->offsets, 0, i), offsets_get_offset(&other->offsets, 0, i)))
@@ -212,7 +214,7 @@ does_other_pass_prove_offset(const struct report *report, const struct report_pa
 static bool
 is_core_off_majority(const struct report *report, const struct report_pass *pass, size_t rank)
 {
-	return pass->outlier[rank] && !report_get_core_of_rank(report, rank)->drifts &&
+	return pass->outlier[rank] && !report_get_outcome_of_rank(report, rank)->drifts &&
 	       does_other_pass_prove_offset(report, pass, rank) &&
 	       pair_has_proven_offset(report, pass, find_core_furthest_from(report, pass, rank), rank);
 }
@@ -221,9 +223,10 @@ is_core_off_majority(const struct report *report, const struct report_pass *pass
 static bool
 does_core_cause_offset_finding(const struct report *report, const struct report_pass *pass, size_t rank)
 {
-	const struct report_core *core = report_get_core_of_rank(report, rank);
+	const struct core_outcome *core = report_get_outcome_of_rank(report, rank);
 
-	return core->steps_back || core->drifts || core->off_majority || pass->off[rank];
+	return core->steps_back || core->drifts || core->off_majority ||
+	       report_get_pass_outcome(report, pass)->off[rank];
 }
 
 static uint64_t
@@ -279,7 +282,7 @@ is_majority_split_by_drift(const struct report *report, const struct report_pass
 {
 	bool split = false;
 
-	for (size_t one = 0; one < pass->offsets.cores && report->figures.skew.any_moved; one++) {
+	for (size_t one = 0; one < pass->offsets.cores && report->outcomes.sync.any_moved; one++) {
 		size_t members = 0;
 
 		for (size_t i = 0; i < pass->offsets.cores && is_core_in_majority(report, pass, one); i++) {
@@ -296,20 +299,21 @@ is_majority_split_by_drift(const struct report *report, const struct report_pass
 
 /* Finds the cores whose TSC differs from the majority's in PASS. Marks them in the report if there is a majority. */
 static void
-analyse_pass(struct report *report, struct report_pass *pass)
+analyse_pass(const struct report *report, const struct report_pass *pass, struct sync_outcome *sync)
 {
 	bool is_first = pass == report->figures.skew.passes, confirmed = does_other_pass_confirm_offsets(report, pass);
+	struct pass_outcome *outcome = &sync->passes[pass - report->figures.skew.passes];
 
 	for (size_t i = 0; i < pass->offsets.cores; i++)
-		pass->off[i] = confirmed && is_core_off_majority(report, pass, i);
-	pass->marks_cores = false;
-	pass->no_majority = pass->summary.no_majority || is_majority_split_by_drift(report, pass);
-	for (size_t i = 0; i < pass->offsets.cores && !pass->no_majority; i++) {
-		struct report_core *core = &report->facts.cores[report->figures.skew.core_of[i]];
+		outcome->off[i] = confirmed && is_core_off_majority(report, pass, i);
+	outcome->marks_cores = false;
+	outcome->no_majority = pass->summary.no_majority || is_majority_split_by_drift(report, pass);
+	for (size_t i = 0; i < pass->offsets.cores && !outcome->no_majority; i++) {
+		struct core_outcome *core = &sync->cores[report->figures.skew.core_of[i]];
 
-		if (!pass->off[i] && !(is_first && core->drifts && pass->outlier[i]))
+		if (!outcome->off[i] && !(is_first && core->drifts && pass->outlier[i]))
 			continue;
-		core->off_majority = pass->marks_cores = true;
+		core->off_majority = outcome->marks_cores = true;
 	}
 }
 
@@ -319,9 +323,9 @@ analyse_pass(struct report *report, struct report_pass *pass)
  * synchronisation. The largest possible offset must be at most sync_limit_ns().
  */
 static void
-decide_if_cores_are_synchronised(struct report *report)
+decide_if_cores_are_synchronised(const struct report *report, struct sync_outcome *sync)
 {
-	struct report_skew *skew = &report->figures.skew;
+	const struct report_skew *skew = &report->figures.skew;
 	const struct offsets_summary *first = &skew->passes[0].summary, *last = &report_get_last_pass(report)->summary;
 	uint64_t bound_ticks = first->bound_ticks > last->bound_ticks ? first->bound_ticks : last->bound_ticks;
 	struct core_faults faults = report_count_core_faults(report);
@@ -330,42 +334,40 @@ decide_if_cores_are_synchronised(struct report *report)
 	 * A warp proves that two TSCs once differed by more than the passes show. The bound of the offsets is then
 	 * unknown.
 	 */
-	skew->within_known = skew->pass_count && bound_ticks != UINT64_MAX && !skew->any_moved && !faults.stepping_back &&
-			     !report_count_warps(skew) && !first->contradictions && !last->contradictions;
-	skew->within_ns = (uint64_t)report_ticks_to_ns(report, bound_ticks).high;
-	skew->synchronised = skew->within_known && skew->pass_count > 1 && !faults.off_majority && !first->no_majority &&
-			     !last->no_majority && skew->within_ns <= sync_limit_ns(report);
+	sync->within_known = skew->pass_count && bound_ticks != UINT64_MAX && !sync->any_moved && !faults.stepping_back &&
+			     !report_count_warps(report) && !first->contradictions && !last->contradictions;
+	sync->within_ns = (uint64_t)report_ticks_to_ns(report, bound_ticks).high;
+	sync->synchronised = sync->within_known && skew->pass_count > 1 && !faults.off_majority && !first->no_majority &&
+			     !last->no_majority && sync->within_ns <= sync_limit_ns(report);
 }
 
 /* Finds the pass that alone is exact: see one_is_exact. */
 static void
-find_only_exact_pass(struct report *report)
+find_only_exact_pass(const struct report *report, struct sync_outcome *sync)
 {
-	struct report_skew *skew = &report->figures.skew;
+	const struct report_skew *skew = &report->figures.skew;
 	size_t last = (size_t)(report_get_last_pass(report) - skew->passes);
 	uint64_t first_ns = report_get_bound_of_pass_ns(report, skew->passes);
 	uint64_t last_ns = report_get_bound_of_pass_ns(report, &skew->passes[last]);
 
-	skew->exact = first_ns < last_ns ? 0 : last;
-	skew->one_is_exact = skew->within_known && !skew->synchronised && last &&
+	sync->exact = first_ns < last_ns ? 0 : last;
+	sync->one_is_exact = sync->within_known && !sync->synchronised && last &&
 			     !report_count_core_faults(report).off_majority && !skew->passes[0].summary.no_majority &&
 			     !skew->passes[last].summary.no_majority &&
-			     (skew->exact ? last_ns : first_ns) <= sync_limit_ns(report) &&
-			     skew->within_ns <= INEXACT_NS_MAX;
+			     (sync->exact ? last_ns : first_ns) <= sync_limit_ns(report) &&
+			     sync->within_ns <= INEXACT_NS_MAX;
 }
 
 void
-analyse_offsets(struct report *report)
+analyse_offsets(const struct report *report, struct sync_outcome *sync)
 {
-	struct report_skew *skew = &report->figures.skew;
-
-	skew->offset_limit_ns = rules_get_limit_by_id(report, "tsc-offset");
-	skew->drift_limit_ppb = rules_get_limit_by_id(report, "tsc-drift");
+	sync->offset_limit_ns = rules_get_limit_by_id(report, "tsc-offset");
+	sync->drift_limit_ppb = rules_get_limit_by_id(report, "tsc-drift");
 	for (size_t i = 0; i < report->facts.core_count; i++)
-		report->facts.cores[i].off_majority = false;
-	mark_drifting_cores(report);
-	analyse_pass(report, skew->passes);
-	analyse_pass(report, report_get_last_pass(report));
-	decide_if_cores_are_synchronised(report);
-	find_only_exact_pass(report);
+		sync->cores[i].off_majority = false;
+	mark_drifting_cores(report, sync);
+	analyse_pass(report, report->figures.skew.passes, sync);
+	analyse_pass(report, report_get_last_pass(report), sync);
+	decide_if_cores_are_synchronised(report, sync);
+	find_only_exact_pass(report, sync);
 }

@@ -16,9 +16,9 @@ struct pair {
 
 /*
  * Finds the cores that drift or whose TSC differs from the majority's in the first or the last pass, and whether all
- * are synchronised. Sets the results in REPORT.
+ * are synchronised. Sets the results in SYNC, which is report->outcomes.sync.
  */
-void analyse_offsets(struct report *report);
+void analyse_offsets(const struct report *report, struct sync_outcome *sync);
 
 /* Returns the offset of RANK against OTHER in PASS. */
 struct offset pair_offset_ns(const struct report *report, const struct report_pass *pass, size_t other, size_t rank);

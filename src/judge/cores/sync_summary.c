@@ -16,10 +16,11 @@ choose_shown_pass(const struct report *report)
 {
 	const struct report_pass *first = report->figures.skew.passes, *last = report_get_last_pass(report);
 
-	if (first->marks_cores)
+	if (report_get_pass_outcome(report, first)->marks_cores)
 		return 0;
-	if (last->marks_cores || (offsets_are_conclusive(&first->summary) && !report->figures.skew.any_moved &&
-				  !offsets_are_conclusive(&last->summary)))
+	if (report_get_pass_outcome(report, last)->marks_cores ||
+	    (offsets_are_conclusive(&first->summary) && !report->outcomes.sync.any_moved &&
+	     !offsets_are_conclusive(&last->summary)))
 		return (size_t)(last - first);
 	return 0;
 }
@@ -27,7 +28,7 @@ choose_shown_pass(const struct report *report)
 static void
 put_bound_of_offsets(struct text *text, const struct report *report, const char *before, const char *after)
 {
-	text_printf(text, "%swithin %s%s %s", before, phrase_bound_ns(report->figures.skew.within_ns).bytes, after,
+	text_printf(text, "%swithin %s%s %s", before, phrase_bound_ns(report->outcomes.sync.within_ns).bytes, after,
 		    phrase_pass_times(report).bytes);
 }
 
@@ -66,7 +67,7 @@ put_synchrony_clause(struct text *text, const struct report *report)
 	const struct report_skew *skew = &report->figures.skew;
 	const struct offsets_summary *summary = &report_get_shown_pass(report)->summary;
 	struct core_faults faults = report_count_core_faults(report);
-	uint64_t warps = report_count_warps(skew);
+	uint64_t warps = report_count_warps(report);
 
 	if (!skew->pass_count && report->facts.machine.cores_started > 1) {
 		text_put(text, "the cores' offsets were not measured");
@@ -74,14 +75,14 @@ put_synchrony_clause(struct text *text, const struct report *report)
 		text_put(text, "one core ran: there is no other TSC to compare with");
 	} else if (faults.off_majority || !offsets_are_conclusive(summary)) {
 		put_clause_on_shown_pass(text, report, faults.off_majority);
-	} else if (skew->any_moved) {
+	} else if (report->outcomes.sync.any_moved) {
 		text_put(text, "not synchronised throughout the run");
 	} else if (warps) {
 		text_printf(text, "not synchronised: %lu warp%s", warps, warps == 1 ? "" : "s");
 	} else if (faults.stepping_back) {
 		text_printf(text, "synchronisation not determined, as %zu of %zu TSCs step back", faults.stepping_back,
 			    skew->passes[0].offsets.cores);
-	} else if (!skew->synchronised) {
+	} else if (!report->outcomes.sync.synchronised) {
 		put_bound_of_offsets(text, report, "synchronisation not determined: only ", "");
 		text_put(text, skew->pass_count > 1 ? "" : ", and not measured again");
 	} else if (offset_excludes_zero(summary->worst)) {
@@ -94,12 +95,11 @@ put_synchrony_clause(struct text *text, const struct report *report)
 }
 
 void
-judge_summarize_synchrony(struct report *report)
+judge_summarize_synchrony(const struct report *report, struct outcomes *outcomes)
 {
-	struct report_skew *skew = &report->figures.skew;
 	struct text text;
 
-	skew->shown = choose_shown_pass(report);
-	text_init(&text, skew->text, sizeof(skew->text));
-	skew->proven = put_synchrony_clause(&text, report);
+	outcomes->sync.shown = choose_shown_pass(report);
+	text_init(&text, outcomes->sync.text, sizeof(outcomes->sync.text));
+	outcomes->sync.proven = put_synchrony_clause(&text, report);
 }

@@ -30,11 +30,11 @@ find_core_with_differing_adjust(const struct report *report, const struct tsc_ad
 
 /* Adds a finding on LARGER and SMALLER, the two extreme values. WRITER is the program that may have written them. */
 static void
-add_unequal_adjust_finding(struct report *report, const struct tsc_adjusts *adjusts, const struct report_core *larger,
-			   const struct report_core *smaller, const char *writer)
+add_unequal_adjust_finding(const struct report *report, struct outcomes *outcomes, const struct tsc_adjusts *adjusts,
+			   const struct report_core *larger, const struct report_core *smaller, const char *writer)
 {
 	uint32_t odd = find_core_with_differing_adjust(report, adjusts);
-	struct finding *finding = rules_add_finding(report, "tsc-adjust-unequal", "tsc", odd,
+	struct finding *finding = rules_add_finding(report, outcomes, "tsc-adjust-unequal", "tsc", odd,
 						    "TSC_ADJUST is %ld ticks on core %u and %ld on core %u: %s wrote their "
 						    "TSCs differently.", larger->facts.tsc_adjust, larger->apic_id,
 						    smaller->facts.tsc_adjust, smaller->apic_id, writer);
@@ -49,7 +49,8 @@ add_unequal_adjust_finding(struct report *report, const struct tsc_adjusts *adju
  * packages may be reset at another time, so their values may differ from 0.
  */
 static void
-judge_adjust_of_boot_package(struct report *report, const struct tsc_adjusts *adjusts, const char *writer)
+judge_adjust_of_boot_package(const struct report *report, struct outcomes *outcomes, const struct tsc_adjusts *adjusts,
+			     const char *writer)
 {
 	const struct report_core *core = adjusts->packages > 1 ? report->facts.cores :
 					 offset_abs(adjusts->least->facts.tsc_adjust) >
@@ -61,13 +62,13 @@ judge_adjust_of_boot_package(struct report *report, const struct tsc_adjusts *ad
 	if (offset_abs(core->facts.tsc_adjust) <= rules_get_limit_by_id(report, "tsc-adjust"))
 		return;
 	if (all || !differ)
-		finding = rules_add_finding(report, "tsc-adjust", "tsc", REPORT_NO_CORE,
+		finding = rules_add_finding(report, outcomes, "tsc-adjust", "tsc", REPORT_NO_CORE,
 					    "TSC_ADJUST is %s%ld ticks on %s%zu cores: %s wrote the TSC after reset.",
 					    differ ? "up to " : "", core->facts.tsc_adjust,
 					    adjusts->known < report->facts.machine.cores_started ? "" : "all ",
 						    adjusts->cores, writer);
 	else
-		finding = rules_add_finding(report, "tsc-adjust", "tsc", REPORT_NO_CORE,
+		finding = rules_add_finding(report, outcomes, "tsc-adjust", "tsc", REPORT_NO_CORE,
 					    "TSC_ADJUST is %ld ticks in the package of the boot core: %s wrote the TSC after "
 					    "reset.", core->facts.tsc_adjust, writer);
 	rules_set_count(finding, offset_abs(core->facts.tsc_adjust));
@@ -78,12 +79,12 @@ judge_adjust_of_boot_package(struct report *report, const struct tsc_adjusts *ad
  * fault, and one finding is enough.
  */
 void
-judge_tsc_adjust(struct report *report)
+judge_tsc_adjust(const struct report *report, struct outcomes *outcomes)
 {
 	struct tsc_adjusts adjusts = report_collect_tsc_adjusts(report);
 	const struct report_core *larger = adjusts.packages > 1 ? adjusts.odd : adjusts.most;
 	const struct report_core *smaller = adjusts.packages > 1 ? adjusts.first : adjusts.least;
-	const char *writer = report->facts.machine.hypervisor[0] ? "the firmware or the hypervisor" : "the firmware";
+	const char *writer = report_is_guest(report) ? "the firmware or the hypervisor" : "the firmware";
 
 	if (!adjusts.cores)
 		return;
@@ -94,7 +95,7 @@ judge_tsc_adjust(struct report *report)
 		smaller = other;
 	}
 	if (larger && get_tsc_adjust_difference(larger, smaller) > rules_get_limit_by_id(report, "tsc-adjust-unequal"))
-		add_unequal_adjust_finding(report, &adjusts, larger, smaller, writer);
+		add_unequal_adjust_finding(report, outcomes, &adjusts, larger, smaller, writer);
 	else
-		judge_adjust_of_boot_package(report, &adjusts, writer);
+		judge_adjust_of_boot_package(report, outcomes, &adjusts, writer);
 }

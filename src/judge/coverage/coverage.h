@@ -5,6 +5,6 @@
 #include "report/report.h"
 
 /* Lists the rules that apply to the machine and have neither a row nor a finding. Call it after judge_report(). */
-void coverage_list_other_rules(struct report *report);
+void coverage_list_other_rules(const struct report *report, struct outcomes *outcomes);
 
 #endif

@@ -100,13 +100,26 @@ is_page_of_hypervisor(const struct report *report, const struct report_clock *en
 static bool
 has_nominal_rate(const struct report *report, const struct report_clock *entry)
 {
-	return entry && (entry->clock.claimed.den || entry->clock.state != CLOCK_PRESENT || is_tsc(report, entry));
+	return entry && (report_get_claimed_rate(report, entry).den || entry->clock.state != CLOCK_PRESENT ||
+			 is_tsc(report, entry));
+}
+
+static bool
+is_tsc_asked_to_sleep(const struct report *report, const struct report_clock *entry)
+{
+	return is_tsc(report, entry) && report->facts.options.cores.sleep != SLEEP_OFF;
+}
+
+static bool
+is_chipset_asked_to_sleep(const struct report *report, const struct report_clock *entry)
+{
+	return (is_hpet(report, entry) || is_pm_timer(report, entry)) && report->facts.options.cores.sleep != SLEEP_OFF;
 }
 
 static bool
 has_trend(const struct report *report, const struct report_clock *entry)
 {
-	return has_nominal_rate(report, entry) && !report->facts.machine.hypervisor[0] &&
+	return has_nominal_rate(report, entry) && !report_is_guest(report) &&
 	       report->facts.options.profile == PROFILE_SOAK && !entry->clock.edges_only;
 }
 
@@ -127,13 +140,13 @@ is_tsc_of_several_cores(const struct report *report, const struct report_clock *
 static bool
 is_contention_judged(const struct report *report, const struct report_clock *entry)
 {
-	return entry && are_several_cores_asked_for(report) && (report->facts.machine.hypervisor[0] || is_tsc(report, entry));
+	return entry && are_several_cores_asked_for(report) && (report_is_guest(report) || is_tsc(report, entry));
 }
 
 static bool
 is_tsc_of_bare_metal(const struct report *report, const struct report_clock *entry)
 {
-	return is_tsc(report, entry) && !report->facts.machine.hypervisor[0];
+	return is_tsc(report, entry) && !report_is_guest(report);
 }
 
 static bool
@@ -216,8 +229,9 @@ find_obstacle_of_jumps(const struct report *report, const struct report_clock *e
 static const char *
 find_obstacle_of_cost(const struct report *report, const struct report_clock *entry)
 {
-	return entry->cost.read_ps.known && report->figures.tsc.den ? find_obstacle_of_reads(report, entry) :
-	       "The cost of a read is not known.";
+	if (!report_get_figures(report, entry)->cost.read_ps.known || !report->figures.tsc.den)
+		return "The cost of a read is not known.";
+	return find_obstacle_of_reads(report, entry);
 }
 
 static const char *
@@ -236,9 +250,9 @@ is_rate_change_known(const struct report *report, const struct report_clock *ent
 	bool any = !entry || is_tsc(report, entry);
 
 	for (size_t i = 0; i < report->facts.clock_count; i++) {
-		const struct report_clock *other = &report->facts.clocks[i];
+		const struct clock_figures *figures = &report->figures.clocks[i];
 
-		if ((any || other == entry) && (other->change_halves.known || other->change_since.known))
+		if ((any || &report->facts.clocks[i] == entry) && (figures->change_halves.known || figures->change_since.known))
 			return true;
 	}
 	return false;
@@ -273,7 +287,7 @@ static const char *
 find_obstacle_of_claims(const struct report *report, bool of_lapic)
 {
 	for (size_t i = 0; i < report->facts.claim_count; i++)
-		if (report->facts.claims[i].outcome == OUTCOME_PASSED &&
+		if (report->outcomes.claims[i].outcome == OUTCOME_PASSED &&
 		    (report->facts.claims[i].claim.clock == CLAIM_OF_LAPIC) == of_lapic)
 			return NULL;
 	return "No claimed rate could be compared with a measured one.";
@@ -296,14 +310,14 @@ find_obstacle_of_lapic_claims(const struct report *report, const struct report_c
 static const char *
 find_obstacle_of_warps(const struct report *report, const struct report_clock *entry)
 {
-	const struct report_skew *skew = &report->figures.skew;
+	const struct warp_checks *checks = &report->facts.warp_checks;
 
 	(void)entry;
-	if (!skew->locked.measured || !skew->lock_free.measured)
+	if (!checks->locked.measured || !checks->lock_free.measured)
 		return "Not all warp checks were made.";
-	if (report_count_warps(skew) > rules_get_limit_by_id(report, "tsc-warp"))
+	if (report_count_warps(report) > rules_get_limit_by_id(report, "tsc-warp"))
 		return "There were warps, which another finding explains.";
-	return skew->locked.starved || skew->lock_free.starved ? "A core had too few turns in a warp check." : NULL;
+	return checks->locked.starved || checks->lock_free.starved ? "A core had too few turns in a warp check." : NULL;
 }
 
 static const char *
@@ -347,6 +361,15 @@ find_obstacle_of_resolution(const struct report *report, const struct report_clo
 	return entry->resolution.steps ? NULL : "Its resolution was not measured.";
 }
 
+/* A test of a sleep state adds its row, if it runs. */
+static const char *
+find_obstacle_of_sleep(const struct report *report, const struct report_clock *entry)
+{
+	(void)report;
+	(void)entry;
+	return "No sleep state was tested, or the clock was not read in it.";
+}
+
 /* A check of a device adds its row, if it runs. */
 static const char *
 find_obstacle_of_check(const struct report *report, const struct report_clock *entry)
@@ -386,6 +409,8 @@ static const struct other_rule {
 	{ "tsc-contradiction", is_tsc_of_several_cores, find_obstacle_of_contradictions },
 	{ "tsc-adjust", is_tsc, find_obstacle_of_adjust },
 	{ "tsc-adjust-unequal", is_tsc_of_several_cores, find_obstacle_of_adjust },
+	{ "tsc-sleeps", is_tsc_asked_to_sleep, find_obstacle_of_sleep },
+	{ "clock-sleeps", is_chipset_asked_to_sleep, find_obstacle_of_sleep },
 	{ "tsc-not-invariant", is_tsc_of_bare_metal, find_obstacle_of_reads },
 	{ "tsc-step", is_tsc, find_obstacle_of_resolution },
 	{ "core-missing", is_machine_of_several_cores, find_no_obstacle },
@@ -442,11 +467,12 @@ has_finding(const struct report *report, const char *rule, const struct report_c
 }
 
 static void
-list_rule(struct report *report, const char *rule, const struct report_clock *entry, const char *obstacle)
+list_rule(const struct report *report, struct outcomes *outcomes, const char *rule, const struct report_clock *entry,
+	  const char *obstacle)
 {
 	if (!has_finding(report, rule, entry) && !find_row(report, rule, entry ? entry->clock.id : BEHAVIOUR_OF_MACHINE) &&
-	    report->outcomes.other_rule_count < REPORT_OTHER_RULES_MAX)
-		report->outcomes.other_rules[report->outcomes.other_rule_count++] = (struct report_other_rule){
+	    outcomes->other_rule_count < REPORT_OTHER_RULES_MAX)
+		outcomes->other_rules[outcomes->other_rule_count++] = (struct report_other_rule){
 			rule, entry ? entry->clock.id : NULL, obstacle
 		};
 }
@@ -456,7 +482,7 @@ list_rule(struct report *report, const char *rule, const struct report_clock *en
  * has a row.
  */
 static void
-list_rate_rules(struct report *report, const struct report_clock *entry)
+list_rate_rules(const struct report *report, struct outcomes *outcomes, const struct report_clock *entry)
 {
 	const char *const rules_of_rate[] = { "rate-off", entry->clock.by_tsc ? "pv-rate" : "rate-wrong" };
 
@@ -465,7 +491,8 @@ list_rate_rules(struct report *report, const struct report_clock *entry)
 		struct behaviour row = other ? *other : (struct behaviour){ .checked = false };
 
 		row.rule = rules_of_rate[i];
-		list_rule(report, rules_of_rate[i], entry, rules_get_outcome(&row, &report->facts.options) == OUTCOME_PASSED ? NULL :
+		list_rule(report, outcomes, rules_of_rate[i], entry,
+			  rules_get_outcome(&row, &report->facts.options) == OUTCOME_PASSED ? NULL :
 			  other ? "The other rule on this rate has the result." : "The clock's rate was not measured.");
 	}
 }
@@ -479,22 +506,22 @@ is_clock_of_configuration(const struct report_clock *entry)
 }
 
 void
-coverage_list_other_rules(struct report *report)
+coverage_list_other_rules(const struct report *report, struct outcomes *outcomes)
 {
-	report->outcomes.other_rule_count = 0;
+	outcomes->other_rule_count = 0;
 	for (size_t r = 0; r < sizeof(other_rules) / sizeof(other_rules[0]); r++) {
 		const struct other_rule *rule = &other_rules[r];
 
 		if (rule->applies(report, NULL))
-			list_rule(report, rule->rule, NULL, rule->obstacle(report, NULL));
+			list_rule(report, outcomes, rule->rule, NULL, rule->obstacle(report, NULL));
 		for (size_t i = 0; i < report->facts.clock_count; i++) {
 			const struct report_clock *entry = &report->facts.clocks[i];
 
 			if (is_clock_of_configuration(entry) && rule->applies(report, entry))
-				list_rule(report, rule->rule, entry, rule->obstacle(report, entry));
+				list_rule(report, outcomes, rule->rule, entry, rule->obstacle(report, entry));
 		}
 	}
 	for (size_t i = 0; i < report->facts.clock_count; i++)
 		if (is_clock_of_configuration(&report->facts.clocks[i]))
-			list_rate_rules(report, &report->facts.clocks[i]);
+			list_rate_rules(report, outcomes, &report->facts.clocks[i]);
 }

@@ -7,12 +7,10 @@
 #include "base/number.h"
 #include "base/offset.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "report/phrase.h"
 #include "rules/rules.h"
 
-#define PPM           INT64_C(1000000)
-#define NS_PER_US     1000
-#define NS_PER_MS     UINT64_C(1000000)
 #define STEP_NS       1677 /* two ticks of an 8254: a delay in whole ticks may be too short by as much */
 /* A busy host does not delay all calls of a length up to this one, if there are at least as many calls. */
 #define STEADY_NS     NS_PER_MS
@@ -24,9 +22,9 @@
 
 /* Adds a row on the firmware. It is not determined until it gets a figure. Returns NULL if there is no space. */
 static struct behaviour *
-add_row(struct report *report, const char *rule, enum firmware_service service)
+add_row(const struct report *report, struct outcomes *outcomes, const char *rule, enum firmware_service service)
 {
-	struct behaviour *row = behaviour_add_row(&report->outcomes.behaviours, rule, report_firmware_id(service));
+	struct behaviour *row = behaviour_add_row(&outcomes->behaviours, rule, report_firmware_id(service));
 
 	if (!row)
 		return NULL;
@@ -70,9 +68,13 @@ get_shortfall_ppm(const struct report_firmware *of)
 	return allowed_ns < of->asked_ns ? (int64_t)scale_mul_div(of->asked_ns - allowed_ns, PPM, of->asked_ns) : 0;
 }
 
-/* Judges the rows of SERVICE and, for timers, of both kinds of events. */
+/*
+ * Judges the rows of SERVICE and, for timers, of both kinds of events. The firmware's time stands still between ticks.
+ * If a host delays a tick, the time until the next one is shorter than a period, and so may be an event that waits for
+ * both.
+ */
 static void
-judge_shortness(struct report *report, enum firmware_service service)
+judge_shortness(const struct report *report, struct outcomes *outcomes, enum firmware_service service)
 {
 	const struct report_firmware *worst = NULL;
 	struct behaviour *row;
@@ -90,7 +92,7 @@ judge_shortness(struct report *report, enum firmware_service service)
 			ppm = get_shortfall_ppm(of);
 		}
 	}
-	if (!worst || !(row = add_row(report, "efi-short", service)))
+	if (!worst || !(row = add_row(report, outcomes, "efi-short", service)))
 		return;
 	behaviour_set_text(row, "The firmware's %s of %s came after %s at the earliest%s.",
 			   report_firmware_name(worst->service),
@@ -98,6 +100,12 @@ judge_shortness(struct report *report, enum firmware_service service)
 			   is_known ? "" : "; it does not state the period of its tick, by which an event may be early");
 	if (is_known)
 		set_figure(row, ppm > CRYSTAL_PPM ? ppm - CRYSTAL_PPM : 0, ppm ? ppm + CRYSTAL_PPM : 0);
+	if (is_event(worst) && report_is_guest(report) && rules_has_check_failed(report, row)) {
+		row->open = true;
+		behaviour_set_text(row, "The firmware's %s of %s came after %s at the earliest; the host may have delayed the "
+				   "tick before.", report_firmware_name(worst->service),
+				   number_from_ns(worst->asked_ns).text, number_from_ns(worst->least_ns).text);
+	}
 }
 
 /* ---- too late ---- */
@@ -134,7 +142,7 @@ set_text_on_missing(struct behaviour *row, const struct report_firmware *of)
 }
 
 static void
-judge_lateness(struct report *report, enum firmware_service service)
+judge_lateness(const struct report *report, struct outcomes *outcomes, enum firmware_service service)
 {
 	const struct report_firmware *missing = NULL, *latest = NULL;
 	struct behaviour *row;
@@ -153,7 +161,7 @@ judge_lateness(struct report *report, enum firmware_service service)
 		high = most_us > high ? most_us : high;
 		low = is_steady(of) && least_us > low ? least_us : low;
 	}
-	if (!latest || !(row = add_row(report, "efi-late", service)))
+	if (!latest || !(row = add_row(report, outcomes, "efi-late", service)))
 		return;
 	if (missing) {
 		set_text_on_missing(row, missing);
@@ -168,7 +176,7 @@ judge_lateness(struct report *report, enum firmware_service service)
 
 /* ---- the rate ---- */
 
-/* Returns true if the RTC has a finding, except on the duration of a read, which does not change its time. */
+/* Returns true if the RTC has a fault, except on the duration of a read, which does not change its time. */
 static bool
 is_rtc_suspect(const struct report *report)
 {
@@ -179,21 +187,23 @@ is_rtc_suspect(const struct report *report)
 		    !rules_is_finding_of(finding, "clock-contended", NULL))
 			return true;
 	}
-	return false;
+	return rules_has_failed_check(report, "rtc", VERDICT_WARN); /* it becomes a finding only later */
 }
 
 /* Returns why the figure of OF proves no fault of the firmware, or NULL. */
 static const char *
 find_excuse(const struct report *report, const struct report_firmware *of)
 {
-	bool is_guest = report->facts.machine.hypervisor[0];
+	bool is_guest = report_is_guest(report);
 
 	if (report->figures.discontinuity_count)
 		return "the clocks diverged in this run, so that no rate is certain";
 	if (of->service == FIRMWARE_TIME && is_rtc_suspect(report))
-		return "the RTC has a finding, and the firmware may read the time of day from it";
+		return "the RTC has a fault, and the firmware may read the time of day from it";
 	if (of->service == FIRMWARE_CPU && is_guest && of->first_ns >= CALIBRATED_NS)
 		return "the firmware measured its period in this call, in which the host may have stopped it";
+	if (of->service == FIRMWARE_PERIODIC && is_guest && of->second.low > 0)
+		return "the host may have delayed the ticks";
 	return NULL;
 }
 
@@ -214,9 +224,9 @@ set_rate(const struct report *report, struct behaviour *row, const struct report
 }
 
 static void
-judge_rate(struct report *report, const struct report_firmware *of)
+judge_rate(const struct report *report, struct outcomes *outcomes, const struct report_firmware *of)
 {
-	struct behaviour *row = add_row(report, "efi-rate", of->service);
+	struct behaviour *row = add_row(report, outcomes, "efi-rate", of->service);
 	bool is_quick = report->facts.options.profile == PROFILE_QUICK;
 
 	if (!row)
@@ -252,10 +262,10 @@ counts_tsc_since_reset(const struct report *report)
  * reset. But if nothing has set the TSC, less time cannot have passed by it.
  */
 static void
-judge_start_time(struct report *report, const struct report_firmware *of)
+judge_start_time(const struct report *report, struct outcomes *outcomes, const struct report_firmware *of)
 {
 	int64_t permille = of->second.known ? of->second.value / (PPM * PPB_PER_PPM / 1000) : 0;
-	struct behaviour *row = add_row(report, "efi-rate", of->service);
+	struct behaviour *row = add_row(report, outcomes, "efi-rate", of->service);
 
 	if (!row)
 		return;
@@ -278,9 +288,9 @@ judge_start_time(struct report *report, const struct report_firmware *of)
 /* ---- steps back ---- */
 
 static void
-judge_steps_back(struct report *report, const struct report_firmware *of)
+judge_steps_back(const struct report *report, struct outcomes *outcomes, const struct report_firmware *of)
 {
-	struct behaviour *row = add_row(report, "efi-back", of->service);
+	struct behaviour *row = add_row(report, outcomes, "efi-back", of->service);
 
 	if (!row)
 		return;
@@ -290,26 +300,26 @@ judge_steps_back(struct report *report, const struct report_firmware *of)
 }
 
 void
-judge_firmware_times(struct report *report)
+judge_firmware_times(const struct report *report, struct outcomes *outcomes)
 {
 	bool stalls = false;
 
 	if (!report->figures.firmware_count)
 		return;
-	judge_shortness(report, FIRMWARE_STALL);
-	judge_shortness(report, FIRMWARE_RELATIVE);
-	judge_lateness(report, FIRMWARE_STALL);
-	judge_lateness(report, FIRMWARE_RELATIVE);
+	judge_shortness(report, outcomes, FIRMWARE_STALL);
+	judge_shortness(report, outcomes, FIRMWARE_RELATIVE);
+	judge_lateness(report, outcomes, FIRMWARE_STALL);
+	judge_lateness(report, outcomes, FIRMWARE_RELATIVE);
 	for (size_t i = 0; i < report->figures.firmware_count; i++) {
 		const struct report_firmware *of = &report->figures.firmware[i];
 
 		if (of->service == FIRMWARE_FPDT)
-			judge_start_time(report, of);
+			judge_start_time(report, outcomes, of);
 		else if (of->service != FIRMWARE_RELATIVE && of->service != FIRMWARE_COUNTER &&
 			 !(of->service == FIRMWARE_STALL && stalls))
-			judge_rate(report, of);
+			judge_rate(report, outcomes, of);
 		stalls |= of->service == FIRMWARE_STALL;
 		if (of->service >= FIRMWARE_TIME && of->service != FIRMWARE_FPDT)
-			judge_steps_back(report, of);
+			judge_steps_back(report, outcomes, of);
 	}
 }

@@ -9,6 +9,6 @@
  * and never a clock, so they have no vote on the rates of clocks. Call it before judge_add_behaviour_findings(), which
  * makes findings of these rows.
  */
-void judge_firmware_times(struct report *report);
+void judge_firmware_times(const struct report *report, struct outcomes *outcomes);
 
 #endif

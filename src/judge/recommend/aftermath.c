@@ -34,13 +34,15 @@ has_edge_clock(const struct report *report, const struct report_group *group)
 static size_t
 find_right_group(const struct report *report, const struct report_discontinuity *row)
 {
+	const struct discontinuity_outcome *outcome = report_get_discontinuity_outcome(report, row);
+
 	for (size_t i = 0; i < row->group_count; i++) {
 		const struct report_group *group = &row->groups[i];
 
 		if (!group->elapsed.known)
 			continue;
-		if (row->class == DISCONTINUITY_JUMPED ? row->group_count == 2 && group->clocks != row->alone :
-		    report->facts.machine.hypervisor[0] && has_edge_clock(report, group) && is_ahead_of_all_others(row, i))
+		if (outcome->class == DISCONTINUITY_JUMPED ? row->group_count == 2 && group->clocks != outcome->alone :
+		    report_is_guest(report) && has_edge_clock(report, group) && is_ahead_of_all_others(row, i))
 			return i;
 	}
 	return REPORT_GROUPS_MAX;
@@ -48,29 +50,30 @@ find_right_group(const struct report *report, const struct report_discontinuity 
 
 /* Sets by how much each clock of ROW is late afterwards. */
 static void
-compare_clocks_with_right_group(struct report_discontinuity *row)
+compare_clocks_with_right_group(const struct report_discontinuity *row, struct aftermath *aftermath)
 {
-	const struct interval_ns *right = &row->groups[row->right].elapsed;
+	const struct report_group *group = &row->groups[aftermath->right];
+	const struct interval_ns *right = &group->elapsed;
 
 	for (size_t i = 0; i < row->clock_count; i++) {
 		const struct interval_ns *elapsed = &row->clocks[i].elapsed;
 
-		row->clocks[i].late = (struct interval_ns){ .known = false };
-		if (elapsed->known && !set_has(row->groups[row->right].clocks, row->clocks[i].clock))
-			row->clocks[i].late = (struct interval_ns){ true, right->value - elapsed->value, right->low - elapsed->high,
-								    right->high - elapsed->low };
+		if (elapsed->known && !set_has(group->clocks, row->clocks[i].clock))
+			aftermath->clocks[i] = (struct interval_ns){ true, right->value - elapsed->value,
+								     right->low - elapsed->high, right->high - elapsed->low };
 		else if (elapsed->known)
-			row->clocks[i].late = (struct interval_ns){ true, 0, elapsed->low - elapsed->high,
-								    elapsed->high - elapsed->low };
+			aftermath->clocks[i] = (struct interval_ns){ true, 0, elapsed->low - elapsed->high,
+								     elapsed->high - elapsed->low };
 	}
 }
 
 static struct interval_ns
-get_lateness_of_clock(const struct report *report, const struct report_discontinuity *row, const char *clock)
+get_lateness_of_clock(const struct report *report, const struct report_discontinuity *row,
+		      const struct aftermath *aftermath, const char *clock)
 {
 	for (size_t i = 0; i < row->clock_count; i++)
 		if (text_equal(report_clock_id(report, row->clocks[i].clock), clock))
-			return row->clocks[i].late;
+			return aftermath->clocks[i];
 	return (struct interval_ns){ .known = false };
 }
 
@@ -86,37 +89,38 @@ find_announcement(const struct report *report, const struct report_discontinuity
 
 	for (size_t i = 0; i < report->figures.discontinuity_count; i++)
 		others += &report->figures.discontinuities[i] != row &&
-			  report->figures.discontinuities[i].class != DISCONTINUITY_JUMPED;
+			  report->outcomes.discontinuities[i].class != DISCONTINUITY_JUMPED;
 	for (size_t i = 0; i < report->facts.signals.count; i++) {
 		usable |= !report->facts.signals.list[i].unusable;
 		changed |= report->facts.signals.list[i].changed;
 	}
-	if (!usable || row->class == DISCONTINUITY_JUMPED)
+	if (!usable || report_get_discontinuity_outcome(report, row)->class == DISCONTINUITY_JUMPED)
 		return ANNOUNCED_UNKNOWN;
 	return !changed ? ANNOUNCED_NO : others ? ANNOUNCED_PERHAPS : ANNOUNCED_YES;
 }
 
 static struct report_survivor *
-find_or_add_source(struct report_discontinuity *row, const char *source)
+find_or_add_source(struct aftermath *aftermath, const char *source)
 {
-	for (size_t i = 0; i < row->source_count; i++)
-		if (text_equal(row->sources[i].source, source))
-			return &row->sources[i];
-	if (row->source_count == REPORT_SOURCES_MAX)
+	for (size_t i = 0; i < aftermath->source_count; i++)
+		if (text_equal(aftermath->sources[i].source, source))
+			return &aftermath->sources[i];
+	if (aftermath->source_count == REPORT_SOURCES_MAX)
 		return NULL;
-	row->sources[row->source_count] = (struct report_survivor){ .source = source };
-	return &row->sources[row->source_count++];
+	aftermath->sources[aftermath->source_count] = (struct report_survivor){ .source = source };
+	return &aftermath->sources[aftermath->source_count++];
 }
 
 /* Returns true if the source of TEST interrupted on this core after ROW, in any of its tests. */
 static bool
 did_source_interrupt_after(const struct report *report, const struct report_discontinuity *row,
-			   const struct report_interval *test)
+			   const struct interval_figures *test)
 {
-	for (size_t i = 0; i < report->facts.interval_count; i++) {
-		const struct report_interval *other = &report->facts.intervals[i];
+	for (size_t i = 0; i < report->figures.interval_count; i++) {
+		const struct interval_figures *other = &report->figures.intervals[i];
 
-		if (other->core == test->core && text_equal(other->source, test->source) && other->came_tsc > row->at_tsc)
+		if (other->test.core == test->test.core && text_equal(other->test.source, test->test.source) &&
+		    other->came_tsc > row->at_tsc)
 			return true;
 	}
 	return false;
@@ -124,12 +128,11 @@ did_source_interrupt_after(const struct report *report, const struct report_disc
 
 /* Sets which sources interrupted after ROW. A source that exists once for each core must do so on each tested core. */
 static void
-find_surviving_sources(const struct report *report, struct report_discontinuity *row)
+find_surviving_sources(const struct report *report, const struct report_discontinuity *row, struct aftermath *aftermath)
 {
-	row->source_count = 0;
-	for (size_t i = 0; i < report->facts.interval_count; i++) {
-		const struct report_interval *test = &report->facts.intervals[i];
-		struct report_survivor *source = test->armed_tsc ? find_or_add_source(row, test->source) : NULL;
+	for (size_t i = 0; i < report->figures.interval_count; i++) {
+		const struct interval_figures *test = &report->figures.intervals[i];
+		struct report_survivor *source = test->armed_tsc ? find_or_add_source(aftermath, test->test.source) : NULL;
 
 		if (!source || source->survives == SURVIVES_NO || test->armed_tsc <= row->at_tsc)
 			continue;
@@ -138,17 +141,18 @@ find_surviving_sources(const struct report *report, struct report_discontinuity 
 }
 
 void
-recommend_describe_aftermath(struct report *report)
+recommend_describe_aftermath(const struct report *report, struct advice *advice)
 {
 	for (size_t i = 0; i < report->figures.discontinuity_count; i++) {
-		struct report_discontinuity *row = &report->figures.discontinuities[i];
+		const struct report_discontinuity *row = &report->figures.discontinuities[i];
+		struct aftermath *aftermath = &advice->aftermaths[i];
 
-		row->right = find_right_group(report, row);
-		if (row->right < REPORT_GROUPS_MAX)
-			compare_clocks_with_right_group(row);
-		for (size_t k = 0; k < report->advice.taken_count; k++)
-			row->late[k] = get_lateness_of_clock(report, row, report->advice.taken[k].clock);
-		row->announced = find_announcement(report, row);
-		find_surviving_sources(report, row);
+		*aftermath = (struct aftermath){ .right = find_right_group(report, row),
+						 .announced = find_announcement(report, row) };
+		if (aftermath->right < REPORT_GROUPS_MAX)
+			compare_clocks_with_right_group(row, aftermath);
+		for (size_t k = 0; k < advice->taken_count; k++)
+			aftermath->systems[k] = get_lateness_of_clock(report, row, aftermath, advice->taken[k].clock);
+		find_surviving_sources(report, row, aftermath);
 	}
 }

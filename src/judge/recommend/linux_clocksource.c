@@ -10,11 +10,11 @@
 
 #include "base/number.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "judge/recommend/recommend.h"
 #include "rules/rules.h"
 
 #define TSC_RATING 300 /* Linux's rating of the TSC, whether it is invariant or not */
-#define PS_PER_NS  1000u
 
 static const struct {
 	const char *id, *name; /* baretick's id of the clock, and Linux's name */
@@ -170,7 +170,7 @@ explain_linux_preference(const struct report *report, const struct clock *first,
 			"below the TSC";
 	if (below)
 		return "; if the TSC is reported as invariant, Linux ranks the hypervisor's clock below the TSC";
-	if (is_tsc(first) && !report->facts.machine.tsc_is_invariant && !report->facts.machine.hypervisor[0])
+	if (is_tsc(first) && !report->facts.machine.tsc_is_invariant && !report_is_guest(report))
 		return "; Linux marks the TSC unstable once a core sleeps deeply, because the TSC is not reported as "
 			"invariant";
 	return "";
@@ -262,7 +262,7 @@ put_limits_of_watchdog(struct text *text, const struct report *report, const str
 		text_printf(text, " It cannot check the TSC here: a read of %s takes %s (limit %lu us).", choice->reference->id,
 			    number_from_ps(choice->reference_read_ps).text, versions->reference_read_ns_max / 1000);
 	else if (choice->watch == LINUX_WATCHES_TSC && versions->pm_timer_may_drop_tsc &&
-		 report->facts.machine.hypervisor[0] &&
+		 report_is_guest(report) &&
 		 text_equal(choice->reference->id, "acpi_pm"))
 		text_put(text, " This holds if the watchdog, which compares it with acpi_pm, does not drop it on a busy host.");
 }

@@ -52,7 +52,7 @@ get_rate_limit_ppb(const struct situation *at)
 static bool
 does_quick_calibration_work(const struct report *report)
 {
-	const struct report_calibration *loop = recommend_find_calibration_loop(report, "linux_pit");
+	const struct calibration_figures *loop = recommend_find_calibration_loop(report, "linux_pit");
 
 	return loop && loop->refused * 2 < loop->runs;
 }
@@ -98,7 +98,7 @@ get_largest_offset_ns(const struct report *report)
 static bool
 is_offset_from_start(const struct report *report)
 {
-	return report->figures.skew.locked.warps || report->figures.skew.lock_free.warps ||
+	return report->facts.warp_checks.locked.warps || report->facts.warp_checks.lock_free.warps ||
 	       (report->figures.skew.pass_count && offset_excludes_zero(report->figures.skew.passes[0].summary.worst));
 }
 
@@ -113,8 +113,8 @@ does_watchdog_notice_offset(const struct situation *at)
 		return false;
 	if (get_largest_offset_ns(at->report) > OFFSET_NS_MIN)
 		return true;
-	return at->versions->compares_cores && report_count_warps(&at->report->figures.skew) != 0 &&
-	       (!at->report->facts.machine.hypervisor[0] || is_offset_from_start(at->report));
+	return at->versions->compares_cores && report_count_warps(at->report) != 0 &&
+	       (!report_is_guest(at->report) || is_offset_from_start(at->report));
 }
 
 /*
@@ -129,12 +129,12 @@ does_watchdog_notice_offset(const struct situation *at)
 static struct response
 respond_to_offset(const struct situation *at)
 {
-	bool warps = report_count_warps(&at->report->figures.skew) != 0 && is_offset_from_start(at->report);
+	bool warps = report_count_warps(at->report) != 0 && is_offset_from_start(at->report);
 
 	if (systems_has_tsc_adjust(at->report) &&
 	    (report_collect_tsc_adjusts(at->report).odd || (warps && systems_count_packages(at->report) > 1)))
 		return (struct response){ .notices = TAKEN_NOTICES_YES, .repairs = true };
-	if (!systems_has_tsc_adjust(at->report) && warps && at->report->facts.machine.hypervisor[0] &&
+	if (!systems_has_tsc_adjust(at->report) && warps && report_is_guest(at->report) &&
 	    !does_watchdog_notice_offset(at))
 		return (struct response){ .notices = TAKEN_NOTICES_PERHAPS };
 	if (!systems_has_tsc_adjust(at->report) && warps)
@@ -184,7 +184,8 @@ respond_to_discontinuity(const struct situation *at, const struct report_discont
 {
 	const struct report_group *tsc = find_group_of_clock(at->report, row, "tsc");
 	const struct report_group *other = find_group_of_clock(at->report, row, at->choice->reference->id);
-	bool proven = row->class == DISCONTINUITY_JUMPED;
+	const struct discontinuity_outcome *outcome = report_get_discontinuity_outcome(at->report, row);
+	bool proven = outcome->class == DISCONTINUITY_JUMPED;
 	enum taken_notices notices;
 
 	if (!tsc || !other || tsc == other || !tsc->elapsed.known || !other->elapsed.known)
@@ -193,8 +194,8 @@ respond_to_discontinuity(const struct situation *at, const struct report_discont
 								 tsc->elapsed.high - other->elapsed.low });
 	if (notices != TAKEN_NOTICES_YES)
 		return (struct response){ .notices = notices };
-	return drop_tsc(proven && row->alone == tsc->clocks ? TAKEN_BLAMES_RIGHT :
-			proven && row->alone == other->clocks ? TAKEN_BLAMES_WRONG : TAKEN_BLAMES_NONE);
+	return drop_tsc(proven && outcome->alone == tsc->clocks ? TAKEN_BLAMES_RIGHT :
+			proven && outcome->alone == other->clocks ? TAKEN_BLAMES_WRONG : TAKEN_BLAMES_NONE);
 }
 
 /*
@@ -247,7 +248,7 @@ respond_to_change_of_tsc(const struct situation *at)
 static struct response
 respond_to_stated_rate(const struct situation *at)
 {
-	const struct report_claim *claim = systems_find_used_claim(at->report, "Linux");
+	const struct claim_outcome *claim = systems_find_used_claim(at->report, "Linux");
 
 	if (!claim || claim->outcome != OUTCOME_FAILED)
 		return (struct response){ .notices = TAKEN_NOTICES_UNKNOWN };
@@ -264,7 +265,8 @@ respond_to_stated_rate(const struct situation *at)
 static struct response
 respond_to_rate_of_reference(const struct situation *at)
 {
-	struct interval_ppb error = report_find_clock(at->report, at->choice->reference->id)->error;
+	const struct report_clock *reference = report_find_clock(at->report, at->choice->reference->id);
+	struct interval_ppb error = report_get_figures(at->report, reference)->error;
 	bool adopted = !is_tsc_rate_known(at->report) &&
 		       (!is_beyond(&error, REFINED_PPB_MAX) || !does_quick_calibration_work(at->report));
 
@@ -345,7 +347,7 @@ get_error_of_clock(const struct report *report, const struct clock *clock, const
 	if (text_equal(finding->rule, "rate-changed"))
 		return get_change(finding);
 	if (text_equal(finding->rule, "rate-wrong") || text_equal(finding->rule, "rate-off"))
-		return report_find_clock(report, clock->id)->error;
+		return report_get_figures(report, report_find_clock(report, clock->id))->error;
 	return (struct interval_ppb){ .known = false };
 }
 

@@ -46,7 +46,7 @@ find_group_of_clock(const struct report *report, const struct report_clock *entr
 {
 	if (!entry->clock.rating)
 		return WITHOUT_ADVICE;
-	if (entry->verdict == VERDICT_FAIL)
+	if (report_get_clock_outcome(report, entry)->verdict == VERDICT_FAIL)
 		return recommend_find_first_rule_against(report, entry->clock.id, VERDICT_FAIL) ? FAILED : WITHOUT_ADVICE;
 	if (entry->clock.state != CLOCK_PRESENT || !entry->latency || !entry->latency->count)
 		return WITHOUT_ADVICE;
@@ -103,13 +103,13 @@ put_tsc_properties(const struct report *report, struct text *reason)
 {
 	const struct report_skew *skew = &report->figures.skew;
 
-	if (report->facts.machine.cores_started > 1 && skew->synchronised) {
+	if (report->facts.machine.cores_started > 1 && report->outcomes.sync.synchronised) {
 		text_printf(reason, ", synchronised on %zu cores within %s %s", skew->passes[0].offsets.cores,
-			    phrase_bound_ns(skew->within_ns).bytes, phrase_pass_times(report).bytes);
-	} else if (report->facts.machine.cores_started > 1 && skew->one_is_exact) {
+			    phrase_bound_ns(report->outcomes.sync.within_ns).bytes, phrase_pass_times(report).bytes);
+	} else if (report->facts.machine.cores_started > 1 && report->outcomes.sync.one_is_exact) {
 		text_printf(reason, ", synchronised on %zu cores at %s, but one of the two passes was too inexact to confirm it",
 			    skew->passes[0].offsets.cores,
-			    phrase_tsc_time(report, skew->passes[skew->exact].offsets.end_tsc).bytes);
+			    phrase_tsc_time(report, skew->passes[report->outcomes.sync.exact].offsets.end_tsc).bytes);
 	} else if (report->facts.machine.cores_started > 1) {
 		text_put(reason, ", not proven synchronised on all cores");
 	}
@@ -121,7 +121,7 @@ recommend_get_read_cost_ps(const struct report *report, const char *id)
 {
 	const struct report_clock *entry = report_find_clock(report, id);
 
-	return entry ? entry->cost.read_ps : (struct interval_ns){ .known = false };
+	return entry ? report_get_figures(report, entry)->cost.read_ps : (struct interval_ns){ .known = false };
 }
 
 const char *
@@ -131,14 +131,14 @@ recommend_get_kernel_read_row(const struct report *report, const char *id)
 }
 
 static void
-add_advice_for_healthy_clock(struct report *report, const struct report_clock *entry)
+add_advice_for_healthy_clock(const struct report *report, struct advice *advice, const struct report_clock *entry)
 {
 	const char *row = recommend_get_kernel_read_row(report, entry->clock.id);
 	struct interval_ns read_ps = recommend_get_read_cost_ps(report, row);
 	uint64_t tsc_ps = (uint64_t)recommend_get_read_cost_ps(report, "tsc").value;
 	uint64_t times = tsc_ps ? scale_mul_div_nearest((uint64_t)read_ps.value, 1, tsc_ps) : 0;
 	const char *warning = recommend_find_first_rule_against(report, entry->clock.id, VERDICT_WARN);
-	struct text reason = add_advice_row(&report->advice.ranking, entry->clock.id, false);
+	struct text reason = add_advice_row(&advice->ranking, entry->clock.id, false);
 
 	if (read_ps.known)
 		text_printf(&reason, "%s a read", phrase_read_cost(report, row).bytes);
@@ -156,10 +156,10 @@ add_advice_for_healthy_clock(struct report *report, const struct report_clock *e
 }
 
 static void
-add_advice_against_failed_clock(struct report *report, const struct report_clock *entry)
+add_advice_against_failed_clock(const struct report *report, struct advice *advice, const struct report_clock *entry)
 {
 	const char *rule = recommend_find_first_rule_against(report, entry->clock.id, VERDICT_FAIL);
-	struct text reason = add_advice_row(&report->advice.ranking, entry->clock.id, true);
+	struct text reason = add_advice_row(&advice->ranking, entry->clock.id, true);
 	size_t more = 0;
 
 	text_printf(&reason, "%s: %s", rule, rules_find(rule)->sentence);
@@ -175,23 +175,23 @@ add_advice_against_failed_clock(struct report *report, const struct report_clock
 }
 
 void
-recommend_clocks(struct report *report)
+recommend_clocks(const struct report *report, struct advice *advice)
 {
 	const struct report_clock *ranking[REPORT_CLOCKS_MAX];
 
-	report->advice.ranking.count = 0;
-	recommend_predict_clocksources(report);
-	recommend_describe_aftermath(report);
+	advice->ranking.count = 0;
+	recommend_predict_clocksources(report, advice);
+	recommend_describe_aftermath(report, advice);
 	rank_clocks(report, ranking);
 	for (size_t i = 0; i < report->facts.clock_count; i++) {
 		enum group group = find_group_of_clock(report, ranking[i]);
 
 		if (group == FAILED)
-			add_advice_against_failed_clock(report, ranking[i]);
+			add_advice_against_failed_clock(report, advice, ranking[i]);
 		else if (group != WITHOUT_ADVICE)
-			add_advice_for_healthy_clock(report, ranking[i]);
+			add_advice_for_healthy_clock(report, advice, ranking[i]);
 	}
-	recommend_predict_tick_timer(report);
-	recommend_describe_calibrations(report);
-	recommend_write_answer(report);
+	recommend_predict_tick_timer(report, advice);
+	recommend_describe_calibrations(report, advice);
+	recommend_write_answer(report, advice);
 }

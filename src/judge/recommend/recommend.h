@@ -5,16 +5,15 @@
 #include "report/phrase.h"
 
 /*
- * Fills report->taken: the clocks that systems would use, and why. systems.c has the table of systems. Also sets
- * report->answer.linux_takes. Call it after judge_report().
+ * Fills advice->taken: the clocks that systems would use, and why. systems.c has the table of systems. Also sets
+ * advice->answer.linux_takes. ADVICE is that of REPORT, here and below.
  */
-void recommend_predict_clocksources(struct report *report);
+void recommend_predict_clocksources(const struct report *report, struct advice *advice);
 
 /*
- * Sets the fields of report->discontinuities that describe what each left behind. Call it after
- * recommend_predict_clocksources().
+ * Fills advice->aftermaths: what each discontinuity left behind. Call it after recommend_predict_clocksources().
  */
-void recommend_describe_aftermath(struct report *report);
+void recommend_describe_aftermath(const struct report *report, struct advice *advice);
 
 /* Returns the rule of the first finding with SEVERITY on CLOCK, or NULL. */
 const char *recommend_find_first_rule_against(const struct report *report, const char *clock, enum verdict severity);
@@ -31,33 +30,33 @@ struct interval_ns recommend_get_read_cost_ps(const struct report *report, const
  */
 const char *recommend_get_kernel_read_row(const struct report *report, const char *id);
 
-/* Fills report->answer. Call it after the other functions here, because it summarises their results. */
-void recommend_write_answer(struct report *report);
+/* Fills advice->answer. Call it after the other functions here, because it summarises their results. */
+void recommend_write_answer(const struct report *report, struct advice *advice);
 
 /* Returns the results of the calibration loop ID if it ran, or NULL. */
-const struct report_calibration *recommend_find_calibration_loop(const struct report *report, const char *id);
+const struct calibration_figures *recommend_find_calibration_loop(const struct report *report, const char *id);
 
 /* Returns the worst error of the loop ROW, as "1.2 ppm". The error must be known. */
-struct phrase recommend_describe_worst_error(const struct report_calibration *row);
+struct phrase recommend_describe_worst_error(const struct calibration_figures *row);
 
 /*
- * Fills the remarks of report->calibrations, and report->calibrated: sentences on the errors of Linux's calibration
- * loops for the TSC, as they ran here.
+ * Fills advice->remarks and advice->calibrated: sentences on the errors of Linux's calibration loops for the TSC, as
+ * they ran here.
  */
-void recommend_describe_calibrations(struct report *report);
+void recommend_describe_calibrations(const struct report *report, struct advice *advice);
 
 /*
- * Fills report->tick: the timer that Linux takes for its tick. Call it after judge_report(). The choice does not depend
- * on the timers' lateness, because Linux does not check it.
+ * Fills advice->tick: the timer that Linux takes for its tick. The choice does not depend on the timers' lateness,
+ * because Linux does not check it.
  */
-void recommend_predict_tick_timer(struct report *report);
+void recommend_predict_tick_timer(const struct report *report, struct advice *advice);
 
 /*
- * Fills report->advice from figures and verdicts; call it after judge_report(). The healthy clocks come first: by the
+ * Fills advice->ranking and all other advice, from facts, figures and outcomes. The healthy clocks come first: by the
  * hundreds of their ratings in Linux, and within a hundred by the cost of a read. Healthy clocks that kernels switch
  * off follow: a clock whose rate changed, and an HPET that the sleep state PC10 stops. Failed clocks come last, as
  * clocks to avoid. A clock that is absent or was not measured is left out.
  */
-void recommend_clocks(struct report *report);
+void recommend_clocks(const struct report *report, struct advice *advice);
 
 #endif

@@ -5,36 +5,37 @@
 #include "base/text.h"
 #include "rules/rules.h"
 
-/* maximum number of failed clocks that the answer's text names; report->answer.wrong has all of them */
+/* maximum number of failed clocks that the answer's text names; advice.answer.wrong has all of them */
 #define NAMED_MAX 3
 
 /* Lists the clocks that failed. A failed counter is listed once, by its main clock. */
 static void
-list_failed_clocks(struct report *report)
+list_failed_clocks(const struct report *report, struct advice *advice)
 {
-	struct report_answer *answer = &report->advice.answer;
+	struct report_answer *answer = &advice->answer;
 
 	for (size_t i = 0; i < report->facts.clock_count; i++) {
 		const struct report_clock *entry = &report->facts.clocks[i],
 						   *main = report_find_clock(report, entry->clock.main);
 
-		if (entry->verdict == VERDICT_FAIL && (!main || main == entry || main->verdict != VERDICT_FAIL))
+		if (report->outcomes.clocks[i].verdict == VERDICT_FAIL &&
+		    (!main || main == entry || report_get_clock_outcome(report, main)->verdict != VERDICT_FAIL))
 			answer->wrong[answer->wrong_count++] = entry->clock.id;
 	}
 }
 
 /* Finds the best clock. A clock with a caveat is not suited for everything, so it does not count. */
 static void
-set_best_clock_of_answer(struct report *report)
+set_best_clock_of_answer(const struct report *report, struct advice *advice)
 {
-	for (size_t i = 0; i < report->advice.ranking.count && !report->advice.answer.clock; i++) {
-		const struct report_ranked *row = &report->advice.ranking.rows[i];
+	for (size_t i = 0; i < advice->ranking.count && !advice->answer.clock; i++) {
+		const struct report_ranked *row = &advice->ranking.rows[i];
 		const struct report_clock *entry = report_find_clock(report, row->clock);
 
 		if (row->avoid || !entry || entry->clock.caveat)
 			continue;
-		report->advice.answer.clock = row->clock;
-		report->advice.answer.read_ps = (uint64_t)recommend_get_read_cost_ps(report,
+		advice->answer.clock = row->clock;
+		advice->answer.read_ps = (uint64_t)recommend_get_read_cost_ps(report,
 					recommend_get_kernel_read_row(report, row->clock)).value;
 	}
 }
@@ -71,7 +72,7 @@ explain_other_choice_of_linux(const struct report *report, const struct report_t
 {
 	const struct report_clock *taken = report_find_clock(report, row->clock);
 
-	if (taken && taken->verdict == VERDICT_FAIL)
+	if (taken && report_get_clock_outcome(report, taken)->verdict == VERDICT_FAIL)
 		return ", although it failed";
 	if (!report->advice.answer.clock)
 		return "";
@@ -192,6 +193,28 @@ put_number_of_warnings(struct text *text, const struct report *report)
 		text_printf(text, " There are %zu warnings.", count);
 }
 
+/*
+ * Returns true if clocks have no clock of another source to compare their rates with, and no other rate was decided. In
+ * a guest, all clocks may be fast or slow together (WSL issue 11790: by 7 %).
+ */
+static bool
+do_all_rates_lack_reference(const struct report *report)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < report->outcomes.behaviours.count; i++) {
+		const struct behaviour *row = &report->outcomes.behaviours.rows[i];
+
+		if (!text_equal(row->rule, "rate-off") && !text_equal(row->rule, "rate-wrong") &&
+		    !text_equal(row->rule, "pv-rate"))
+			continue;
+		if (row->checked && rules_get_outcome(row, &report->facts.options) != OUTCOME_NOT_DETERMINED)
+			return false;
+		any |= !row->checked && row->unchecked == UNCHECKED_NO_REFERENCE;
+	}
+	return any;
+}
+
 static void
 put_failed_clocks(struct text *text, const struct report *report)
 {
@@ -200,6 +223,7 @@ put_failed_clocks(struct text *text, const struct report *report)
 	if (!answer->wrong_count) {
 		text_put(text, report->facts.run.incomplete ? " No clock failed, but not everything was measured." :
 			 rules_find_finding(report, "clocks-parted", NULL) ? " No clock is proven wrong, but the clocks diverged." :
+			 answer->no_reference ? " No clock failed, but nothing independent confirms their rates." :
 			 " No clock failed.");
 		put_number_of_warnings(text, report);
 		return;
@@ -217,8 +241,8 @@ static void
 put_bound_of_cores(struct text *text, const struct report *report)
 {
 	const struct report_skew *skew = &report->figures.skew;
-	const struct report_pass *exact = &skew->passes[skew->exact];
-	const struct report_pass *other = skew->exact ? skew->passes : report_get_last_pass(report);
+	const struct report_pass *exact = &skew->passes[report->outcomes.sync.exact];
+	const struct report_pass *other = report->outcomes.sync.exact ? skew->passes : report_get_last_pass(report);
 	bool all = report->facts.machine.cores_started == report->facts.machine.cores_listed;
 
 	if (all)
@@ -227,7 +251,7 @@ put_bound_of_cores(struct text *text, const struct report *report)
 		text_printf(text, " The TSCs of %u of %u cores", report->facts.machine.cores_started,
 			    report->facts.machine.cores_listed);
 	text_printf(text, " agree within %s", phrase_bound_ns(report->advice.answer.within_ns).bytes);
-	if (skew->one_is_exact)
+	if (report->outcomes.sync.one_is_exact)
 		text_printf(text, " at %s, and within %s at %s", phrase_tsc_time(report, exact->offsets.end_tsc).bytes,
 			    phrase_bound_ns(report_get_bound_of_pass_ns(report, other)).bytes,
 			    phrase_tsc_time(report, other->offsets.end_tsc).bytes);
@@ -255,20 +279,21 @@ put_agreement_of_cores(struct text *text, const struct report *report)
 }
 
 void
-recommend_write_answer(struct report *report)
+recommend_write_answer(const struct report *report, struct advice *advice)
 {
-	struct report_answer *answer = &report->advice.answer;
+	const struct sync_outcome *sync = &report->outcomes.sync;
+	struct report_answer *answer = &advice->answer;
 	struct text text;
 
 	*answer = (struct report_answer){ .linux_takes = answer->linux_takes };
-	list_failed_clocks(report);
-	set_best_clock_of_answer(report);
-	if (!have_cores_failed(report) && report->figures.skew.within_known &&
-	    (report->figures.skew.synchronised || report->figures.skew.one_is_exact)) {
+	list_failed_clocks(report, advice);
+	set_best_clock_of_answer(report, advice);
+	answer->no_reference = do_all_rates_lack_reference(report);
+	if (!have_cores_failed(report) && sync->within_known && (sync->synchronised || sync->one_is_exact)) {
 		answer->within_known = true;
-		answer->within_ns = report->figures.skew.one_is_exact ?
-				    report_get_bound_of_pass_ns(report, &report->figures.skew.passes[report->figures.skew.exact]) :
-				    report->figures.skew.within_ns;
+		answer->within_ns = sync->one_is_exact ?
+				    report_get_bound_of_pass_ns(report, &report->figures.skew.passes[sync->exact]) :
+				    sync->within_ns;
 	}
 	text_init(&text, answer->text, sizeof(answer->text));
 	put_recommended_clock(&text, report);

@@ -10,17 +10,17 @@
 #define FAR_OFF_PPB UINT64_C(10000000)
 #define MEDIAN_MIN  3 /* with fewer results, an interruption of one run may have caused the median error */
 
-const struct report_calibration *
+const struct calibration_figures *
 recommend_find_calibration_loop(const struct report *report, const char *id)
 {
-	for (size_t i = 0; i < report->facts.calibration_count; i++)
-		if (text_equal(report->facts.calibrations[i].loop->id, id) && report->facts.calibrations[i].runs)
-			return &report->facts.calibrations[i];
+	for (size_t i = 0; i < report->figures.calibration_count; i++)
+		if (text_equal(report->figures.calibrations[i].loop->id, id) && report->figures.calibrations[i].runs)
+			return &report->figures.calibrations[i];
 	return NULL;
 }
 
 struct phrase
-recommend_describe_worst_error(const struct report_calibration *row)
+recommend_describe_worst_error(const struct calibration_figures *row)
 {
 	return phrase("%s ppm", number_ppm_from_ppb(row->worst.value < 0 ? -row->worst.value : row->worst.value).text);
 }
@@ -31,40 +31,41 @@ recommend_describe_worst_error(const struct report_calibration *row)
  * or one of the polled clocks is faulty.
  */
 static void
-explain_far_off_result(struct report_calibration *row, struct core_faults faults)
+explain_far_off_result(const struct calibration_figures *row, struct core_faults faults, char remark[REPORT_SENTENCE])
 {
-	row->remark[0] = '\0';
+	remark[0] = '\0';
 	if (text_equal(row->loop->id, "valkey") && (faults.off_majority || faults.drifting || faults.stepping_back))
 		/* its main thread reads the TSC of whichever core it runs on: valkey-io/valkey, src/monotonic.c */
-		text_format(row->remark, sizeof(row->remark), "The cores' TSCs differ, so a program that moves between cores must "
-			    "not use the TSC, however exact its rate is.");
-	if (row->remark[0] || !row->worst.known || offset_abs(row->worst.value) <= FAR_OFF_PPB)
+		text_format(remark, REPORT_SENTENCE, "The cores' TSCs differ, so a program that moves between cores must "
+		    "not use the TSC, however exact its rate is.");
+	if (remark[0] || !row->worst.known || offset_abs(row->worst.value) <= FAR_OFF_PPB)
 		return;
 	if (row->worst_run_ns && row->worst_run_ns >= 2 * row->shortest_run_ns)
-		text_format(row->remark, sizeof(row->remark), "The run of %s with the worst error took %s, and the shortest run "
-			    "%s: it was interrupted, or a clock that it reads stopped or jumped.", row->loop->id,
-			    number_from_ns(row->worst_run_ns).text, number_from_ns(row->shortest_run_ns).text);
+		text_format(remark, REPORT_SENTENCE, "The run of %s with the worst error took %s, and the shortest run "
+		    "%s: it was interrupted, or a clock that it reads stopped or jumped.", row->loop->id,
+		    number_from_ns(row->worst_run_ns).text, number_from_ns(row->shortest_run_ns).text);
 	else if (row->runs - row->refused >= MEDIAN_MIN && offset_abs(row->median.value) > FAR_OFF_PPB)
-		text_format(row->remark, sizeof(row->remark), "Even the median error of %s is above 1 %%: reads of the clocks "
-			    "that it compares may be slow here.", row->loop->id);
+		text_format(remark, REPORT_SENTENCE, "Even the median error of %s is above 1 %%: reads of the clocks "
+		    "that it compares may be slow here.", row->loop->id);
 	else
-		text_format(row->remark, sizeof(row->remark), "The worst error of %s is above 1 %%, for an unknown reason.",
+		text_format(remark, REPORT_SENTENCE, "The worst error of %s is above 1 %%, for an unknown reason.",
 			    row->loop->id);
 }
 
 /* Linux takes the TSC's rate from its quick loop, or from its slower loop if the quick loop gives no rate. */
 void
-recommend_describe_calibrations(struct report *report)
+recommend_describe_calibrations(const struct report *report, struct advice *advice)
 {
-	const struct report_calibration *quick = recommend_find_calibration_loop(report, "linux_pit");
-	const struct report_calibration *slow = recommend_find_calibration_loop(report, "linux_reference");
-	const struct report_calibration *used = quick && quick->worst.known ? quick : slow;
+	const struct calibration_figures *quick = recommend_find_calibration_loop(report, "linux_pit");
+	const struct calibration_figures *slow = recommend_find_calibration_loop(report, "linux_reference");
+	const struct calibration_figures *used = quick && quick->worst.known ? quick : slow;
 	struct text text;
 	uint64_t runs;
 
-	for (size_t i = 0; i < report->facts.calibration_count; i++)
-		explain_far_off_result(&report->facts.calibrations[i], report_count_core_faults(report));
-	text_init(&text, report->advice.calibrated, sizeof(report->advice.calibrated));
+	for (size_t i = 0; i < report->figures.calibration_count; i++)
+		explain_far_off_result(&report->figures.calibrations[i], report_count_core_faults(report),
+				       advice->remarks[i]);
+	text_init(&text, advice->calibrated, sizeof(advice->calibrated));
 	if (used && used->worst.known) {
 		runs = used->runs - used->refused;
 		text_printf(&text, "Linux's calibration loop for the TSC, run here, is wrong by up to %s in %lu run%s%s.",

@@ -12,10 +12,10 @@
 #include "judge/recommend/recommend.h"
 
 #include "base/text.h"
+#include "base/units.h"
 #include "rules/rules.h"
 
 #define SHOT_NS         UINT64_C(100000)
-#define NS_PER_US       1000u
 #define RATING_RUNS     150u
 #define RATING_MAY_STOP 100u
 
@@ -23,18 +23,18 @@
  * Returns the boot core's test of SOURCE with one-shots of 100 us. Without such a test, returns the boot core's first
  * test of SOURCE, or NULL if there is none.
  */
-static const struct report_interval *
+static const struct interval_figures *
 find_timer_test(const struct report *report, const char *source)
 {
-	const struct report_interval *first = NULL;
+	const struct interval_figures *first = NULL;
 
-	for (size_t i = 0; i < report->facts.interval_count; i++) {
-		const struct report_interval *row = &report->facts.intervals[i];
+	for (size_t i = 0; i < report->figures.interval_count; i++) {
+		const struct interval_figures *row = &report->figures.intervals[i];
 
-		if (!text_equal(row->source, source) ||
-		    (report->facts.core_count && row->core != report->facts.cores[0].apic_id))
+		if (!text_equal(row->test.source, source) ||
+		    (report->facts.core_count && row->test.core != report->facts.cores[0].apic_id))
 			continue;
-		if (!row->periodic && row->asked_ns == SHOT_NS)
+		if (!row->test.periodic && row->test.asked_ns == SHOT_NS)
 			return row;
 		if (!first)
 			first = row;
@@ -45,7 +45,7 @@ find_timer_test(const struct report *report, const char *source)
 static bool
 is_timer_tested(const struct report *report, const char *source)
 {
-	const struct report_interval *row = find_timer_test(report, source);
+	const struct interval_figures *row = find_timer_test(report, source);
 
 	return row && row->state == CLOCK_PRESENT;
 }
@@ -65,22 +65,22 @@ has_clock_or_tested_timer(const struct report *report, const char *id, const cha
  * these figures.
  */
 static void
-put_lateness(const struct report *report, struct text *reason, const struct report_interval *row)
+put_lateness(const struct report *report, struct text *reason, const struct interval_figures *row)
 {
-	size_t passed = rules_count_outcomes(report, row->source, OUTCOME_PASSED);
-	size_t tests = passed + rules_count_outcomes(report, row->source, OUTCOME_NOT_DETERMINED) +
-		       rules_count_outcomes(report, row->source, OUTCOME_NOT_CHECKED);
+	size_t passed = rules_count_outcomes(report, row->test.source, OUTCOME_PASSED);
+	size_t tests = passed + rules_count_outcomes(report, row->test.source, OUTCOME_NOT_DETERMINED) +
+		       rules_count_outcomes(report, row->test.source, OUTCOME_NOT_CHECKED);
 	bool named = false;
 
 	if (row->lateness.count)
-		text_printf(reason, " Half of the timer's %s of %lu us %s.", row->periodic ? "periods" : "one-shots",
-			    row->asked_ns / NS_PER_US, phrase_median_lateness(&row->lateness).bytes);
+		text_printf(reason, " Half of the timer's %s of %lu us %s.", row->test.periodic ? "periods" : "one-shots",
+			    row->test.asked_ns / NS_PER_US, phrase_median_lateness(&row->lateness).bytes);
 	else
 		text_put(reason, " No figure of this run shows how late the timer's interrupts come.");
 	for (size_t i = 0; i < report->outcomes.finding_count; i++) {
 		const struct finding *finding = &report->outcomes.findings[i];
 
-		if (finding->clock && text_equal(finding->clock, row->source)) {
+		if (finding->clock && text_equal(finding->clock, row->test.source)) {
 			text_printf(reason, named ? ", %s" : " But see %s", finding->rule);
 			named = true;
 		}
@@ -88,7 +88,7 @@ put_lateness(const struct report *report, struct text *reason, const struct repo
 	if (!named && tests)
 		text_printf(reason, " Of %zu tests of the timer's interrupts, %zu passed and none failed.", tests, passed);
 	else if (named)
-		text_printf(reason, ": %s.", text_equal(row->source, "lapic_deadline") ?
+		text_printf(reason, ": %s.", text_equal(row->test.source, "lapic_deadline") ?
 			    "lapic=notscdeadline lets Linux use the timer without TSC deadlines" : "nolapic_timer "
 			    "makes Linux use another timer");
 }
@@ -116,7 +116,7 @@ static void
 put_timer_that_wakes_core(const struct report *report, struct text *reason)
 {
 	text_put(reason, ", but it may stop in deep sleep (CPUID 6 EAX[2] is 0");
-	text_put(reason, report->facts.machine.hypervisor[0] ? ", as reported by the hypervisor)" : ")");
+	text_put(reason, report_is_guest(report) ? ", as reported by the hypervisor)" : ")");
 	if (has_clock_or_tested_timer(report, "hpet", "hpet0"))
 		text_put(reason, "; then the HPET (rating 50) wakes the core.");
 	else if (has_clock_or_tested_timer(report, "pit", "pit0"))
@@ -129,11 +129,11 @@ put_timer_that_wakes_core(const struct report *report, struct text *reason)
 }
 
 static void
-predict_lapic_timer(struct report *report, struct text *reason, bool deadline)
+predict_lapic_timer(const struct report *report, struct advice *advice, struct text *reason, bool deadline)
 {
 	const char *source = deadline ? "lapic_deadline" : "lapic";
 
-	report->advice.tick.source = source;
+	advice->tick.source = source;
 	text_printf(reason, "Linux's %s, rated %u: each core has its own", deadline ? "lapic-deadline" : "lapic",
 		    report->facts.machine.lapic_always_runs ? RATING_RUNS : RATING_MAY_STOP);
 	if (deadline)
@@ -148,7 +148,7 @@ predict_lapic_timer(struct report *report, struct text *reason, bool deadline)
 
 /* Writes which timer all cores share, if their local APIC timers cannot be used. */
 static void
-predict_shared_timer(struct report *report, struct text *reason)
+predict_shared_timer(const struct report *report, struct advice *advice, struct text *reason)
 {
 	bool hpet = has_clock_or_tested_timer(report, "hpet", "hpet0");
 
@@ -157,27 +157,27 @@ predict_shared_timer(struct report *report, struct text *reason)
 			 "was tested.");
 		return;
 	}
-	report->advice.tick.source = hpet ? "hpet0" : "pit0";
+	advice->tick.source = hpet ? "hpet0" : "pit0";
 	text_printf(reason, "Linux's %s: all cores share this timer, because the local APIC's timer can't be used.",
 		    hpet ? "hpet, rated 50" : "pit, rated 0");
 	text_put(reason, describe_hypervisor_timer(report));
-	if (is_timer_tested(report, report->advice.tick.source))
-		put_lateness(report, reason, find_timer_test(report, report->advice.tick.source));
+	if (is_timer_tested(report, advice->tick.source))
+		put_lateness(report, reason, find_timer_test(report, advice->tick.source));
 }
 
 void
-recommend_predict_tick_timer(struct report *report)
+recommend_predict_tick_timer(const struct report *report, struct advice *advice)
 {
 	struct text reason;
 
-	report->advice.tick.source = NULL;
-	text_init(&reason, report->advice.tick.reason, sizeof(report->advice.tick.reason));
+	advice->tick.source = NULL;
+	text_init(&reason, advice->tick.reason, sizeof(advice->tick.reason));
 	if (!find_timer_test(report, "lapic"))
 		return; /* if no timer was tested, nothing is known */
 	if (is_timer_tested(report, "lapic_deadline"))
-		predict_lapic_timer(report, &reason, true);
+		predict_lapic_timer(report, advice, &reason, true);
 	else if (is_timer_tested(report, "lapic"))
-		predict_lapic_timer(report, &reason, false);
+		predict_lapic_timer(report, advice, &reason, false);
 	else
-		predict_shared_timer(report, &reason);
+		predict_shared_timer(report, advice, &reason);
 }

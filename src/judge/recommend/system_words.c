@@ -72,7 +72,7 @@ put_use_of_linux_clock(struct text *reason, const struct report *report, const s
 static void
 put_error_of_loop(const struct report *report, struct text *reason)
 {
-	const struct report_calibration *loop = recommend_find_calibration_loop(report, "postgresql");
+	const struct calibration_figures *loop = recommend_find_calibration_loop(report, "postgresql");
 
 	if (loop && loop->worst.known)
 		text_printf(reason, "; if CPUID gives no rate, PostgreSQL measures it by a loop, whose largest error in %lu "
@@ -124,7 +124,7 @@ static bool
 is_core_off(const struct report *report, const struct report_pass *pass, size_t rank)
 {
 	(void)pass;
-	return report_get_core_of_rank(report, rank)->off_majority;
+	return report_get_outcome_of_rank(report, rank)->off_majority;
 }
 
 /* Returns the core that differs most from a core of the majority; CORE is NULL if none is proven to differ. */
@@ -190,12 +190,12 @@ explain_missing_proof(const struct report *report)
 		return "the clocks diverged, and nothing shows whether the TSC was right";
 	if (report->facts.machine.cores_started < report->facts.machine.cores_listed)
 		return "not all cores were started";
-	if (report->facts.machine.cores_started > 1 && report->figures.skew.one_is_exact)
+	if (report->facts.machine.cores_started > 1 && report->outcomes.sync.one_is_exact)
 		return "only one of two passes was exact enough to show that the cores' TSCs agree";
 	if (report->facts.machine.cores_started > 1 &&
-	    !(report->figures.skew.synchronised && report->figures.skew.within_known))
+	    !(report->outcomes.sync.synchronised && report->outcomes.sync.within_known))
 		return "it is not determined whether the cores' TSCs agree";
-	if (!report->facts.machine.tsc_is_invariant && !report->facts.machine.hypervisor[0])
+	if (!report->facts.machine.tsc_is_invariant && !report_is_guest(report))
 		return "the TSC is not reported as invariant, so it may stop or change its rate";
 	return report->facts.run.incomplete ? "the run did not end" : NULL;
 }

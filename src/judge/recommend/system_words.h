@@ -1,4 +1,4 @@
-/* The sentences on systems other than Linux, in report.taken. See systems.h. */
+/* The sentences on systems other than Linux, in advice.taken. See systems.h. */
 #ifndef BARETICK_SYSTEM_WORDS_H
 #define BARETICK_SYSTEM_WORDS_H
 

@@ -76,14 +76,14 @@ systems_has_tsc_adjust(const struct report *report)
 	       report->facts.cores->facts.has_tsc_adjust;
 }
 
-const struct report_claim *
+const struct claim_outcome *
 systems_find_used_claim(const struct report *report, const char *system)
 {
 	for (size_t i = 0; i < report->facts.claim_count; i++)
-		for (size_t j = 0; j < report->facts.claims[i].user_count; j++)
+		for (size_t j = 0; j < report->outcomes.claims[i].user_count; j++)
 			if (report->facts.claims[i].claim.clock == CLAIM_OF_TSC &&
-			    text_equal(report->facts.claims[i].users[j], system))
-				return &report->facts.claims[i];
+			    text_equal(report->outcomes.claims[i].users[j], system))
+				return &report->outcomes.claims[i];
 	return NULL;
 }
 
@@ -195,7 +195,7 @@ use_tsc(const struct report *report, struct report_taken *row)
 static bool
 predict_postgresql(const struct report *report, const struct system *system, struct report_taken *row)
 {
-	const struct report_claim *claim = systems_find_used_claim(report, system->name);
+	const struct claim_outcome *claim = systems_find_used_claim(report, system->name);
 
 	if (system_explain_why_postgresql_avoids_tsc(report))
 		return use_clock_of_linux(report, row);
@@ -266,7 +266,7 @@ static const struct system systems[REPORT_TAKEN_MAX] = {
 };
 
 static void
-add_row_of_system(struct report *report, const struct system *system)
+add_row_of_system(const struct report *report, struct advice *advice, const struct system *system)
 {
 	struct report_taken row = { .system = system->name, .since = system->since, .until = system->until,
 				    .evidence = system->evidence };
@@ -282,19 +282,19 @@ add_row_of_system(struct report *report, const struct system *system)
 		linux_explain_choice(report, system->versions, &reason);
 	else
 		system->explain(report, &row, &reason);
-	report->advice.taken[report->advice.taken_count++] = row;
+	advice->taken[advice->taken_count++] = row;
 	if (system->versions)
-		report->advice.answer.linux_takes = row.clock;
+		advice->answer.linux_takes = row.clock;
 }
 
 /* If the options excluded clocks, the result is unknown, because a system might take one of these. */
 void
-recommend_predict_clocksources(struct report *report)
+recommend_predict_clocksources(const struct report *report, struct advice *advice)
 {
-	report->advice.taken_count = 0;
-	report->advice.answer.linux_takes = NULL;
+	advice->taken_count = 0;
+	advice->answer.linux_takes = NULL;
 	if (report->facts.options.clocks.count)
 		return;
 	for (size_t i = 0; i < REPORT_TAKEN_MAX; i++)
-		add_row_of_system(report, &systems[i]);
+		add_row_of_system(report, advice, &systems[i]);
 }

@@ -94,12 +94,12 @@ size_t systems_count_packages(const struct report *report);
 bool systems_has_tsc_adjust(const struct report *report);
 
 /*
- * Returns the id of the row in report.clocks that reads the clock ID as Linux reads it. Linux reads 32 bits of the HPET
+ * Returns the id of the row in facts.clocks that reads the clock ID as Linux reads it. Linux reads 32 bits of the HPET
  * in one access (hpet_32), and the TSC by RDTSCP or LFENCE and RDTSC. Returns ID if this row was not measured.
  */
 const char *systems_get_linux_read_row(const struct report *report, const char *id);
 
 /* Returns the claim of the TSC's rate that SYSTEM uses without measuring it, or NULL. */
-const struct report_claim *systems_find_used_claim(const struct report *report, const char *system);
+const struct claim_outcome *systems_find_used_claim(const struct report *report, const char *system);
 
 #endif

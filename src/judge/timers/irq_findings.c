@@ -69,17 +69,17 @@ can_host_explain_lateness(const struct report *report, const struct irq_totals *
 	if (!report_is_machine_emulated(report) ||
 	    judged->p50_ns + (int64_t)judged->error_ns <= (int64_t)rules_get_limit_by_id(report, "irq-late"))
 		return false;
-	for (size_t i = 0; i < report->facts.interval_count; i++) {
-		const struct report_interval *row = &report->facts.intervals[i];
+	for (size_t i = 0; i < report->figures.interval_count; i++) {
+		const struct interval_figures *row = &report->figures.intervals[i];
 		const struct report_lateness *late = &row->lateness;
 		int64_t error_ns = (int64_t)late->error_ns, far_ns = FAR_FACTOR * late->p50_ns;
 
-		if (row->periodic || !row->asked_ns || late->count < IRQ_LATE_SHOTS_MIN)
+		if (row->test.periodic || !row->test.asked_ns || late->count < IRQ_LATE_SHOTS_MIN)
 			continue;
 		far_ns = (far_ns > late->p99_ns ? far_ns : late->p99_ns) + error_ns;
-		if (text_equal(row->source, totals->source))
+		if (text_equal(row->test.source, totals->source))
 			least_ns = late->p1_ns - error_ns < least_ns ? late->p1_ns - error_ns : least_ns;
-		else if (!are_sources_of_one_device(row->source, totals->source))
+		else if (!are_sources_of_one_device(row->test.source, totals->source))
 			host_ns = far_ns > host_ns ? far_ns : host_ns;
 	}
 	return judged->p50_ns - judged->p1_ns > judged->p50_ns / SPREAD_SHARE || host_ns < 0 || least_ns <= host_ns;
@@ -154,17 +154,21 @@ are_one_shots_missing(const struct irq_totals *totals)
 	return totals->missing && (totals->came || text_equal(totals->kind, "lapic"));
 }
 
-/* Returns a sentence if the latest one-shot without an interrupt was armed in a time in which clocks disagree. */
+/*
+ * Returns a sentence if the only one-shot without an interrupt was armed in a time in which the machine was stopped.
+ * With several such one-shots it is not known which of them a stop explains, so there is no sentence.
+ */
 static struct phrase
 describe_stop_while_armed(const struct report *report, const struct irq_totals *totals)
 {
-	for (size_t i = 0; i < report->figures.discontinuity_count; i++) {
+	for (size_t i = 0; totals->missing == 1 && i < report->figures.discontinuity_count; i++) {
 		const struct report_discontinuity *row = &report->figures.discontinuities[i];
+		enum discontinuity_class class = report_get_discontinuity_outcome(report, row)->class;
 
-		if (row->from_tsc && totals->gaps.lost_tsc >= row->from_tsc && totals->gaps.lost_tsc <= row->at_tsc)
-			return phrase(" %s was likely armed before the stop between %s and %s.",
-				      totals->missing == 1 ? "It" : "The last", phrase_tsc_time(report, row->from_tsc).bytes,
-				      phrase_tsc_time(report, row->at_tsc).bytes);
+		if ((class == DISCONTINUITY_STOPPED || class == DISCONTINUITY_PARTED) && row->from_tsc &&
+		    totals->gaps.lost_tsc >= row->from_tsc && totals->gaps.lost_tsc <= row->at_tsc)
+			return phrase(" It was likely armed before the stop between %s and %s.",
+				      phrase_tsc_time(report, row->from_tsc).bytes, phrase_tsc_time(report, row->at_tsc).bytes);
 	}
 	return (struct phrase){ "" };
 }
@@ -473,10 +477,11 @@ judge_by_each_rule(const struct report *report, const struct irq_totals *totals,
 static bool
 is_first_test_of_source(const struct report *report, size_t i, bool on_core)
 {
-	const struct report_interval *rows = report->facts.intervals;
+	const struct interval_figures *rows = report->figures.intervals;
 
 	for (size_t before = 0; before < i; before++)
-		if (text_equal(rows[before].source, rows[i].source) && (!on_core || rows[before].core == rows[i].core))
+		if (text_equal(rows[before].test.source, rows[i].test.source) &&
+		    (!on_core || rows[before].test.core == rows[i].test.core))
 			return false;
 	return true;
 }
@@ -492,12 +497,12 @@ count_cores_that_break_rules(const struct report *report, const char *source, st
 	struct behaviour of_core[RULES], worst[RULES];
 	uint64_t most[RULES] = { 0 };
 
-	for (size_t i = 0; i < report->facts.interval_count; i++) {
+	for (size_t i = 0; i < report->figures.interval_count; i++) {
 		struct irq_totals totals;
 
-		if (!text_equal(report->facts.intervals[i].source, source) || !is_first_test_of_source(report, i, true))
+		if (!text_equal(report->figures.intervals[i].test.source, source) || !is_first_test_of_source(report, i, true))
 			continue;
-		totals = irq_sum_up_source(report, source, report->facts.intervals[i].core);
+		totals = irq_sum_up_source(report, source, report->figures.intervals[i].test.core);
 		judge_by_each_rule(report, &totals, of_core);
 		for (size_t rule = 0; rule < RULES; rule++) {
 			struct offset figure = { of_core[rule].low, of_core[rule].high };
@@ -510,7 +515,7 @@ count_cores_that_break_rules(const struct report *report, const char *source, st
 			if (size > most[rule]) {
 				most[rule] = size;
 				worst[rule] = of_core[rule];
-				rows[rule].core = report->facts.intervals[i].core;
+				rows[rule].core = report->figures.intervals[i].test.core;
 			}
 		}
 	}
@@ -526,34 +531,35 @@ count_cores_that_break_rules(const struct report *report, const char *source, st
 
 /* Adds a finding on each source whose tests ended with an exception. */
 static void
-judge_faulting_sources(struct report *report)
+judge_faulting_sources(const struct report *report, struct outcomes *outcomes)
 {
-	for (size_t i = 0; i < report->facts.interval_count; i++) {
-		const struct report_interval *row = &report->facts.intervals[i];
+	for (size_t i = 0; i < report->figures.interval_count; i++) {
+		const struct interval_figures *row = &report->figures.intervals[i];
 
-		if (row->faulted && !rules_find_finding(report, "clock-broken", row->source))
-			rules_add_finding(report, "clock-broken", row->source, row->core, "%s: %s", row->source, row->reason);
+		if (row->test.faulted && !rules_find_finding(report, "clock-broken", row->test.source))
+			rules_add_finding(report, outcomes, "clock-broken", row->test.source, row->test.core, "%s: %s",
+					  row->test.source, row->reason);
 	}
 }
 
 void
-judge_timer_tests(struct report *report)
+judge_timer_tests(const struct report *report, struct outcomes *outcomes)
 {
-	judge_faulting_sources(report);
-	for (size_t i = 0; i < report->facts.interval_count; i++) {
-		const char *source = report->facts.intervals[i].source;
+	judge_faulting_sources(report, outcomes);
+	for (size_t i = 0; i < report->figures.interval_count; i++) {
+		const char *source = report->figures.intervals[i].test.source;
 		struct behaviour rows[RULES], *added;
 		struct irq_totals totals;
 
 		/* No rule judges interrupts that a core sends to itself (self_ipi). They have no requested interval. */
-		if (!report->facts.intervals[i].asked_ns || !is_first_test_of_source(report, i, false))
+		if (!report->figures.intervals[i].test.asked_ns || !is_first_test_of_source(report, i, false))
 			continue;
 		totals = irq_sum_up_source(report, source, REPORT_NO_CORE);
 		judge_by_each_rule(report, &totals, rows);
 		count_cores_that_break_rules(report, source, rows);
 		for (size_t rule = 0; rule < RULES; rule++)
 			if (rows[rule].text[0] &&
-			    (added = behaviour_add_row(&report->outcomes.behaviours, rows[rule].rule, source)))
+			    (added = behaviour_add_row(&outcomes->behaviours, rows[rule].rule, source)))
 				*added = rows[rule];
 	}
 }

@@ -7,7 +7,7 @@
 #define IRQ_LATE_SHOT_NS   UINT64_C(100000) /* length of the one-shots that irq-late judges */
 #define IRQ_LATE_SHOTS_MIN 20u /* smallest number of one-shots whose median is judged */
 
-struct irq_mode_totals { /* one-shots or periods, see struct report_interval */
+struct irq_mode_totals { /* one-shots or periods, see struct interval_figures */
 	unsigned tests;    /* number of planned tests; an exception may have prevented some */
 	bool many;         /* true if a test was to have many deadlines, because they are short */
 	uint64_t count, delivered, empty, doubled, excused;
@@ -15,7 +15,7 @@ struct irq_mode_totals { /* one-shots or periods, see struct report_interval */
 	bool delayed;
 };
 
-struct irq_gaps { /* one-shots over gaps of the core, see struct report_interval */
+struct irq_gaps { /* one-shots over gaps of the core, see struct interval_figures */
 	uint64_t over, delayed;
 	struct interval_ns delay;
 	uint64_t lost_tsc; /* TSC at which the latest one-shot without an interrupt was armed */
@@ -50,7 +50,7 @@ struct irq_totals {
 	struct irq_expired expired;
 	/* how much faster the source ticks than requested, in the test with the largest error */
 	struct interval_ppb rate;
-	const struct report_interval *late; /* the test with one-shots of 100 us that irq-late judges; may be NULL */
+	const struct interval_figures *late; /* the test with one-shots of 100 us that irq-late judges; may be NULL */
 };
 
 /* Returns the totals of the tests of SOURCE on the core with the APIC id CORE, or on all cores for REPORT_NO_CORE. */

@@ -186,8 +186,8 @@ survey_observe_gaps(struct survey *survey)
 		if (!smp->alive(smp->context, core))
 			continue;
 		if (survey_is_core_pass_over(survey, end_tsc)) {
-			report_add_note(report, "%zu of %zu cores were observed for gaps: observing more would have taken too "
-					"much of the time left.", watched, living);
+			notes_add(&report->notes, "%zu of %zu cores were observed for gaps: observing more would have taken too "
+				  "much of the time left.", watched, living);
 			return;
 		}
 		watched++;

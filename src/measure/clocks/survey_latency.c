@@ -2,6 +2,7 @@
  * Measures the read latency of each clock on the boot core, for a shorter time on every other core, and while all cores
  * read the clock. See survey_clocks.h.
  */
+#include "base/units.h"
 #include "measure/clocks/survey_clocks.h"
 #include "measure/survey_internal.h"
 
@@ -26,8 +27,6 @@
 #define LEAP_EDGES       2
 /* a forward step may be 1/8 (1 / LEAP_SHARE) larger than the clock's rate predicts before it counts as a jump */
 #define LEAP_SHARE       8
-#define MILLIHZ_PER_HZ   UINT64_C(1000)
-#define PS_PER_NS        1000
 #define BATCH_NS         (2 * SURVEY_NS_PER_MS) /* duration of a batch of samples, in which interrupts are masked */
 #define BATCH_SAMPLES_MIN 16
 /* interval between comparisons of all clocks; it is short because a 24-bit PM timer wraps in 4.7 s */
@@ -120,7 +119,7 @@ mark_stuck_if_stopped(struct survey *survey, struct report_clock *entry, uint64_
 {
 	uint64_t enough = survey_tsc_ticks_in_clock_periods(survey, &entry->clock, SURVEY_STUCK_PERIODS);
 	uint64_t stopped_ns = scale_ns(&survey->scale, now - moved);
-	bool is_emulated = entry->clock.edges_only && survey->report->facts.machine.hypervisor[0];
+	bool is_emulated = entry->clock.edges_only && report_is_guest(survey->report);
 
 	if (is_emulated && stopped_ns <= EMULATED_STOPPED_NS)
 		return;
@@ -338,8 +337,8 @@ survey_measure_latencies_on_cores(struct survey *survey)
 		survey->plan.done_ns += survey_planned_time_per_core_ns(report, living);
 	}
 	if (is_over)
-		report_add_note(report, "The clocks were read on %zu of %zu cores: reading on more would have taken too much of "
-				"the time left.", read, living);
+		notes_add(&report->notes, "The clocks were read on %zu of %zu cores: reading on more would have taken too much of "
+			  "the time left.", read, living);
 }
 
 struct contention { /* measurement of one clock that all cores read at the same time */
@@ -421,8 +420,8 @@ survey_measure_contended_latencies(struct survey *survey)
 		if (!survey_usable(entry) || !report_clock_is_main_of_device(entry) || entry->clock.one_core_only)
 			continue;
 		if (!survey_is_time_for_joint_job(survey, end_tsc, 0)) {
-			report_add_note(report, "%s and the clocks after it were not read by all cores at once: "
-					"that would have taken too much of the time left.", entry->clock.id);
+			notes_add(&report->notes, "%s and the clocks after it were not read by all cores at once: "
+				  "that would have taken too much of the time left.", entry->clock.id);
 			return;
 		}
 		survey_show_progress(survey, "contention", 0);

@@ -29,16 +29,16 @@
 #define KNOWN_LATE_DEN    5
 
 bool
-survey_can_clock_be_followed(const struct survey_track *track)
+survey_can_clock_be_followed(const struct survey *survey, const struct survey_track *track)
 {
-	return track->entry && survey_usable(track->entry) && track->entry->implied.known &&
-	       track->last.begin > track->first.begin;
+	return track->entry && survey_usable(track->entry) &&
+	       report_get_figures(survey->report, track->entry)->implied.known && track->last.begin > track->first.begin;
 }
 
 uint64_t
 survey_track_expected_ticks(const struct survey *survey, const struct survey_track *track, uint64_t passed_tsc)
 {
-	if (survey_can_clock_be_followed(track))
+	if (survey_can_clock_be_followed(survey, track))
 		return rate_expected_ticks(&track->first, &track->last, passed_tsc);
 	return wraps_expected_ticks(&track->count, &survey->scale, passed_tsc);
 }
@@ -55,7 +55,7 @@ is_extra_reading_needed_for_wraps(const struct survey *survey, const struct surv
 	uint64_t range = (uint64_t)wraps_range(&track->entry->clock), passed = track->count.latest.end - from->end;
 	uint64_t ticks = track->count.latest.ticks - from->ticks;
 
-	return range && survey_can_clock_be_followed(track) && !(passed >> 63) &&
+	return range && survey_can_clock_be_followed(survey, track) && !(passed >> 63) &&
 	       survey_apart(ticks, survey_track_expected_ticks(survey, track, passed)) > range / WRAP_QUARTERS;
 }
 
@@ -314,7 +314,8 @@ survey_follow_clocks_if_due(struct survey *survey, struct survey_window *window,
 struct rate_outcome
 survey_analyse_rates(const struct survey *survey)
 {
-	return analysis_calculate_rates(survey->record.bytes, survey->record.length, survey->rate_limit_ppb, survey->report);
+	return analysis_calculate_rates(survey->record.bytes, survey->record.length, survey->rate_limit_ppb, survey->report,
+					&survey->report->figures);
 }
 
 /* Returns the longest wait for TRACK's next edge. It is shorter if the clock's rate is known. */

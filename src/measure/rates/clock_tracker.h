@@ -34,7 +34,7 @@ survey_apart(uint64_t a, uint64_t b)
 }
 
 /* Returns true if TRACK's clock can still be followed after the rate window. */
-bool survey_can_clock_be_followed(const struct survey_track *track);
+bool survey_can_clock_be_followed(const struct survey *survey, const struct survey_track *track);
 
 /*
  * Returns the expected ticks of TRACK's clock in PASSED_TSC ticks of the TSC. After the rate window they are calculated

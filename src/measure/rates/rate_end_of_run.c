@@ -73,10 +73,11 @@ read_clock_at_next_edge(struct survey *survey, struct survey_track *track, struc
 
 	survey_sample_batch(survey, &entry->clock, SURVEY_FOLLOW_SAMPLES);
 	expected = survey_track_expected_ticks(survey, track, sample->end - track->count.latest.end);
-	countable = !rate_may_wraps_be_miscounted(&entry->clock, &entry->implied, expected, 0) &&
+	countable = !rate_may_wraps_be_miscounted(&entry->clock, &report_get_figures(survey->report, entry)->implied,
+						  expected, 0) &&
 		    !may_clock_have_jumped(survey, track, expected, sample->end);
 	survey_track_update(survey, track, sample);
-	if (!countable && survey->report->facts.machine.hypervisor[0])
+	if (!countable && report_is_guest(survey->report))
 		follow_edges_of_clock(survey, track);
 	else if (countable && survey_wait_for_edge(survey, track, NULL))
 		end->tightest = track->edge;
@@ -89,7 +90,7 @@ survey_take_end_readings(struct survey *survey, bool with_edge_clocks, struct su
 		for (size_t i = 0; i < survey->report->facts.clock_count && !survey->tsc.is_stopped; i++) {
 			struct survey_track *track = &survey->tracks[i];
 
-			if (!survey_can_clock_be_followed(track) || track->entry->clock.edges_only != edges)
+			if (!survey_can_clock_be_followed(survey, track) || track->entry->clock.edges_only != edges)
 				continue;
 			if (edges)
 				read_clock_at_next_edge(survey, track, &ends[i]);
@@ -107,8 +108,8 @@ record_final_readings(struct survey *survey, const struct survey_batch_end *ends
 		if (!ends[i].tightest.end || !survey_usable(track->entry))
 			continue;
 		if (track->is_unrecorded)
-			report_add_note(survey->report, "The rate of %s from the rate window to the end of the run is not known, because "
-					"the record had no space for the readings that count its wraps.", track->entry->clock.id);
+			notes_add(&survey->report->notes, "The rate of %s from the rate window to the end of the run is not known, because "
+				  "the record had no space for the readings that count its wraps.", track->entry->clock.id);
 		else
 			survey_record_batch_end(survey, track, RECORD_FINAL, 0, &ends[i]);
 	}
@@ -140,7 +141,7 @@ survey_measure_rates_at_end_of_run(struct survey *survey)
 
 		if (set_has(outcome.went_back, i))
 			count_step_back_since_window(track);
-		if (!set_has(outcome.unsure, i) || !survey_can_clock_be_followed(track))
+		if (!set_has(outcome.unsure, i) || !survey_can_clock_be_followed(survey, track))
 			continue;
 		/*
 		 * follows an unsure clock from a fresh reading, because the core may have been preempted for several

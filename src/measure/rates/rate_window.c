@@ -5,6 +5,7 @@
 #include "measure/rates/clock_tracker.h"
 
 #include "base/text.h"
+#include "base/units.h"
 
 /* number of samples of the pacer, the clock that is read all the time, between two checks of the time */
 #define PACE_SAMPLES    64
@@ -16,7 +17,6 @@
 #define EDGE_QUIET_NS   (3 * SURVEY_NS_PER_MS)
 /* minimum time between the readings in the middle of the window and the expected edge of an edge clock */
 #define MIDDLE_QUIET_NS (50 * SURVEY_NS_PER_MS)
-#define PPB             UINT64_C(1000000000)
 /* Needed accuracy of the TSC's rate. The TSC times device checks, whose limits are 500 ppm and more. */
 #define SCALE_WITHIN_PPB 10000
 
@@ -109,7 +109,7 @@ claimed_tsc_rate(const struct survey *survey, const struct report_clock *tsc)
 {
 	if (tsc->clock.claimed_within_ppb >= survey->rate_limit_ppb)
 		return (struct rate_interval){ .known = false };
-	return rate_get_claimed_tsc_rate(&tsc->clock);
+	return rate_get_claimed_rate(tsc->clock.claimed, tsc->clock.claimed_within_ppb);
 }
 
 /*
@@ -336,7 +336,7 @@ static void
 narrow_rates_for_comparing_clocks(struct survey *survey)
 {
 	for (size_t i = 0; i < survey->report->facts.clock_count; i++) {
-		const struct rate_interval *now = &survey->report->facts.clocks[i].implied;
+		const struct rate_interval *now = &survey->report->figures.clocks[i].implied;
 		struct record_compared *clock = &survey->steps.clocks[i];
 
 		if (survey->tracks[i].entry && now->known && now->high - now->low < clock->implied.high - clock->implied.low)
@@ -353,7 +353,7 @@ note_unconfirmed_rate(const struct survey *survey, bool is_doubtful)
 	size_t known = 0;
 
 	for (size_t i = 0; i < report->facts.clock_count && report->figures.tsc_within.known; i++) {
-		const struct rate_interval *rate = &report->facts.clocks[i].implied;
+		const struct rate_interval *rate = &report->figures.clocks[i].implied;
 
 		if (!survey->tracks[i].entry || !rate->known)
 			continue;
@@ -362,13 +362,13 @@ note_unconfirmed_rate(const struct survey *survey, bool is_doubtful)
 			source = report->facts.clocks[i].clock.id;
 	}
 	if (!report->figures.tsc.den && !survey->tsc.is_stopped)
-		report_add_note(report, "The TSC's rate is not known: all times in this report are TSC ticks that are "
-				    "labelled as nanoseconds.");
+		notes_add(&report->notes, "The TSC's rate is not known: all times in this report are TSC ticks that are "
+			  "labelled as nanoseconds.");
 	else if (known == 1)
-		report_add_note(report, "All times depend on %s alone: no other clock could confirm its rate.", source);
+		notes_add(&report->notes, "All times depend on %s alone: no other clock could confirm its rate.", source);
 	else if (known > 1 && is_doubtful)
-		report_add_note(report, "No majority of the clocks agrees on the TSC's rate: all times depend on %s, which "
-				    "may be wrong.", source);
+		notes_add(&report->notes, "No majority of the clocks agrees on the TSC's rate: all times depend on %s, which "
+			  "may be wrong.", source);
 }
 
 void

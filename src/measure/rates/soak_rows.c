@@ -9,7 +9,7 @@ void
 survey_soak_rows_count_wraps(struct survey *survey)
 {
 	for (size_t i = 0; i < survey->report->facts.clock_count && !survey->tsc.is_stopped; i++)
-		if (survey_can_clock_be_followed(&survey->tracks[i]) && !survey->tracks[i].entry->clock.edges_only)
+		if (survey_can_clock_be_followed(survey, &survey->tracks[i]) && !survey->tracks[i].entry->clock.edges_only)
 			survey_track_read(survey, &survey->tracks[i]);
 }
 
@@ -31,7 +31,7 @@ survey_soak_rows_begin(struct survey *survey)
 	if (!survey->report->facts.series.max || survey_end_run_if_due(survey))
 		return;
 	survey->report->facts.series.count = 0;
-	survey_take_end_readings(survey, !survey->report->facts.machine.hypervisor[0], ends);
+	survey_take_end_readings(survey, !report_is_guest(survey->report), ends);
 	series_start_row(&survey->report->facts.series, survey->hooks.tsc_ordered());
 	begin_soak_row(survey, ends);
 }
@@ -47,7 +47,7 @@ survey_soak_rows_close_row(struct survey *survey, bool last)
 	if (!row)
 		return;
 	survey_read_and_compare_clocks(survey);
-	survey_take_end_readings(survey, !survey->report->facts.machine.hypervisor[0], ends);
+	survey_take_end_readings(survey, !report_is_guest(survey->report), ends);
 	for (size_t i = 0; i < survey->report->facts.clock_count; i++)
 		if (row->clocks[i].first.end && survey->steps.cuts == survey->soak.cuts && !survey->tsc.is_stopped)
 			row->clocks[i].last = ends[i].tightest;
@@ -57,6 +57,6 @@ survey_soak_rows_close_row(struct survey *survey, bool last)
 	if (!survey->hooks.row)
 		return;
 	survey_analyse_rates(survey);
-	analysis_calculate_offsets(survey->record.bytes, survey->record.length, survey->report);
+	analysis_calculate_offsets(survey->record.bytes, survey->record.length, survey->report, &survey->report->figures);
 	survey->hooks.row(survey->hooks.context, survey->report);
 }

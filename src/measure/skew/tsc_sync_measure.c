@@ -50,8 +50,8 @@ survey_read_core_facts(struct survey *survey)
 		if (!smp->alive(smp->context, core))
 			continue;
 		if (survey_is_core_pass_over(survey, end_tsc)) {
-			report_add_note(survey->report, "TSC_ADJUST and the topology were not checked on %zu of %zu cores: that would "
-					"have taken too much of the time left.", living - asked, living);
+			notes_add(&survey->report->notes, "TSC_ADJUST and the topology were not checked on %zu of %zu cores: that would "
+				  "have taken too much of the time left.", living - asked, living);
 			break;
 		}
 		asked++;
@@ -162,9 +162,9 @@ note_if_pass_was_cut_short(struct survey_pair_pass *pass, const char *which)
 	struct report *report = pass->survey->report;
 
 	if (!survey_pair_pass_is_over(pass) && !report->facts.run.incomplete)
-		report_add_note(report, "%s pass over the pairs of cores was stopped after %lu s, with %zu of %zu rounds started.",
-				which, survey_pair_pass_elapsed_ns(pass) / SURVEY_NS_PER_S, pass->rounds_begun,
-				pair_schedule_count_rounds(offsets->kind, offsets->cores));
+		notes_add(&report->notes, "%s pass over the pairs of cores was stopped after %lu s, with %zu of %zu rounds started.",
+			  which, survey_pair_pass_elapsed_ns(pass) / SURVEY_NS_PER_S, pass->rounds_begun,
+			  pair_schedule_count_rounds(offsets->kind, offsets->cores));
 }
 
 static void

@@ -128,7 +128,7 @@ check_tsc_warps(struct survey *survey, struct warp_time *time, enum warp_kind ki
 	if (!can_check_for_warps(survey))
 		return none;
 	if (!run_warp_check(survey, time, kind, NULL)) {
-		mark_row_not_checked(behaviour_add_row(&survey->report->outcomes.behaviours, "tsc-warp", "tsc"),
+		mark_row_not_checked(behaviour_add_row(&survey->report->facts.checks, "tsc-warp", "tsc"),
 				     kind == WARP_LOCKED ? " with a lock" : " without a lock");
 		return none;
 	}
@@ -178,7 +178,7 @@ check_hypervisor_clock_for_warps(struct survey *survey, struct warp_time *time, 
 	enum paravirtual_stable stable;
 
 	if (!can_check_for_warps(survey) ||
-	    !(row = behaviour_add_row(&survey->report->outcomes.behaviours, "pv-warp", clock->id)))
+	    !(row = behaviour_add_row(&survey->report->facts.checks, "pv-warp", clock->id)))
 		return;
 	if (!run_warp_check(survey, time, WARP_LOCKED, clock)) {
 		mark_row_not_checked(row, "");
@@ -207,6 +207,6 @@ survey_check_for_warps(struct survey *survey)
 	for (size_t i = 0; i < report->facts.clock_count; i++)
 		if (report->facts.clocks[i].clock.by_tsc && survey_usable(&report->facts.clocks[i]))
 			check_hypervisor_clock_for_warps(survey, &time, &report->facts.clocks[i].clock);
-	report->figures.skew.locked = check_tsc_warps(survey, &time, WARP_LOCKED);
-	report->figures.skew.lock_free = check_tsc_warps(survey, &time, WARP_LOCK_FREE);
+	report->facts.warp_checks.locked = check_tsc_warps(survey, &time, WARP_LOCKED);
+	report->facts.warp_checks.lock_free = check_tsc_warps(survey, &time, WARP_LOCK_FREE);
 }

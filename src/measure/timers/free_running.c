@@ -4,12 +4,13 @@
  */
 #include "measure/timers/timer_test.h"
 
+#include "base/units.h"
+
 /* Time before the deadline at which the polling of a source without an interrupt starts. */
 #define POLLED_NS (5 * SURVEY_NS_PER_MS)
 #define LATE_NS   (20 * SURVEY_NS_PER_MS)
 #define EDGE_NS   (1500 * SURVEY_NS_PER_MS)
 #define FAR_NS    (3000 * SURVEY_NS_PER_MS)
-#define AS_PER_NS UINT64_C(1000000000)
 
 /*
  * Waits until the counter's value changes, which is the time at which the source fires. A reading during the change may
@@ -29,7 +30,7 @@ wait_for_step_of_counter(struct timer_test *test)
 		test->survey->hooks.pause();
 		if (left == first || left != timer->driver->get_ticks_left(timer))
 			continue;
-		test->due_tsc = timer_test_read_tsc(test) + timer_test_ns_to_tsc_ticks(test, test->row->asked_ns);
+		test->due_tsc = timer_test_read_tsc(test) + timer_test_ns_to_tsc_ticks(test, test->row->test.asked_ns);
 		return true;
 	}
 	if (!test->survey->report->facts.run.incomplete)

@@ -97,10 +97,10 @@ record_timer_description(struct timer_test *test)
 	facts->timer = (uint16_t)(test->row - test->survey->report->facts.intervals);
 	facts->core = (uint32_t)test->core;
 	text_copy(facts->source, sizeof(facts->source), timer->driver->id);
-	facts->flags = (uint16_t)((facts->flags & RECORD_BY_TSC) | (test->row->periodic ? RECORD_PERIODIC : 0) |
+	facts->flags = (uint16_t)((facts->flags & RECORD_BY_TSC) | (test->row->test.periodic ? RECORD_PERIODIC : 0) |
 				  (timer->own_phase ? RECORD_OWN_PHASE : 0) |
 				  (timer->ticks_max == 1 ? RECORD_UNTIMED : 0));
-	facts->interval_ns = test->row->asked_ns;
+	facts->interval_ns = test->row->test.asked_ns;
 	facts->phase_ticks = timer->phase_ticks + 2 * (lag_ticks - 1);
 	facts->count_mask = timer->counter_address ? timer->count_mask : 0;
 	facts->step_ticks = timer->counter_address || timer->by_tsc ? lag_ticks : test->survey->tsc.resolution_ticks;

@@ -13,7 +13,7 @@ static void
 run_oneshot(struct timer_test *test, uint64_t ticks)
 {
 	const struct timer_slot *slot = test->all->window->slot;
-	uint64_t bound = timer_test_ns_to_tsc_ticks(test, test->row->asked_ns + BOUND_NS);
+	uint64_t bound = timer_test_ns_to_tsc_ticks(test, test->row->test.asked_ns + BOUND_NS);
 
 	timer_test_arm_source(test, RECORD_SHOT, ticks);
 	timer_test_watch_for_interrupts(test, test->arming.armed_after, test->arming.armed_after + bound, 1);
@@ -30,12 +30,13 @@ void
 run_oneshots_window(void *argument)
 {
 	struct timer_test *test = argument;
-	uint64_t begin = timer_test_read_tsc(test), enough = timer_test_ns_to_tsc_ticks(test, WINDOW_NS - test->row->asked_ns);
+	uint64_t begin = timer_test_read_tsc(test);
+	uint64_t enough = timer_test_ns_to_tsc_ticks(test, WINDOW_NS - test->row->test.asked_ns);
 
 	if (!timer_test_set_up_source(test))
 		return;
 	do {
 		test->left--;
-		run_oneshot(test, timer_test_ns_to_ticks(test, test->row->asked_ns));
+		run_oneshot(test, timer_test_ns_to_ticks(test, test->row->test.asked_ns));
 	} while (test->left > 0 && test->misses < TEST_MISSES_MAX && timer_test_read_tsc(test) - begin < enough);
 }

@@ -20,7 +20,7 @@ static bool
 arm_periodic_source(struct timer_test *test, enum record_interrupts_what what, uint64_t period)
 {
 	for (unsigned tries = 0; tries < ARM_TRIES; tries++) {
-		timer_test_arm_source(test, what, timer_test_ns_to_ticks(test, test->row->asked_ns));
+		timer_test_arm_source(test, what, timer_test_ns_to_ticks(test, test->row->test.asked_ns));
 		if (test->arming.armed_after - test->arming.armed_before < period / 4)
 			return true;
 		test->timer->driver->disarm(test->timer);
@@ -36,11 +36,11 @@ arm_periodic_source(struct timer_test *test, enum record_interrupts_what what, u
 static bool
 double_period_of_row(struct timer_test *test)
 {
-	uint64_t ns = timer_test_round_interval_ns(test, 2 * test->row->asked_ns);
+	uint64_t ns = timer_test_round_interval_ns(test, 2 * test->row->test.asked_ns);
 
 	if (test->recorded || test->periods / 2 < PERIODS_MIN || timer_test_ns_to_ticks(test, ns) > test->timer->ticks_max)
 		return false;
-	test->row->asked_ns = ns;
+	test->row->test.asked_ns = ns;
 	test->periods /= 2;
 	return true;
 }
@@ -53,7 +53,7 @@ run_periods_window(void *argument)
 
 	if (!timer_test_set_up_source(test))
 		return;
-	period = timer_test_ns_to_tsc_ticks(test, test->row->asked_ns);
+	period = timer_test_ns_to_tsc_ticks(test, test->row->test.asked_ns);
 	if (!arm_periodic_source(test, RECORD_PERIODS, period)) {
 		if (double_period_of_row(test))
 			return;
@@ -76,11 +76,11 @@ void
 run_masked_periods_window(void *argument)
 {
 	struct timer_test *test = argument;
-	uint64_t polls = PERIODS_HELD * test->row->asked_ns * TEST_POLLS_PER_NS, period, begin, opened;
+	uint64_t polls = PERIODS_HELD * test->row->test.asked_ns * TEST_POLLS_PER_NS, period, begin, opened;
 
 	if (!timer_test_set_up_source(test))
 		return;
-	period = timer_test_ns_to_tsc_ticks(test, test->row->asked_ns);
+	period = timer_test_ns_to_tsc_ticks(test, test->row->test.asked_ns);
 	if (!arm_periodic_source(test, RECORD_MASKED, period))
 		return;
 	/*

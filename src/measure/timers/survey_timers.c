@@ -39,7 +39,7 @@ timer_test_set_up_source(struct timer_test *test)
 	slot->acknowledge = timer->driver->acknowledge;
 	slot->timer = timer;
 	timer_test_discard_pending_interrupts(test);
-	if (timer_test_set_tick_length(test) && timer_test_ns_to_ticks(test, test->row->asked_ns) <= timer->ticks_max)
+	if (timer_test_set_tick_length(test) && timer_test_ns_to_ticks(test, test->row->test.asked_ns) <= timer->ticks_max)
 		return true;
 	timer_test_end_row(test, CLOCK_PRESENT, "The timer cannot be programmed for so long an interval.");
 	return false;
@@ -100,20 +100,20 @@ run_work_in_timer_windows(struct timer_test *test, void (*work)(void *argument))
 		timer_test_end_row(test, CLOCK_STUCK, "The timer's counter does not count down.");
 }
 
-static struct report_interval *
+static struct interval_facts *
 add_interval_row(const struct timer_test *test, bool periodic, uint64_t asked_ns)
 {
 	struct report *report = test->survey->report;
 	const struct timer *timer = test->timer;
-	struct report_interval *row = &report->facts.intervals[report->facts.interval_count];
+	struct interval_facts *row = &report->facts.intervals[report->facts.interval_count];
 
 	if (report->facts.interval_count == REPORT_INTERVALS_MAX)
 		return NULL;
 	report->facts.interval_count++;
-	*row = (struct report_interval){
-		.source = timer->driver->id, .periodic = periodic, .state = timer->state, .asked_ns = asked_ns,
-		.core = report->facts.cores[test->core].apic_id, .route_kind = timer->route.kind,
-			.pin = timer->route.pin,
+	*row = (struct interval_facts){
+		.test = { .source = timer->driver->id, .periodic = periodic, .core = report->facts.cores[test->core].apic_id,
+			  .route_kind = timer->route.kind, .pin = timer->route.pin, .asked_ns = asked_ns },
+		.state = timer->state,
 	};
 	__builtin_memcpy(row->reason, timer->reason, sizeof(row->reason));
 	return row;
@@ -162,7 +162,7 @@ measure_interval_row(struct timer_test *test, const struct plan *plan, bool peri
 	test->periods = PERIODS_A_WINDOW;
 	test->misses = 0;
 	test->recorded = false;
-	test->row->vector = kind == TIMER_POLLED ? 0 : test->all->window->vector;
+	test->row->test.vector = kind == TIMER_POLLED ? 0 : test->all->window->vector;
 	if (kind == TIMER_POLLED)
 		free_running_poll_status(test);
 	else if (kind != TIMER_AWAITED || free_running_wait_until_deadline(test, FREE_RUNNING_NEAR_NS))
@@ -254,17 +254,17 @@ report_fault_of_source(struct source_job *job, const struct fault *fault)
 {
 	struct report *report = job->survey->report;
 	struct timer_test test = { .survey = job->survey, .timer = &job->timer };
-	struct report_interval *row = report->facts.interval_count ?
+	struct interval_facts *row = report->facts.interval_count ?
 				      &report->facts.intervals[report->facts.interval_count - 1] : NULL;
 	struct text reason;
 
-	if (!row || !text_equal(row->source, job->timer.driver->id) || row->core != report->facts.cores[0].apic_id)
+	if (!row || !text_equal(row->test.source, job->timer.driver->id) || row->test.core != report->facts.cores[0].apic_id)
 		row = add_interval_row(&test, false, 0);
 	if (!row)
 		return;
 	row->state = CLOCK_BROKEN;
-	row->faulted = true;
-	row->route_kind = row->route_kind ? row->route_kind : "status"; /* no interrupt was routed yet */
+	row->test.faulted = true;
+	row->test.route_kind = row->test.route_kind ? row->test.route_kind : "status"; /* no interrupt was routed yet */
 	text_init(&reason, row->reason, sizeof(row->reason));
 	if (job->timer.state != CLOCK_PRESENT)
 		text_put(&reason, "An access to it faulted: ");
@@ -411,7 +411,8 @@ survey_test_timers_of_cores(struct survey *survey, struct survey_timers *timers)
 		}
 	}
 	if (left_out)
-		report_add_note(survey->report, "%zu timer%s of cores other than the boot core %s not checked: that would have taken "
-				"too much of the time left.", left_out, left_out == 1 ? "" : "s",
-				left_out == 1 ? "was" : "were");
+		notes_add(&survey->report->notes,
+			  "%zu timer%s of cores other than the boot core %s not checked: that would have taken "
+			  "too much of the time left.", left_out, left_out == 1 ? "" : "s",
+			  left_out == 1 ? "was" : "were");
 }

@@ -14,7 +14,7 @@ struct survey_timers {
 };
 
 /*
- * Adds a row to report.intervals for each source, mode and period, on the boot core. Every wait is bounded by
+ * Adds a row to facts.intervals for each source, mode and period, on the boot core. Every wait is bounded by
  * the TSC and by a count.
  */
 void survey_test_timers_on_boot_core(struct survey *survey, struct survey_timers *timers);

@@ -2,36 +2,14 @@
 #include "measure/timers/timer_test.h"
 
 #include "base/text.h"
+#include "base/units.h"
 
 #define CALIBRATE_NS    (10 * SURVEY_NS_PER_MS)
-#define CALIBRATE_READS 16u /* number of readings of a timer's counter; the reading with the shortest bracket is used */
-#define AS_PER_PS       1000000u
-#define PS_PER_NS       1000u
-#define AS_PER_S        UINT64_C(1000000000000000000)
-#define MILLIHZ_PER_HZ  1000u
 
 uint64_t
 timer_test_ns_to_ticks(const struct timer_test *test, uint64_t ns)
 {
 	return scale_mul_div_nearest(ns * PS_PER_NS, AS_PER_PS, test->tick.value);
-}
-
-/* Reads the timer's remaining ticks several times. Returns the reading with the shortest bracket. */
-static struct sample
-read_ticks_left(const struct timer_test *test)
-{
-	struct sample best = { 0, 0, UINT64_MAX };
-
-	for (unsigned i = 0; i < CALIBRATE_READS; i++) {
-		struct sample sample;
-
-		sample.begin = timer_test_read_tsc(test);
-		sample.ticks = test->timer->driver->get_ticks_left(test->timer);
-		sample.end = timer_test_read_tsc(test);
-		if (sample.end - sample.begin < best.end - best.begin)
-			best = sample;
-	}
-	return best;
 }
 
 /*
@@ -45,10 +23,10 @@ measure_tick_length(struct timer_test *test)
 	struct sample first, last;
 
 	test->timer->driver->arm(test->timer, test->timer->ticks_max, false);
-	first = read_ticks_left(test);
+	first = survey_read_ticks_left(test->survey, test->timer);
 	while (timer_test_read_tsc(test) - first.end < bound && polls-- > 0)
 		test->survey->hooks.pause();
-	last = read_ticks_left(test);
+	last = survey_read_ticks_left(test->survey, test->timer);
 	test->timer->driver->disarm(test->timer);
 	if (last.ticks >= first.ticks)
 		return;

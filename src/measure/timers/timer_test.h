@@ -1,5 +1,5 @@
 /*
- * A timer test measures one row of report.intervals: one source on one core. It runs in windows (see struct
+ * A timer test measures one row of facts.intervals: one source on one core. It runs in windows (see struct
  * timer_window), the times in which the source is programmed and its interrupts are recorded. The files of this folder
  * share this header.
  */
@@ -29,7 +29,7 @@ struct timer_test {
 	struct survey *survey;
 	struct survey_timers *all;
 	struct timer *timer;
-	struct report_interval *row;
+	struct interval_facts *row;
 	/* description of the timer for the record; its span (the measured length of a tick) is set later */
 	struct record_timer facts;
 	/* true after FACTS were written to the record, which is before the row's first interrupts */

@@ -326,7 +326,7 @@ function costs(report) {
 		return null;
 	return section("costs", "What EXPLAIN ANALYZE costs",
 		note("A database that times its rows reads the clock twice for each row of each node of the plan. The cost of a read is the typical latency (the median of the means of 16 successive reads) minus that of null on the same core. " +
-			"A program runs on any core, so the figure is the median of the cores (with an even number the lower of the middle two). " +
+			"A program runs on any core, so the figure is the median of the cores (with an even number the mean of the middle two, or the lower of them if the cores really differ). " +
 			(emulated ? "No time of a query is given: in an emulator, other parts of it are longer than the clock's." :
 				"At least: the clock's part of a query's extra time, for 100,000 rows of one plan node, on the core with the cheapest reads. " +
 				"The model: extra time = rows × plan nodes × (2 × (a read + the system's part) + PostgreSQL's own work).")),
@@ -386,6 +386,25 @@ function calibrations(report) {
 				["Why", explainCalibration, "left"],
 			],
 			rows, "Calibration loops and their errors"));
+}
+
+const sleepChange = (figure) => (!figure ? NONE : figure.low > 0 || figure.high < 0 ? ns(figure.value) :
+	`< ${ns(Math.max(-figure.low, figure.high))}`);
+const wakeUp = (wakes) => (wakes.count ? `${ns(wakes.p50_ns)}, at most ${ns(wakes.max_ns)}` : NONE);
+
+function sleepSection({sleep}) {
+	return sleep && section("sleep", "Sleep states",
+		note("What the clocks of a core gained or lost while it slept, and how long half of its wake-ups took."),
+		table(
+			[
+				["State", (row) => code(row.state), "name"],
+				["Core", (row) => whole(row.core)],
+				["TSC", (row) => (row.lost ? "did not wake" : row.left ? "left at once" : sleepChange(row.tsc_gained_ns))],
+				["Timer lost", (row) => sleepChange(row.lapic_lost_ns)],
+				["By IPI", (row) => wakeUp(row.by_ipi)],
+				["By timer", (row) => wakeUp(row.by_timer)],
+			],
+			sleep.cores, "Clocks and wake-ups of sleeping cores"));
 }
 
 function notes(report) {

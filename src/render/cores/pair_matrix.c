@@ -39,9 +39,9 @@ classify_pair(const struct report *report, size_t a, size_t b)
 static void
 put_legend(struct text *out, const struct report *report)
 {
-	text_put_coloured(out, INK_HEADING, report->figures.skew.shown ? "\nPairs of cores" : "\nPairs of cores:");
+	text_put_coloured(out, INK_HEADING, report->outcomes.sync.shown ? "\nPairs of cores" : "\nPairs of cores:");
 	table_put_time_of_last_pass(out, report, " ", ":\n");
-	text_put(out, report->figures.skew.shown ? "" : " ");
+	text_put(out, report->outcomes.sync.shown ? "" : " ");
 	text_put(out, "\".\" no difference proven, \"<\" row's core behind column's,\n"
 		      "\">\" row's core ahead, \"?\" not known");
 	text_put(out, report_get_shown_pass(report)->summary.contradictions ? ", \"!\" contradicts the others\n\n" : "\n\n");

@@ -64,14 +64,15 @@ static enum table_remark
 find_remark_on_core(const struct table_rows *rows, size_t index)
 {
 	const struct report_core *core = &rows->report->facts.cores[index];
+	const struct core_outcome *outcome = &rows->report->outcomes.sync.cores[index];
 
 	if (core->boot)
 		return TABLE_BOOT;
 	if (!core->started || core->reason[0])
 		return TABLE_SILENT;
-	if (core->off_majority)
+	if (outcome->off_majority)
 		return TABLE_OFF_MAJORITY;
-	if (core->drifts)
+	if (outcome->drifts)
 		return TABLE_DRIFTS;
 	for (size_t i = 0; i < rows->slowest_count; i++)
 		if (rows->slowest[i] == index)

@@ -33,23 +33,24 @@ collect_drifts(const struct report *report)
 
 	for (size_t i = 0; i < report->facts.core_count; i++) {
 		const struct report_core *core = &report->facts.cores[i];
+		const struct core_outcome *outcome = &report->outcomes.sync.cores[i];
 		struct offset drift = report_get_core_drift(report, core);
 
-		if (!core->started || (core->boot && !core->drifts))
+		if (!core->started || (core->boot && !outcome->drifts))
 			continue;
 		drifts.others += !core->boot;
 		if (!offset_is_known(drift))
 			continue;
 		drifts.known++;
 		drifts.within = offset_hull(drifts.within, drift);
-		drifts.stepped += core->stepped;
-		if (!core->drifts || core->stepped)
+		drifts.stepped += outcome->stepped;
+		if (!outcome->drifts || outcome->stepped)
 			continue;
 		drifts.drifting++;
-		if (drifts.most && offset_min_abs(core->from_most) <= offset_min_abs(drifts.most_ppb))
+		if (drifts.most && offset_min_abs(outcome->from_most) <= offset_min_abs(drifts.most_ppb))
 			continue;
 		drifts.most = core;
-		drifts.most_ppb = core->from_most;
+		drifts.most_ppb = outcome->from_most;
 	}
 	return drifts;
 }
@@ -76,7 +77,7 @@ put_drifts(struct text *out, const struct report *report)
 	} else if (drifts.stepped) {
 		text_printf(text, "%zu of %zu cores stepped, and no other drift is proven", drifts.stepped, drifts.known);
 	} else if (drifts.known) {
-		if (report->figures.skew.any_moved)
+		if (report->outcomes.sync.any_moved)
 			text_put(text, "drift is proven, but no majority shows which core drifts; all within ");
 		else
 			text_printf(text, "no drift proven on %zu of %zu other cores; all within ", drifts.known,
@@ -109,7 +110,8 @@ put_tsc_adjusts(struct text *out, const struct report *report)
 }
 
 static void
-put_contended_warp_check(struct text *out, const struct report_contended *check, const char *how)
+put_contended_warp_check(struct text *out, const struct report *report, const struct report_contended *check,
+			 const char *how)
 {
 	struct table_sentence sentence;
 	struct text *text = table_begin_sentence(&sentence);
@@ -119,7 +121,8 @@ put_contended_warp_check(struct text *out, const struct report_contended *check,
 		text_printf(text, " (%zu cores, %lu iterations)", check->cores, check->iterations);
 	if (check->measured && check->warps)
 		text_printf(text, ": %lu warp%s, the worst %lu ns (%lu ticks): core %u ", check->warps,
-			    table_plural_ending(check->warps), check->worst_ns, check->worst_ticks, check->worst_a);
+			    table_plural_ending(check->warps), report_get_worst_warp_ns(report, check), check->worst_ticks,
+			    check->worst_a);
 	if (!check->measured)
 		text_put(text, ": not measured.");
 	else if (!check->warps)
@@ -137,6 +140,6 @@ table_put_skew_checks(struct text *out, const struct report *report)
 	put_messages_received_before_sent(out, &report->figures.skew);
 	put_drifts(out, report);
 	put_tsc_adjusts(out, report);
-	put_contended_warp_check(out, &report->figures.skew.locked, "with a lock");
-	put_contended_warp_check(out, &report->figures.skew.lock_free, "without a lock");
+	put_contended_warp_check(out, report, &report->facts.warp_checks.locked, "with a lock");
+	put_contended_warp_check(out, report, &report->facts.warp_checks.lock_free, "without a lock");
 }

@@ -89,7 +89,7 @@ table_put_drift(struct text *out, struct offset drift, int width)
 }
 
 static bool
-is_off_majority_or_drifting(const struct report_core *core)
+is_off_majority_or_drifting(const struct core_outcome *core)
 {
 	return core->off_majority || core->drifts;
 }
@@ -99,7 +99,7 @@ collect_figures_of_core(const struct report *report, const struct report_core *c
 {
 	return (struct skew_figures){
 		.has_adjust = core->facts_known && core->facts.has_tsc_adjust,
-		.offset = core->boot ? OFFSET_UNKNOWN : report_get_core_offset(report_get_shown_pass(report), core),
+		.offset = core->boot ? OFFSET_UNKNOWN : report_get_core_offset(report, report_get_shown_pass(report), core),
 		.drift_ppb = core->boot ? OFFSET_UNKNOWN : report_get_core_drift(report, core),
 		.adjust_ticks = core->facts.tsc_adjust,
 	};
@@ -141,7 +141,7 @@ static void
 put_row_of_core(struct text *out, const struct report *report, const struct report_core *core)
 {
 	const struct core_facts *facts = &core->facts;
-	bool marked = is_off_majority_or_drifting(core);
+	bool marked = is_off_majority_or_drifting(report_get_core_outcome(report, core));
 	struct skew_figures figures = collect_figures_of_core(report, core);
 	char label[LABEL_SIZE];
 	struct text text;
@@ -175,7 +175,7 @@ try_widen_to_figures_of_group(struct skew_figures *all, const struct report *rep
 		struct skew_figures one = collect_figures_of_core(report, core);
 
 		if (table_find_group_of_core(groups, core) != group ||
-		    is_off_majority_or_drifting(core) != off_or_drifting)
+		    is_off_majority_or_drifting(report_get_core_outcome(report, core)) != off_or_drifting)
 			continue;
 		widen_to_include_figures(all, &one);
 		any = true;
@@ -205,7 +205,7 @@ put_rows_of_group(struct text *out, const struct report *report, const struct ta
 void
 table_put_time_of_last_pass(struct text *out, const struct report *report, const char *before, const char *after)
 {
-	if (!report->figures.skew.shown)
+	if (!report->outcomes.sync.shown)
 		return;
 	text_printf(out, "%sin the last pass, at %s", before,
 		    phrase_tsc_time(report, report_get_shown_pass(report)->offsets.end_tsc).bytes);

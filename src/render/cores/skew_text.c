@@ -49,7 +49,7 @@ does_clause_name_time_of_pass(const struct report *report)
 static bool
 does_clause_name_bound(const struct report *report)
 {
-	return report->figures.skew.within_known && !does_clause_name_time_of_pass(report);
+	return report->outcomes.sync.within_known && !does_clause_name_time_of_pass(report);
 }
 
 /*
@@ -60,7 +60,7 @@ static bool
 is_bound_of_pass_valid(const struct report *report)
 {
 	return report_get_shown_pass(report)->summary.bound_ticks != UINT64_MAX &&
-	       !report_count_warps(&report->figures.skew) &&
+	       !report_count_warps(report) &&
 	       !report_count_core_faults(report).stepping_back;
 }
 
@@ -119,7 +119,7 @@ put_synchrony_sentences(struct text *out, const struct report *report)
 	struct table_sentence sentence;
 	struct text *text = table_begin_sentence(&sentence);
 
-	text_put(text, skew->text);
+	text_put(text, report->outcomes.sync.text);
 	if (skew->pass_count) {
 		text_put(text, ": ping-pongs of ");
 		put_number_of_pairs(text, report);
@@ -133,7 +133,7 @@ put_synchrony_sentences(struct text *out, const struct report *report)
 	text_put_char(text, '.');
 	if (skew->pass_count > 1 && does_clause_name_bound(report))
 		put_offset_bound_of_each_pass(text, report);
-	if (skew->pass_count && !skew->proven)
+	if (skew->pass_count && !report->outcomes.sync.proven)
 		put_worst_pair_and_offset_bound(text, report);
 	if (skew->pass_count && skew->kind_reason[0])
 		text_printf(text, " %s", skew->kind_reason);
@@ -164,8 +164,8 @@ table_put_skew_in_short(struct text *out, const struct report *report)
 	struct core_faults faults = report_count_core_faults(report);
 	size_t drifting = faults.drifting - faults.stepped;
 
-	text_put(out, report->figures.skew.text);
-	if (report->figures.skew.proven) {
+	text_put(out, report->outcomes.sync.text);
+	if (report->outcomes.sync.proven) {
 		text_put(out, ": ");
 		put_compared_cores(out, report);
 	}

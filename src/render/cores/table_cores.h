@@ -88,4 +88,7 @@ size_t table_count_pair_map_columns(const struct report *report);
 /* Writes one sentence on the synchronisation. */
 void table_put_skew_in_short(struct text *out, const struct report *report);
 
+/* Writes a row for each sleeping core and state, or nothing if no sleep state was tested. */
+void table_put_sleeps(struct text *out, const struct report *report);
+
 #endif

@@ -104,13 +104,13 @@ count_same_findings_before(const struct report *report, const struct finding *fi
  * timer has several tests. Returns false if the test was not made.
  */
 static bool
-set_subject_if_timer_was_tested(const struct report_interval *row, struct subject *subject, char *prefix)
+set_subject_if_timer_was_tested(const struct interval_figures *row, struct subject *subject, char *prefix)
 {
 	if (row->state != CLOCK_PRESENT || row->reason[0])
 		return false;
-	text_format(prefix, PREFIX_SIZE, "%s_%lu_", row->periodic ? "periodic" : "one_shot", row->asked_ns);
-	subject->clock = row->source;
-	subject->core = row->core;
+	text_format(prefix, PREFIX_SIZE, "%s_%lu_", row->test.periodic ? "periodic" : "one_shot", row->test.asked_ns);
+	subject->clock = row->test.source;
+	subject->core = row->test.core;
 	subject->prefix = prefix;
 	return true;
 }
@@ -141,7 +141,7 @@ set_subject_if_element_has_rows(const struct csv *csv, const struct field_table 
 	const struct report_claim *claim = element;
 	const struct report_core *core = element;
 	const struct finding *finding = element;
-	const struct report_calibration *calibration = element;
+	const struct calibration_figures *calibration = element;
 
 	if (table == &field_clock) {
 		subject->clock = entry->clock.id;

@@ -6,13 +6,10 @@
 
 #include "base/scale.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "report/report_sizes.h"
 #include "rules/rules.h"
 #include "stats/observed.h"
-
-#define NS_PER_US      1000
-#define NS_PER_MS      1000000
-#define MILLIHZ_PER_HZ 1000
 
 static const struct rule *
 find_rule(const char *id)
@@ -34,6 +31,16 @@ outcome_word(const struct report *report, const struct behaviour *row)
 	return outcome_words[rules_get_outcome(row, &report->facts.options)];
 }
 
+/* Returns the lateness of a time that the clock of ADVANCE counts, after its discontinuity. */
+static struct interval_ns
+find_lateness_of_clock(const struct report *report, const struct report_advance *advance)
+{
+	size_t at = (size_t)((const char *)advance - (const char *)report->figures.discontinuities);
+	size_t i = at / sizeof(report->figures.discontinuities[0]);
+
+	return report->advice.aftermaths[i].clocks[advance - report->figures.discontinuities[i].clocks];
+}
+
 static const char *
 discontinuity_class_word(enum discontinuity_class class)
 {
@@ -43,16 +50,16 @@ discontinuity_class_word(enum discontinuity_class class)
 }
 
 static uint64_t
-rate_to_millihz(const struct rate *rate)
+rate_to_millihz(struct rate rate)
 {
-	return scale_mul_div_nearest(rate->num, MILLIHZ_PER_HZ, rate->den);
+	return scale_mul_div_nearest(rate.num, MILLIHZ_PER_HZ, rate.den);
 }
 
 /* Returns the stated rate as the interval of the true rates that its rounding allows. */
 static struct interval_millihz
 claimed_rate_millihz(const struct claim *claim)
 {
-	uint64_t hz = claim->hz.den ? rate_to_millihz(&claim->hz) : 0, within = claim->within_hz * MILLIHZ_PER_HZ;
+	uint64_t hz = claim->hz.den ? rate_to_millihz(claim->hz) : 0, within = claim->within_hz * MILLIHZ_PER_HZ;
 
 	return (struct interval_millihz){ claim->hz.den != 0, hz, hz > within ? hz - within : 0, hz + within };
 }
@@ -91,6 +98,13 @@ middle_of_offset(struct offset offset)
 	return (int64_t)(((__int128)offset.low + offset.high) >> 1);
 }
 
+/* Returns FIGURE, which is in ns, as an interval. Its value is the middle. */
+static struct interval_ns
+interval_of(struct offset figure)
+{
+	return (struct interval_ns){ offset_is_known(figure), middle_of_offset(figure), figure.low, figure.high };
+}
+
 static struct interval_ns
 offset_in_ns(const struct report *report, struct offset offset)
 {
@@ -117,7 +131,7 @@ core_drift_ppb(const struct report *report, const struct report_core *core)
 static struct offset
 first_offset_of_core(const struct report *report, const struct report_core *core)
 {
-	return report_get_core_offset(report->figures.skew.passes, core);
+	return report_get_core_offset(report, report->figures.skew.passes, core);
 }
 
 static struct interval_ns
@@ -125,7 +139,7 @@ last_offset_of_core_ns(const struct report *report, const struct report_core *co
 {
 	if (report->figures.skew.pass_count < 2)
 		return (struct interval_ns){ .known = false };
-	return offset_in_ns(report, report_get_core_offset(report_get_last_pass(report), core));
+	return offset_in_ns(report, report_get_core_offset(report, report_get_last_pass(report), core));
 }
 
 static struct interval_ns

@@ -103,7 +103,7 @@ put_offset(struct walk *walk, const struct field *field, struct offset offset)
 static void
 put_matrix_of_offsets(struct walk *walk, const char *key, const struct field *field, const struct offsets *offsets)
 {
-	const struct report_core *cores = walk->report->facts.cores;
+	const struct core_figures *cores = walk->report->figures.cores;
 	size_t count = walk->report->facts.core_count;
 
 	if (walk->short_cores || walk->without_bars ||

@@ -3,13 +3,13 @@
 
 #include "base/number.h"
 #include "base/scale.h"
+#include "base/units.h"
 #include "render/layout/layout.h"
 #include "report/phrase.h"
 #include "render/cores/table_cores.h"
 #include "render/sections/table_sections.h"
 
 #define MILLI     1000
-#define NS_PER_MS 1000000
 #define PAIR_SIZE 64 /* size in bytes of a text with two clock ids, of at most 12 characters each, and a few words */
 
 static void
@@ -19,9 +19,9 @@ put_clock_state(struct text *out, const struct report *report, const struct repo
 
 	table_put_labelled_line(out, "state", "%s%s%s", clock_state_word(clock->state), clock->reason[0] ? ": " : "",
 				clock->reason);
-	if (entry->failed_tsc)
+	if (report_get_failure_tsc(report, entry))
 		table_put_labelled_line(out, "", "The clock worked at first. Its fault was seen %lu ms into the "
-					"run.", report_run_time_ns(report, entry->failed_tsc) / NS_PER_MS);
+					"run.", report_run_time_ns(report, report_get_failure_tsc(report, entry)) / NS_PER_MS);
 	if (clock->state != CLOCK_ABSENT && clock->found_by && clock->found_by[0])
 		table_put_labelled_line(out, "found by", "%s", clock->found_by);
 	if (clock->width_bits)
@@ -40,18 +40,18 @@ put_ppm(struct text *out, const char *label, const char *against, struct interva
 }
 
 static void
-put_clock_rate(struct text *out, const struct report_clock *entry)
+put_clock_rate(struct text *out, const struct report *report, const struct report_clock *entry)
 {
-	struct rate claimed = entry->clock.claimed;
-	const struct interval_millihz *measured = &entry->measured;
+	struct rate claimed = report_get_claimed_rate(report, entry);
+	const struct clock_figures *figures = report_get_figures(report, entry);
 
 	if (claimed.den)
 		table_put_labelled_line(out, "claimed", "%s",
 					number_from_millihz(scale_mul_div_nearest(claimed.num, MILLI, claimed.den)).text);
-	if (measured->known)
-		table_put_labelled_line(out, "measured", "%s", number_from_millihz(measured->value).text);
-	if (entry->error.known)
-		put_ppm(out, "error", "", entry->error);
+	if (figures->measured.known)
+		table_put_labelled_line(out, "measured", "%s", number_from_millihz(figures->measured.value).text);
+	if (figures->error.known)
+		put_ppm(out, "error", "", figures->error);
 }
 
 /*
@@ -89,6 +89,7 @@ format_percentile(const struct latency *latency, uint32_t per_hundred_thousand)
 static void
 put_latency_figures(struct text *out, const struct report *report, const struct report_clock *entry)
 {
+	const struct report_cost *cost = &report_get_figures(report, entry)->cost;
 	const struct latency *latency = entry->latency;
 	const struct monotonic *monotonic = &entry->monotonic;
 	uint64_t resolution_ps = report_clock_ticks_to_ps(report, entry, entry->resolution.gcd_ticks);
@@ -109,15 +110,17 @@ put_latency_figures(struct text *out, const struct report *report, const struct 
 					format_percentile(latency, 99000).text,
 					format_percentile(latency, 99900).text, number_from_ns(latency->max_ns).text,
 					number_from_ps(latency_loop_time_ps(latency, &scale)).text);
-	if (entry->cost.read_ps.known)
+	if (cost->read_ps.known)
 		table_put_labelled_line(out, "a read", "%s without the two TSC reads%s",
 					phrase_read_cost(report, entry->clock.id).bytes,
-					entry->cost.differs ? ", which differs between cores" : ", on the median core");
+					cost->differs ? ", which differs between cores" : ", in the median of the cores");
 }
 
 void
 screen_put_clock_facts(struct text *out, const struct report *report, const struct report_clock *entry)
 {
+	const struct clock_outcome *outcome = report_get_clock_outcome(report, entry);
+	bool is_open = outcome->open && outcome->verdict == VERDICT_PASS;
 	size_t line_start;
 
 	out->ink = INK_HEADING;
@@ -126,13 +129,12 @@ screen_put_clock_facts(struct text *out, const struct report *report, const stru
 	text_put_char(out, '\n');
 	line_start = out->length;
 	text_put(out, "verdict  ");
-	out->ink = entry->open && entry->verdict == VERDICT_PASS ? INK_DIM : table_colour_of_verdict(entry->verdict);
-	table_put_wrapped(out, line_start, 0, entry->verdict == VERDICT_PASS && entry->open ?
-			  "NOT DETERMINED: no fault was found, but some rules are undecided" :
-			  verdict_word_in_capitals(entry->verdict));
+	out->ink = is_open ? INK_DIM : table_colour_of_verdict(outcome->verdict);
+	table_put_wrapped(out, line_start, 0, is_open ? "NOT DETERMINED: no fault was found, but some rules are undecided" :
+			  verdict_word_in_capitals(outcome->verdict));
 	out->ink = INK_PLAIN;
 	put_clock_state(out, report, entry);
-	put_clock_rate(out, entry);
+	put_clock_rate(out, report, entry);
 	put_rates_against_other_clocks(out, report, entry);
 	put_latency_figures(out, report, entry);
 }

@@ -4,6 +4,7 @@
 #include "render/cores/table_cores.h"
 #include "render/layout/layout.h"
 #include "render/sections/table_sections.h"
+#include "render/text/table_firmware.h"
 
 #define PANES_GAP     2
 #define WORDS_COLUMNS 58 /* number of columns at which sentences are easy to read */
@@ -93,9 +94,11 @@ static void
 put_timers_page(const struct screen *screen, struct text *left, struct text *right)
 {
 	(void)right;
-	if (!screen->report->facts.interval_count)
+	if (!screen->report->figures.interval_count)
 		text_put(left, "No timer was tested.\n");
 	table_put_intervals(left, screen->report);
+	table_put_sleeps(left, screen->report);
+	table_put_firmware_times(left, screen->report);
 }
 
 static void

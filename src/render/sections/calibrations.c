@@ -7,7 +7,7 @@
 #define LABEL_COLUMNS 16
 
 static void
-put_row_of_loop(struct text *out, const struct report_calibration *row)
+put_row_of_loop(struct text *out, const struct calibration_figures *row)
 {
 	size_t line_start = out->length;
 
@@ -23,7 +23,7 @@ put_row_of_loop(struct text *out, const struct report_calibration *row)
 }
 
 static void
-put_reasons_for_no_rate(struct text *out, const struct report_calibration *row)
+put_reasons_for_no_rate(struct text *out, const struct calibration_figures *row)
 {
 	for (size_t i = 0; i < row->refusal_count; i++)
 		table_put_paragraph(out, 2, "%s gave no rate%s: %s.", row->loop->id,
@@ -43,17 +43,17 @@ tsc_rate_error_ppb(const struct report *report)
 void
 table_put_calibrations(struct text *out, const struct report *report)
 {
-	if (!report->facts.calibration_count)
+	if (!report->figures.calibration_count)
 		return;
 	text_put_coloured(out, INK_HEADING,
 			  "\nCalibration loops: how systems measure a clock's rate, tried here\n\n");
 	text_put(out, "loop            clock  runs refused median ppm  worst ppm\n");
-	for (size_t i = 0; i < report->facts.calibration_count; i++)
-		put_row_of_loop(out, &report->facts.calibrations[i]);
-	for (size_t i = 0; i < report->facts.calibration_count; i++) {
-		put_reasons_for_no_rate(out, &report->facts.calibrations[i]);
-		if (report->facts.calibrations[i].remark[0])
-			table_put_paragraph(out, 2, "%s", report->facts.calibrations[i].remark);
+	for (size_t i = 0; i < report->figures.calibration_count; i++)
+		put_row_of_loop(out, &report->figures.calibrations[i]);
+	for (size_t i = 0; i < report->figures.calibration_count; i++) {
+		put_reasons_for_no_rate(out, &report->figures.calibrations[i]);
+		if (report->advice.remarks[i][0])
+			table_put_paragraph(out, 2, "%s", report->advice.remarks[i]);
 	}
 	if (report->figures.tsc_within.known)
 		table_put_paragraph(out, 0, "\"refused\": runs in which the loop gave no rate. Errors are against the TSC's "

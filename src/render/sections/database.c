@@ -4,30 +4,32 @@
 #include "base/number.h"
 #include "base/scale.h"
 #include "base/text.h"
+#include "base/units.h"
 
 #define ID_COLUMNS    11 /* width of a clock's id and, if the clock failed, a mark */
 #define CELL_SIZE     24
-#define PS_PER_US     1000000
 #define SHORT_US      10000 /* times below this limit, 10 ms, are printed with tenths of a millisecond */
 
 /* Returns true if the cost of ENTRY is known, and a kernel or PostgreSQL reads the clock by this method. */
 static bool
-has_cost_for_database(const struct report_clock *entry)
+has_cost_for_database(const struct report *report, const struct report_clock *entry)
 {
-	return entry->clock.state == CLOCK_PRESENT && entry->cost.read_ps.known && entry->cost.read_in;
+	const struct report_cost *cost = &report_get_figures(report, entry)->cost;
+
+	return entry->clock.state == CLOCK_PRESENT && cost->read_ps.known && cost->read_in;
 }
 
 static bool
-has_clock_failed(const struct report_clock *entry)
+has_clock_failed(const struct report *report, const struct report_clock *entry)
 {
-	return entry->verdict == VERDICT_FAIL;
+	return report_get_clock_outcome(report, entry)->verdict == VERDICT_FAIL;
 }
 
 /* Writes the lower bound of the time of 200,000 reads, as "2.0 ms", right-aligned in WIDTH columns. */
 static void
-put_least_ms(struct text *out, const struct report_clock *entry, int width)
+put_least_ms(struct text *out, const struct report_cost *cost, int width)
 {
-	uint64_t us = scale_mul_div_nearest((uint64_t)entry->cost.rows_ps.low, 1, PS_PER_US);
+	uint64_t us = scale_mul_div_nearest((uint64_t)cost->rows_ps.low, 1, PS_PER_US);
 	char bytes[CELL_SIZE];
 	struct text text;
 
@@ -40,15 +42,15 @@ put_least_ms(struct text *out, const struct report_clock *entry, int width)
 static void
 put_row_of_clock(struct text *out, const struct report *report, const struct report_clock *entry)
 {
-	const struct report_cost *cost = &entry->cost;
+	const struct report_cost *cost = &report_get_figures(report, entry)->cost;
 	char label[CELL_SIZE];
 	struct text text;
 
 	text_init(&text, label, sizeof(label));
-	text_printf(&text, "%s%s", entry->clock.id, has_clock_failed(entry) ? "!" : "");
+	text_printf(&text, "%s%s", entry->clock.id, has_clock_failed(report, entry) ? "!" : "");
 	table_put_label(out, label, ID_COLUMNS);
 	if (!report_is_machine_emulated(report))
-		put_least_ms(out, entry, 10);
+		put_least_ms(out, cost, 10);
 	text_printf(out, "  %-10s  %6s  %6s  %6s\n", cost->read_in, number_in_cell_from_ps((uint64_t)cost->read_ps.value).text,
 		    number_in_cell_from_ps(cost->null_ps).text, number_in_cell_from_ps(cost->loop_ps).text);
 }
@@ -81,13 +83,13 @@ table_put_database_timing_cost(struct text *out, const struct report *report)
 	for (size_t i = 0; i < report->facts.clock_count; i++) {
 		const struct report_clock *entry = &report->facts.clocks[i];
 
-		if (!has_cost_for_database(entry))
+		if (!has_cost_for_database(report, entry))
 			continue;
 		if (!any)
 			text_printf(out, "%-*s%s  %-10s  a read bracket pg_test\n", ID_COLUMNS, "clock",
 				    report_is_machine_emulated(report) ? "" : "  at least", "read in");
 		any = true;
-		any_failed |= has_clock_failed(entry);
+		any_failed |= has_clock_failed(report, entry);
 		put_row_of_clock(out, report, entry);
 	}
 	if (!any) {
@@ -104,7 +106,7 @@ static bool
 was_device_listed(const struct report *report, const struct report_clock *entry)
 {
 	for (const struct report_clock *earlier = report->facts.clocks; earlier < entry; earlier++)
-		if (has_cost_for_database(earlier) && text_equal(earlier->clock.main, entry->clock.main))
+		if (has_cost_for_database(report, earlier) && text_equal(earlier->clock.main, entry->clock.main))
 			return true;
 	return false;
 }
@@ -122,13 +124,13 @@ table_put_database_timing_in_short(struct text *out, const struct report *report
 	for (size_t i = 0; i < report->facts.clock_count; i++) {
 		const struct report_clock *entry = &report->facts.clocks[i];
 
-		if (!has_cost_for_database(entry) || was_device_listed(report, entry))
+		if (!has_cost_for_database(report, entry) || was_device_listed(report, entry))
 			continue;
 		text_printf(text, "%s %s ", count++ ? "," : "", entry->clock.id);
 		if (emulated)
-			text_put(text, number_from_ps((uint64_t)entry->cost.read_ps.value).text);
+			text_put(text, number_from_ps((uint64_t)report->figures.clocks[i].cost.read_ps.value).text);
 		else
-			put_least_ms(text, entry, 0);
+			put_least_ms(text, &report->figures.clocks[i].cost, 0);
 	}
 	text_put(text, count ? "." : " -");
 	text_put_char(out, '\n');

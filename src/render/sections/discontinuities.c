@@ -27,8 +27,10 @@ describe_lateness(const struct interval_ns *late)
 }
 
 static void
-put_title_of_discontinuity(struct text *out, const struct report *report, const struct report_discontinuity *row)
+put_title_of_discontinuity(struct text *out, const struct report *report, size_t i)
 {
+	const struct report_discontinuity *row = &report->figures.discontinuities[i];
+	const struct aftermath *aftermath = &report->advice.aftermaths[i];
 	static const char *const what[] = {
 		[DISCONTINUITY_PARTED] = "groups of clocks diverged", [DISCONTINUITY_STOPPED] = "the machine was stopped",
 		[DISCONTINUITY_JUMPED] = "one clock jumped",
@@ -42,56 +44,58 @@ put_title_of_discontinuity(struct text *out, const struct report *report, const 
 
 	table_put_sentence(out, "%s%s%s %s, %s.%s%s", row->from_tsc ? "between " : "before ",
 			   row->from_tsc ? phrase_tsc_time(report, row->from_tsc).bytes : "", row->from_tsc ? " and" : "",
-			   phrase_tsc_time(report, row->at_tsc).bytes, what[row->class], announced[row->announced],
-			   row->right == REPORT_GROUPS_MAX ? " Nothing shows which of the clocks was right." : "");
+			   phrase_tsc_time(report, row->at_tsc).bytes, what[report->outcomes.discontinuities[i].class],
+			   announced[aftermath->announced],
+			   aftermath->right == REPORT_GROUPS_MAX ? " Nothing shows which of the clocks was right." : "");
 }
 
 static void
-put_clocks(struct text *out, const struct report *report, const struct report_discontinuity *row)
+put_clocks(struct text *out, const struct report *report, const struct report_discontinuity *row,
+	   const struct aftermath *aftermath)
 {
 	text_printf(out, "\n%-*s%*s   then late by\n", CLOCK_COLUMNS, "clock", ELAPSED_COLUMN - CLOCK_COLUMNS, "advanced by");
 	for (size_t i = 0; i < row->clock_count; i++)
 		text_printf(out, "%-*s%*s   %s\n", CLOCK_COLUMNS, report_clock_id(report, row->clocks[i].clock),
 			    ELAPSED_COLUMN - CLOCK_COLUMNS, describe_duration(&row->clocks[i].elapsed).bytes,
-			    describe_lateness(&row->clocks[i].late).bytes);
+			    describe_lateness(&aftermath->clocks[i]).bytes);
 }
 
 static void
-put_systems(struct text *out, const struct report *report, const struct report_discontinuity *row)
+put_systems(struct text *out, const struct report *report, const struct aftermath *aftermath)
 {
 	text_printf(out, "\n%-*s%-*stime then late by\n", SYSTEM_COLUMNS, "system", TAKEN_COLUMN - SYSTEM_COLUMNS, "takes");
 	for (size_t i = 0; i < report->advice.taken_count; i++)
 		text_printf(out, "%-*s%-*s%s\n", SYSTEM_COLUMNS, report->advice.taken[i].system, TAKEN_COLUMN - SYSTEM_COLUMNS,
-			    report->advice.taken[i].clock, describe_lateness(&row->late[i]).bytes);
+			    report->advice.taken[i].clock, describe_lateness(&aftermath->systems[i]).bytes);
 }
 
-/* Adds the sources of ROW whose result is SURVIVES to a sentence, followed by the words END. */
+/* Adds the sources of AFTERMATH whose result is SURVIVES to a sentence, followed by the words END. */
 static void
-add_sources(struct text *sentence, const struct report_discontinuity *row, enum report_survives survives,
+add_sources(struct text *sentence, const struct aftermath *aftermath, enum report_survives survives,
 	    const char *singular, const char *plural)
 {
 	size_t count = 0, written = 0;
 
-	for (size_t i = 0; i < row->source_count; i++)
-		count += row->sources[i].survives == survives;
-	for (size_t i = 0; i < row->source_count; i++)
-		if (row->sources[i].survives == survives)
-			text_printf(sentence, "%s%s", phrase_list_separator(written++, count), row->sources[i].source);
+	for (size_t i = 0; i < aftermath->source_count; i++)
+		count += aftermath->sources[i].survives == survives;
+	for (size_t i = 0; i < aftermath->source_count; i++)
+		if (aftermath->sources[i].survives == survives)
+			text_printf(sentence, "%s%s", phrase_list_separator(written++, count), aftermath->sources[i].source);
 	if (count)
 		text_put(sentence, count == 1 ? singular : plural);
 }
 
 static void
-put_timers(struct text *out, const struct report_discontinuity *row)
+put_timers(struct text *out, const struct aftermath *aftermath)
 {
 	struct table_sentence sentence;
 	struct text *text = table_begin_sentence(&sentence);
 
 	text_put(text, "timers afterwards: ");
-	add_sources(text, row, SURVIVES_YES, " interrupts. ", " interrupt. ");
-	add_sources(text, row, SURVIVES_NO, " does not interrupt. ", " do not interrupt. ");
-	add_sources(text, row, SURVIVES_UNKNOWN, " was not tested afterwards.", " were not tested afterwards.");
-	if (!row->source_count)
+	add_sources(text, aftermath, SURVIVES_YES, " interrupts. ", " interrupt. ");
+	add_sources(text, aftermath, SURVIVES_NO, " does not interrupt. ", " do not interrupt. ");
+	add_sources(text, aftermath, SURVIVES_UNKNOWN, " was not tested afterwards.", " were not tested afterwards.");
+	if (!aftermath->source_count)
 		text_put(text, "none was tested.");
 	table_end_sentence(out, &sentence);
 }
@@ -103,15 +107,15 @@ table_put_discontinuities(struct text *out, const struct report *report)
 		return;
 	text_put_coloured(out, INK_HEADING, "\nTimes at which the clocks diverged, and what is wrong afterwards\n");
 	for (size_t i = 0; i < report->figures.discontinuity_count; i++) {
-		const struct report_discontinuity *row = &report->figures.discontinuities[i];
+		const struct aftermath *aftermath = &report->advice.aftermaths[i];
 
 		text_put_char(out, '\n');
-		put_title_of_discontinuity(out, report, row);
-		put_clocks(out, report, row);
+		put_title_of_discontinuity(out, report, i);
+		put_clocks(out, report, &report->figures.discontinuities[i], aftermath);
 		if (report->advice.taken_count)
-			put_systems(out, report, row);
+			put_systems(out, report, aftermath);
 		text_put_char(out, '\n');
-		put_timers(out, row);
+		put_timers(out, aftermath);
 	}
 	table_put_sentence(out, "Late: what a time that only this clock counts lacks afterwards, until something sets it. "
 			   "\"-\": nothing is proven to be wrong.");

@@ -82,8 +82,8 @@ table_put_findings(struct text *out, const struct report *report, const struct r
 void
 table_put_notes(struct text *out, const struct report *report)
 {
-	for (size_t i = 0; i < report->facts.note_count; i++)
-		put_note(out, "", report->facts.notes[i]);
+	for (size_t i = 0; i < report->notes.count; i++)
+		put_note(out, "", report->notes.sentences[i]);
 	for (size_t i = 0; i < report->facts.clock_count; i++) {
 		const struct clock *clock = &report->facts.clocks[i].clock;
 

@@ -3,13 +3,12 @@
 
 #include "base/number.h"
 #include "base/scale.h"
+#include "base/units.h"
 #include "render/cores/table_cores.h"
 #include "rules/rules.h"
 
 #define LINE_SIZE   320
 #define SYSTEM_SIZE 1024
-#define MILLIHZ_PER_HZ 1000
-#define PPB            UINT64_C(1000000000)
 
 static const char *
 text_or_dash(const char *string)
@@ -143,7 +142,7 @@ static void
 put_tsc_rate_error(struct text *text, const struct report *report)
 {
 	const struct report_clock *tsc = report_find_clock(report, "tsc");
-	const struct interval_millihz *rate = tsc ? &tsc->measured : NULL;
+	const struct interval_millihz *rate = tsc ? &report_get_figures(report, tsc)->measured : NULL;
 	uint64_t below, above;
 
 	if (!rate || !rate->known || !rate->value)
@@ -164,11 +163,11 @@ table_put_machine(struct text *out, const struct report *report)
 	struct text text;
 
 	put_system_line(out, report);
-	if (report->facts.machine.hypervisor[0])
+	if (report_is_guest(report))
 		table_put_labelled_line(out, "machine", "hypervisor %s (%s), firmware %s",
 					report->facts.machine.hypervisor,
 					text_or_dash(report->facts.machine.accelerator),
-						text_or_dash(report->facts.machine.firmware));
+					text_or_dash(report->facts.machine.firmware));
 	else
 		table_put_labelled_line(out, "machine", "bare metal, firmware %s",
 					text_or_dash(report->facts.machine.firmware));

@@ -3,15 +3,15 @@
 
 #include "base/number.h"
 #include "base/scale.h"
+#include "base/units.h"
 
 #define CLOCK_COLUMNS  8
 #define SOURCE_COLUMNS 23
 #define USERS_COLUMN   57
-#define MILLIHZ_PER_HZ 1000
 #define PPM_DIGITS     3
 
 static void
-put_claim_error(struct text *out, const struct report_claim *row)
+put_claim_error(struct text *out, const struct claim_outcome *row)
 {
 	int64_t ppb = row->error.value;
 	char bytes[24] = "-";
@@ -29,9 +29,8 @@ put_claim_error(struct text *out, const struct report_claim *row)
 }
 
 static void
-put_claim_row(struct text *out, const struct report_claim *row)
+put_claim_row(struct text *out, const struct claim *claim, const struct claim_outcome *row)
 {
-	const struct claim *claim = &row->claim;
 	size_t line_start = out->length;
 	char bytes[REPORT_SENTENCE];
 	struct text text;
@@ -61,7 +60,7 @@ table_put_claims(struct text *out, const struct report *report)
 	text_printf(out, "%-*s%-*s%12s%12s  taken by\n", CLOCK_COLUMNS, "clock", SOURCE_COLUMNS, "source", "claimed",
 		    "error ppm");
 	for (size_t i = 0; i < report->facts.claim_count; i++)
-		put_claim_row(out, &report->facts.claims[i]);
+		put_claim_row(out, &report->facts.claims[i].claim, &report->outcomes.claims[i]);
 	text_put_char(out, '\n');
 	table_put_sentence(out,
 			   "Error: how much faster the clock runs than claimed. A system that uses the claim runs fast by "

@@ -12,7 +12,7 @@ count_observed_cores(const struct report *report)
 	size_t observed = 0;
 
 	for (size_t i = 0; i < report->facts.core_count; i++)
-		observed += report->facts.cores[i].observed_ns != 0;
+		observed += report->figures.cores[i].observed_ns != 0;
 	return observed;
 }
 
@@ -39,7 +39,7 @@ put_gaps_sentence(struct text *text, const struct report *report)
 		    "clock fail, but may leave a test undecided.",
 		    number_as_percent(all->total_ns, all->observed_ns, SHARE_DIGITS).text,
 		    number_from_ns(all->worst_ns).text, all->worst_core,
-		    report->facts.machine.hypervisor[0] ? "a busy host or SMIs (system management interrupts)" :
+		    report_is_guest(report) ? "a busy host or SMIs (system management interrupts)" :
 					    "SMIs (system management interrupts)");
 }
 
@@ -47,6 +47,7 @@ static void
 put_stolen_time_sentence(struct text *out, const struct report *report)
 {
 	const struct report_interference *all = &report->figures.interference;
+	const struct stolen_counters *counters = &report->facts.stolen_counters;
 	struct table_sentence sentence;
 	struct text *text = table_begin_sentence(&sentence);
 
@@ -54,10 +55,10 @@ put_stolen_time_sentence(struct text *out, const struct report *report)
 	if (all->stolen.observed_ns)
 		text_printf(text, " The hypervisor's counter of stolen time reports %s %%.",
 			    number_as_percent(all->stolen.reported_ns, all->stolen.observed_ns, SHARE_DIGITS).text);
-	if (all->smi_known && all->smi_count)
-		text_printf(text, " The boot core counted %lu SMI%s in the whole run.", all->smi_count,
-			    table_plural_ending(all->smi_count));
-	else if (all->smi_known)
+	if (counters->smi_known && counters->smi_count)
+		text_printf(text, " The boot core counted %lu SMI%s in the whole run.", counters->smi_count,
+			    table_plural_ending(counters->smi_count));
+	else if (counters->smi_known)
 		text_put(text, " The boot core counted no SMI in the whole run.");
 	table_end_sentence(out, &sentence);
 }

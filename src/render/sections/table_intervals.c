@@ -23,9 +23,9 @@ put_figure(struct text *out, bool known, int64_t ns, int width)
 }
 
 static void
-put_period(struct text *out, const struct report_interval *row)
+put_period(struct text *out, const struct interval_figures *row)
 {
-	text_printf(out, "%c%6s", row->periodic ? '/' : ' ', number_in_cell_from_ns(row->asked_ns).text);
+	text_printf(out, "%c%6s", row->test.periodic ? '/' : ' ', number_in_cell_from_ns(row->test.asked_ns).text);
 }
 
 /*
@@ -33,7 +33,7 @@ put_period(struct text *out, const struct report_interval *row)
  * each period. If none of them came, the sentence says so, without the state: the source may work with other periods.
  */
 static void
-put_reason_of_refusal(struct text *out, const struct report_interval *row)
+put_reason_of_refusal(struct text *out, const struct interval_figures *row)
 {
 	bool silent = row->asked && row->state == CLOCK_STUCK;
 	struct table_sentence sentence;
@@ -49,12 +49,12 @@ put_reason_of_refusal(struct text *out, const struct report_interval *row)
 }
 
 static void
-put_interval_row(struct text *out, const struct report_interval *row, size_t columns)
+put_interval_row(struct text *out, const struct interval_figures *row, size_t columns)
 {
 	const struct report_lateness *late = &row->lateness;
 	bool came = late->count != 0;
 
-	table_put_label(out, row->source, columns);
+	table_put_label(out, row->test.source, columns);
 	if (row->state != CLOCK_PRESENT || row->reason[0]) {
 		put_reason_of_refusal(out, row);
 		return;
@@ -70,9 +70,9 @@ put_interval_row(struct text *out, const struct report_interval *row, size_t col
 }
 
 static bool
-is_row_of_boot_core(const struct report *report, const struct report_interval *row)
+is_row_of_boot_core(const struct report *report, const struct interval_figures *row)
 {
-	return report->facts.core_count == 0 || row->core == report->facts.cores[0].apic_id;
+	return report->facts.core_count == 0 || row->test.core == report->facts.cores[0].apic_id;
 }
 
 /* Writes a row for each timer test on a core other than the boot core. */
@@ -81,8 +81,8 @@ put_rows_of_other_cores(struct text *out, const struct report *report)
 {
 	bool any = false;
 
-	for (size_t i = 0; i < report->facts.interval_count; i++) {
-		const struct report_interval *row = &report->facts.intervals[i];
+	for (size_t i = 0; i < report->figures.interval_count; i++) {
+		const struct interval_figures *row = &report->figures.intervals[i];
 
 		if (is_row_of_boot_core(report, row))
 			continue;
@@ -90,7 +90,7 @@ put_rows_of_other_cores(struct text *out, const struct report *report)
 			text_put(out, "\nOn the other cores, by APIC id\n\n  core source  period due mis ear dbl exc     "
 				 "min     p50    p99    max  error\n");
 		any = true;
-		text_printf(out, "%6u ", row->core);
+		text_printf(out, "%6u ", row->test.core);
 		put_interval_row(out, row, CORE_COLUMNS);
 	}
 }
@@ -100,7 +100,7 @@ put_rows_of_other_cores(struct text *out, const struct report *report)
  * delays all further deadlines. No rule judges this policy.
  */
 static void
-put_missed_deadline_policy(struct text *out, const struct report_interval *row)
+put_missed_deadline_policy(struct text *out, const struct interval_figures *row)
 {
 	static const char *const words[] = {
 		[REPORT_POLICY_UNKNOWN] = "the policy for missed deadlines is not determined",
@@ -112,8 +112,8 @@ put_missed_deadline_policy(struct text *out, const struct report_interval *row)
 	if (row->held_ns)
 		table_put_sentence(out,
 				   "After %lu periods with masked interrupts, %s sent %lu interrupts in the next %lu periods: %s%s%s.",
-				   row->held_ns / row->asked_ns, row->source, row->held_delivered,
-				   row->held_ns / row->asked_ns, words[row->policy],
+				   row->held_ns / row->test.asked_ns, row->test.source, row->held_delivered,
+				   row->held_ns / row->test.asked_ns, words[row->policy],
 				   row->policy_reason ? ", because " : "", row->policy_reason ? row->policy_reason : "");
 }
 
@@ -122,15 +122,15 @@ has_row_with_masked_interrupts(const struct report *report)
 {
 	bool any = false;
 
-	for (size_t i = 0; i < report->facts.interval_count; i++)
-		any |= report->facts.intervals[i].held_ns != 0;
+	for (size_t i = 0; i < report->figures.interval_count; i++)
+		any |= report->figures.intervals[i].held_ns != 0;
 	return any;
 }
 
 void
 table_put_intervals(struct text *out, const struct report *report)
 {
-	if (!report->facts.interval_count)
+	if (!report->figures.interval_count)
 		return;
 	text_put_coloured(out, INK_HEADING, "\nTimer interrupts on the boot core, and by how much they came late\n\n");
 	table_put_sentence(out, "A timer sends interrupts, and a clock is read. A device that does both is judged by separate "
@@ -140,14 +140,14 @@ table_put_intervals(struct text *out, const struct report *report)
 			   "\"/\": periodic, otherwise one-shots. \"min\" to \"max\": lateness, each +- \"error\".");
 	text_put_char(out, '\n');
 	text_put(out, "source         period due mis ear dbl exc     min     p50    p99    max  error\n");
-	for (size_t i = 0; i < report->facts.interval_count; i++)
-		if (is_row_of_boot_core(report, &report->facts.intervals[i]))
-			put_interval_row(out, &report->facts.intervals[i], SOURCE_COLUMNS);
+	for (size_t i = 0; i < report->figures.interval_count; i++)
+		if (is_row_of_boot_core(report, &report->figures.intervals[i]))
+			put_interval_row(out, &report->figures.intervals[i], SOURCE_COLUMNS);
 	put_rows_of_other_cores(out, report);
 	if (!has_row_with_masked_interrupts(report))
 		return;
 	text_put_char(out, '\n');
-	for (size_t i = 0; i < report->facts.interval_count; i++)
-		put_missed_deadline_policy(out, &report->facts.intervals[i]);
+	for (size_t i = 0; i < report->figures.interval_count; i++)
+		put_missed_deadline_policy(out, &report->figures.intervals[i]);
 	table_put_sentence(out, "Interrupts after such periods do not affect the verdict.");
 }

@@ -2,11 +2,11 @@
 #include "render/sections/table_sections.h"
 
 #include "base/number.h"
+#include "base/units.h"
 
 #define LINES_MAX   12 /* maximum number of lines for the series in a report */
 #define CLOCKS_SIDE_BY_SIDE     3  /* number of clocks that are printed next to each other */
 #define CELL_SIZE   24
-#define NS_PER_S    UINT64_C(1000000000)
 
 /* Rows FROM to TO - 1 of the series, which share a line. */
 struct stretch {
@@ -36,7 +36,8 @@ mean_rate_of_rows(const struct stretch *stretch, size_t clock)
 	int64_t count = 0;
 
 	for (size_t r = stretch->from; r < stretch->to; r++) {
-		const struct interval_ppb *rate = &stretch->report->facts.series.rows[r].clocks[clock].rate;
+		const struct series_clock *row = &stretch->report->facts.series.rows[r].clocks[clock];
+		const struct interval_ppb *rate = &report_get_soak_rate(stretch->report, row)->ppb;
 
 		if (!rate->known)
 			continue;
@@ -58,7 +59,8 @@ largest_offset_ns(const struct stretch *stretch)
 	for (size_t r = stretch->from; r < stretch->to; r++)
 		for (size_t i = 0; i < report->facts.core_count; i++)
 			if (!report->facts.cores[i].boot)
-				range = offset_hull(range, series_add_resolution(series, series->rows[r].offsets[i]));
+				range = offset_hull(range, series_add_resolution(report->figures.tsc_resolution_ticks,
+										 series->rows[r].offsets[i]));
 	return (uint64_t)report_ticks_to_ns(report, offset_max_abs(range)).high;
 }
 
@@ -161,9 +163,9 @@ table_put_latest_series_row(struct text *out, const struct report *report)
 static bool
 does_row_exceed_bound(const struct report *report)
 {
-	return report->figures.skew.within_known &&
+	return report->outcomes.sync.within_known &&
 	       largest_offset_ns(&(struct stretch){ report, 0, report->facts.series.count }) >
-		       report->figures.skew.within_ns;
+		       report->outcomes.sync.within_ns;
 }
 
 void

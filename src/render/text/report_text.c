@@ -30,6 +30,7 @@ table_render(struct text *out, const struct report *report)
 	table_put_series(out, report);
 	table_put_claims(out, report);
 	table_put_intervals(out, report);
+	table_put_sleeps(out, report);
 	table_put_cores(out, report);
 	table_put_skew_section(out, report);
 	table_put_behaviours(out, report);

@@ -6,14 +6,25 @@
 
 #define ASKED_COLUMNS 9
 #define NAME_COLUMNS  12
+#define BOUND_COLUMNS 9
+
+/* Writes NS in COLUMNS, or blanks if it is not KNOWN. */
+static void
+put_time(struct text *out, int columns, bool known, uint64_t ns)
+{
+	text_printf(out, "%*s", columns, known ? number_from_ns(ns).text : "");
+}
 
 static void
 put_row(struct text *out, const struct report_firmware *row)
 {
-	text_printf(out, "firmware  %-*s%*s%6lu%9s%9s", NAME_COLUMNS, report_firmware_id(row->service), ASKED_COLUMNS,
-		    row->asked_ns ? number_from_ns(row->asked_ns).text : "", row->count,
-		    row->most_ns ? number_from_ns(row->least_ns).text : "",
-		    row->most_ns ? number_from_ns(row->most_ns).text : "");
+	text_printf(out, "firmware  %-*s", NAME_COLUMNS, report_firmware_id(row->service));
+	put_time(out, ASKED_COLUMNS, row->asked_ns, row->asked_ns);
+	text_printf(out, "%6lu", row->count);
+	if (row->most_ns || row->second.known) { /* otherwise the row would end with blanks */
+		put_time(out, BOUND_COLUMNS, row->most_ns, row->least_ns);
+		put_time(out, BOUND_COLUMNS, row->most_ns, row->most_ns);
+	}
 	if (row->second.known)
 		text_printf(out, "  %s", phrase_firmware_second(&row->second).bytes);
 	text_put_char(out, '\n');
@@ -43,8 +54,8 @@ table_put_firmware_times(struct text *out, const struct report *report)
 	if (!report->figures.firmware_count)
 		return;
 	text_put_coloured(out, INK_HEADING, "\nThe firmware's own time\n\n");
-	text_printf(out, "          %-*s%*s%6s%9s%9s  second\n", NAME_COLUMNS, "service", ASKED_COLUMNS, "asked", "times",
-		    "least", "most");
+	text_printf(out, "          %-*s%*s%6s%*s%*s  second\n", NAME_COLUMNS, "service", ASKED_COLUMNS, "asked", "times",
+		    BOUND_COLUMNS, "least", BOUND_COLUMNS, "most");
 	for (size_t i = 0; i < report->figures.firmware_count; i++)
 		put_row(out, &report->figures.firmware[i]);
 	put_tick(out, report);

@@ -41,12 +41,19 @@ put(const struct record_calibration *fixed, const struct record_calibrated *runs
 	assert_true(record_put(&record, RECORD_CALIBRATION, fixed, runs, count));
 }
 
-static const struct report_calibration *
+static const struct calibration_figures *
 analyse(size_t row)
 {
-	analysis_calculate_calibrations(bytes, record.length, &report);
-	recommend_describe_calibrations(&report);
-	return &report.facts.calibrations[row];
+	analysis_calculate_calibrations(bytes, record.length, &report, &report.figures);
+	recommend_describe_calibrations(&report, &report.advice);
+	return &report.figures.calibrations[row];
+}
+
+static const char *
+remark_on(size_t row)
+{
+	(void)analyse(row);
+	return report.advice.remarks[row];
 }
 
 static void
@@ -67,14 +74,14 @@ TEST(median_and_worst_error_include_all_runs_with_a_rate)
 	put(&of_slow, (struct record_calibrated[]){ { 2000000000, NONE } }, 1);
 	put(&of_quick, (struct record_calibrated[]){ { 2000002000, NONE }, { 0, 1 }, { 0, 0 } }, 3);
 	assert_ppb(&analyse(0)->median, 1000, 499, 1501);
-	assert_ppb(&report.facts.calibrations[0].worst, -100000, -100500, -99500);
-	assert_int_equal(report.facts.calibrations[0].runs, 6);
-	assert_int_equal(report.facts.calibrations[0].refused, 3);
-	assert_int_equal(report.facts.calibrations[0].refusal_count, 2);
-	assert_string_equal(report.facts.calibrations[0].refusals[0].reason, "it is slow");
-	assert_int_equal(report.facts.calibrations[0].refusals[0].count, 1);
-	assert_int_equal(report.facts.calibrations[0].refusals[1].count, 2);
-	assert_int_equal(report.facts.calibrations[1].runs, 1);
+	assert_ppb(&report.figures.calibrations[0].worst, -100000, -100500, -99500);
+	assert_int_equal(report.figures.calibrations[0].runs, 6);
+	assert_int_equal(report.figures.calibrations[0].refused, 3);
+	assert_int_equal(report.figures.calibrations[0].refusal_count, 2);
+	assert_string_equal(report.figures.calibrations[0].refusals[0].reason, "it is slow");
+	assert_int_equal(report.figures.calibrations[0].refusals[0].count, 1);
+	assert_int_equal(report.figures.calibrations[0].refusals[1].count, 2);
+	assert_int_equal(report.figures.calibrations[1].runs, 1);
 	assert_string_equal(report.advice.calibrated,
 			    "Linux's calibration loop for the TSC, run here, is wrong by up to 100.0 ppm in 3 runs. "
 			    "The quick loop gives no rate in 3 of 6 runs. Linux then "
@@ -127,42 +134,42 @@ TEST(a_result_that_is_far_off_is_explained_if_the_record_proves_an_interruption)
 	put_readings_of_edk2(1, 20000000);
 	put(&of_edk2, (struct record_calibrated[]){ { 1999810800, NONE }, { 197220000000, NONE } }, 2);
 	assert_true(analyse(0)->worst.value > 90000000000);
-	assert_int_equal(report.facts.calibrations[0].worst_run_ns, 10000000);
-	assert_int_equal(report.facts.calibrations[0].shortest_run_ns, 101400);
-	assert_string_equal(report.facts.calibrations[0].remark,
+	assert_int_equal(report.figures.calibrations[0].worst_run_ns, 10000000);
+	assert_int_equal(report.figures.calibrations[0].shortest_run_ns, 101400);
+	assert_string_equal(report.advice.remarks[0],
 			    "The run of edk2 with the worst error took 10.0 ms, and the "
 			    "shortest run 101 us: it was interrupted, or a clock that it reads stopped or jumped.");
 	/* Without an interruption, or without the readings of the worst run, the cause is unknown. */
 	put_readings_of_edk2(2, 405600);
 	put(&of_edk2, (struct record_calibrated[]){ { 394440000000, NONE } }, 1);
 	analyse(0);
-	assert_int_equal(report.facts.calibrations[0].worst_run_ns, 202800);
+	assert_int_equal(report.figures.calibrations[0].worst_run_ns, 202800);
 	put_readings_of_edk2(3, 202800);
 	put(&of_edk2, (struct record_calibrated[]){ { 1999810800, NONE } }, 1);
 	analyse(0);
-	assert_int_equal(report.facts.calibrations[0].worst_run_ns, 202800);
+	assert_int_equal(report.figures.calibrations[0].worst_run_ns, 202800);
 	record_begin(&record, bytes, sizeof(bytes));
 	put(&of_edk2, (struct record_calibrated[]){ { 1999810800, NONE }, { 197220000000, NONE } }, 2);
 	assert_int_equal(analyse(0)->worst_run_ns, 0);
-	assert_string_equal(report.facts.calibrations[0].remark,
+	assert_string_equal(report.advice.remarks[0],
 			    "The worst error of edk2 is above 1 %, for an unknown reason.");
 }
 
 TEST(an_error_of_all_runs_is_not_explained_by_an_interruption_of_one)
 {
 	put(&of_quick, (struct record_calibrated[]){ { 2040000000, NONE }, { 2040000000, NONE } }, 2);
-	assert_string_equal(analyse(0)->remark, "The worst error of linux_pit is above 1 %, for an unknown reason.");
+	assert_string_equal(remark_on(0), "The worst error of linux_pit is above 1 %, for an unknown reason.");
 	put(&of_quick, (struct record_calibrated[]){ { 2041000000, NONE } }, 1);
-	assert_string_equal(analyse(0)->remark, "Even the median error of linux_pit is above 1 %: reads of the clocks that it "
+	assert_string_equal(remark_on(0), "Even the median error of linux_pit is above 1 %: reads of the clocks that it "
 			    "compares may be slow here.");
 }
 
 TEST(an_error_of_1_percent_has_no_remark_and_a_larger_one_has)
 {
 	put(&of_quick, (struct record_calibrated[]){ { 2020000000, NONE } }, 1);
-	assert_string_equal(analyse(0)->remark, "");
+	assert_string_equal(remark_on(0), "");
 	put(&of_quick, (struct record_calibrated[]){ { 1979999999, NONE } }, 1);
-	assert_string_equal(analyse(0)->remark, "The worst error of linux_pit is above 1 %, for an unknown reason.");
+	assert_string_equal(remark_on(0), "The worst error of linux_pit is above 1 %, for an unknown reason.");
 }
 
 TEST(errors_are_unknown_without_the_tscs_rate)
@@ -170,13 +177,13 @@ TEST(errors_are_unknown_without_the_tscs_rate)
 	report.figures.tsc_within.known = false;
 	put(&of_quick, (struct record_calibrated[]){ { 2000000000, NONE }, { 0, 0 } }, 2);
 	assert_false(analyse(0)->worst.known);
-	assert_int_equal(report.facts.calibrations[0].runs, 2);
-	assert_int_equal(report.facts.calibrations[0].refused, 1);
+	assert_int_equal(report.figures.calibrations[0].runs, 2);
+	assert_int_equal(report.figures.calibrations[0].refused, 1);
 }
 
 TEST(an_impossible_rate_does_not_overflow)
 {
 	put(&of_quick, (struct record_calibrated[]){ { UINT64_MAX, NONE } }, 1);
 	assert_true(analyse(0)->worst.value > 9000000000000);
-	assert_string_equal(number_ppm_from_ppb(report.facts.calibrations[0].worst.value).text, ">1e6");
+	assert_string_equal(number_ppm_from_ppb(report.figures.calibrations[0].worst.value).text, ">1e6");
 }

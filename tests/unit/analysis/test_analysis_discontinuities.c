@@ -102,7 +102,7 @@ found(void)
 	record_begin(&record, bytes, sizeof(bytes));
 	record_put(&record, RECORD_SCALE, &(struct record_scale){ .hz_num = 2000000000, .hz_den = 1 }, NULL, 0);
 	put_step();
-	analysis_calculate_discontinuities(bytes, record.length, &report);
+	analysis_calculate_discontinuities(bytes, record.length, &report, &report.figures);
 	return report.figures.discontinuity_count;
 }
 
@@ -390,7 +390,7 @@ TEST(ticks_are_converted_with_the_rate_known_at_that_time)
 	record_put(&record, RECORD_SCALE, &scale, NULL, 0);
 	put_step();
 	record_put(&record, RECORD_SCALE, &(struct record_scale){ .hz_num = 2000000000, .hz_den = 1 }, NULL, 0);
-	analysis_calculate_discontinuities(bytes, record.length, &report);
+	analysis_calculate_discontinuities(bytes, record.length, &report, &report.figures);
 	assert_int_equal(report.figures.discontinuity_count, 1);
 	/* the HPET's 1.005 s are 1.005 million of these ticks, whose rate is only known to 0.5 % */
 	assert_group(1, set_of(HPET), 2 * S / 1005 * 1000 + 10 * MS, (2 * S / 995 - 2 * S / 1005) * 1000 + 200 * US);
@@ -422,7 +422,7 @@ TEST(discontinuities_without_space_or_without_an_entry_count_as_lost)
 	step.is.more = 7;
 	record_put(&record, RECORD_STEP, &step.is, NULL, 0);
 	for (unsigned again = 0; again < 2; again++) {
-		analysis_calculate_discontinuities(bytes, record.length, &report);
+		analysis_calculate_discontinuities(bytes, record.length, &report, &report.figures);
 		assert_int_equal(report.figures.discontinuity_count, REPORT_DISCONTINUITIES_MAX);
 		assert_int_equal(report.figures.discontinuities[3].from_tsc, BEGIN - BRACKET);
 		assert_int_equal(report.figures.discontinuities_lost, 7);

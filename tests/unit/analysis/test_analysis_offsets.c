@@ -104,7 +104,7 @@ put_all_pairs(uint16_t number, enum record_pass_stage stage, uint64_t begin_tsc,
 static const struct report_skew *
 analyse(void)
 {
-	analysis_calculate_offsets(bytes, record.length, &report);
+	analysis_calculate_offsets(bytes, record.length, &report, &report.figures);
 	return &report.figures.skew;
 }
 
@@ -112,13 +112,13 @@ analyse(void)
 static struct offset
 first_offset(size_t core)
 {
-	return report_get_core_offset(&report.figures.skew.passes[0], &report.facts.cores[core]);
+	return report_get_core_offset(&report, &report.figures.skew.passes[0], &report.facts.cores[core]);
 }
 
 static struct offset
 last_offset(size_t core)
 {
-	return report.figures.skew.pass_count > 1 ? report_get_core_offset(report_get_last_pass(&report),
+	return report.figures.skew.pass_count > 1 ? report_get_core_offset(&report, report_get_last_pass(&report),
 									   &report.facts.cores[core]) :
 					    OFFSET_UNKNOWN;
 }
@@ -147,13 +147,13 @@ assert_offset(struct offset offset, int64_t low, int64_t high)
 
 static const int64_t in_step[CORES];
 
-TEST(the_largest_warps_in_ns_are_calculated_with_the_scale_of_the_record)
+TEST(the_largest_warps_in_ns_are_calculated_with_the_rate_of_the_tsc)
 {
-	report.figures.skew.locked.worst_ticks = 3564;
-	report.figures.skew.lock_free.worst_ticks = 7;
-	analysis_calculate_offsets(bytes, record.length, &report);
-	assert_int_equal(report.figures.skew.locked.worst_ns, 1782);
-	assert_int_equal(report.figures.skew.lock_free.worst_ns, 4);
+	report.figures.tsc = (struct rate){ 2000000000, 1 };
+	report.facts.warp_checks.locked.worst_ticks = 3564;
+	report.facts.warp_checks.lock_free.worst_ticks = 7;
+	assert_int_equal(report_get_worst_warp_ns(&report, &report.facts.warp_checks.locked), 1782);
+	assert_int_equal(report_get_worst_warp_ns(&report, &report.facts.warp_checks.lock_free), 4);
 }
 
 TEST(a_record_without_a_pass_has_no_offsets)
@@ -184,9 +184,9 @@ TEST(offsets_are_between_the_smallest_differences_of_both_directions)
 	assert_int_equal(skew->passes[0].elapsed_ns, 1000000);
 	assert_int_equal(skew->passes[0].pingpongs, 1);
 	assert_int_equal(skew->passes[0].again, 0);
-	assert_int_equal(report.facts.cores[0].pingpongs, 1);
-	assert_int_equal(report.facts.cores[1].pingpongs, 1);
-	assert_int_equal(report.facts.cores[2].pingpongs, 0);
+	assert_int_equal(report.figures.cores[0].pingpongs, 1);
+	assert_int_equal(report.figures.cores[1].pingpongs, 1);
+	assert_int_equal(report.figures.cores[2].pingpongs, 0);
 	assert_int_equal(skew->best_trip_ns, 50);
 	assert_int_equal(skew->median_trip_ns, 50);
 	assert_int_equal(skew->passes[0].offsets.begin_tsc, START);
@@ -238,7 +238,7 @@ TEST(a_core_that_is_far_ahead_is_the_outlier_of_both_passes)
 	assert_offset(first_offset(3), -51, 51);
 	assert_offset(last_offset(3), 1000000 - 51, 1000000 + 51);
 	assert_int_equal(skew->passes[0].summary.pairs, 10);
-	assert_int_equal(report.facts.cores[3].pingpongs, 4);
+	assert_int_equal(report.figures.cores[3].pingpongs, 4);
 }
 
 /* The offset grows by 10^6 ticks in 10^8 ticks. This is 1 %, or 10^7 ppb. */
@@ -276,7 +276,7 @@ TEST(without_a_pingpong_in_the_first_pass_there_are_no_passes)
 	put_pass(1, RECORD_PASS_FIRST, ALL, START, START + 20000, 7);
 	put_all_pairs(2, RECORD_PASS_LAST, START + 1000000, in_step, 3);
 	assert_int_equal(analyse()->pass_count, 0);
-	assert_int_equal(report.facts.cores[1].pingpongs, 0);
+	assert_int_equal(report.figures.cores[1].pingpongs, 0);
 }
 
 TEST(a_middle_pass_distinguishes_a_step_from_a_drift)
@@ -340,7 +340,7 @@ TEST(a_repeated_pair_keeps_its_narrowest_offset_with_its_time_and_counts_once)
 	assert_int_equal(offsets_get_time_of_pair(&skew->passes[0].offsets, 0, 1).begin_tsc, START + 10000);
 	assert_int_equal(skew->passes[0].pingpongs, 1);
 	assert_int_equal(skew->passes[0].again, 2);
-	assert_int_equal(report.facts.cores[1].pingpongs, 1);
+	assert_int_equal(report.figures.cores[1].pingpongs, 1);
 	assert_int_equal(skew->passes[0].summary.contradictions, 0);
 }
 
@@ -381,7 +381,7 @@ TEST(a_star_schedule_has_only_pairs_with_the_boot_core_and_a_reason)
 	assert_offset(first_offset(2), 2000 - 51, 2000 + 51);
 	assert_offset(first_offset(4), 4000 - 51, 4000 + 51);
 	assert_false(offset_is_known(first_offset(3)));
-	assert_int_equal(report.facts.cores[3].pingpongs, 0);
+	assert_int_equal(report.figures.cores[3].pingpongs, 0);
 }
 
 TEST(a_star_schedule_for_lack_of_memory_says_so)
@@ -433,7 +433,7 @@ TEST(a_pass_that_did_not_end_has_no_offsets)
 	put(1, START, pingpong(0, 1, 0, 100));
 	assert_false(analyse()->pass_count > 0);
 	assert_false(offset_is_known(first_offset(1)));
-	assert_int_equal(report.facts.cores[1].pingpongs, 0);
+	assert_int_equal(report.figures.cores[1].pingpongs, 0);
 }
 
 TEST(if_there_are_two_first_passes_the_second_counts)
@@ -476,7 +476,7 @@ TEST(a_cut_record_gives_its_complete_passes)
 	put_pass(2, RECORD_PASS_LAST, ALL, START + 100000000, START + 200000000, 0x7);
 	assert_true(record.blocks > 1 && record.length > length + 4096);
 	assert_true(analyse()->pass_count > 1);
-	analysis_calculate_offsets(bytes, record.length - 1, &report);
+	analysis_calculate_offsets(bytes, record.length - 1, &report, &report.figures);
 	assert_true(report.figures.skew.pass_count > 0);
 	assert_false(report.figures.skew.pass_count > 1 || offset_is_known(last_offset(1)));
 	assert_int_equal(report.figures.skew.passes[1].offsets.cores, 0);
@@ -498,7 +498,7 @@ TEST(unknown_cores_are_left_out)
 	report.facts.core_count = CORES;
 	assert_int_equal(analyse()->passes[0].offsets.cores, CORES);
 	assert_int_equal(report.figures.skew.passes[0].pingpongs, 2);
-	assert_int_equal(report.facts.cores[1].pingpongs, 1);
+	assert_int_equal(report.figures.cores[1].pingpongs, 1);
 	assert_int_equal(report.figures.skew.warps, 0);
 }
 
@@ -535,15 +535,15 @@ TEST(a_second_call_gives_the_same_figures_and_keeps_the_warp_checks)
 	static const int64_t ahead[CORES] = { 0, 300, 0 };
 	struct report_skew before;
 
-	report.figures.skew.locked = (struct report_contended){ .measured = true, .warps = 3 };
+	report.facts.warp_checks.locked = (struct report_contended){ .measured = true, .warps = 3 };
 	put_all_pairs(1, RECORD_PASS_FIRST, START, ahead, 3);
 	put_all_pairs(2, RECORD_PASS_LAST, START + 100000000, ahead, 3);
 	before = *analyse();
 	analyse();
 	assert_memory_equal(&before, &report.figures.skew, sizeof(before));
-	assert_int_equal(report.figures.skew.locked.warps, 3);
-	assert_int_equal(report.facts.cores[1].pingpongs, 2);
-	assert_int_equal(report_count_warps(&report.figures.skew), 3 + 2 + 2);
+	assert_int_equal(report.facts.warp_checks.locked.warps, 3);
+	assert_int_equal(report.figures.cores[1].pingpongs, 2);
+	assert_int_equal(report_count_warps(&report), 3 + 2 + 2);
 }
 
 /* The 2,016 pairs of 64 cores do not fit into a record of less than 1,000 bytes, so their pass is not read. */
@@ -592,9 +592,9 @@ TEST(an_offset_in_a_row_of_a_soak_includes_the_resolution_of_the_tsc)
 	record_put(&record, RECORD_SCALE, &(struct record_scale){ .hz_num = 2000000000, .hz_den = 1, .step_ticks = 5 }, NULL,
 		   0);
 	for (unsigned calls = 0; calls < 2; calls++)
-		analysis_calculate_offsets(record.bytes, record.length, &report);
-	offset = series_add_resolution(&report.facts.series, (struct offset){ -20, 30 });
+		analysis_calculate_offsets(record.bytes, record.length, &report, &report.figures);
+	offset = series_add_resolution(report.figures.tsc_resolution_ticks, (struct offset){ -20, 30 });
 	assert_int_equal(offset.low, -25);
 	assert_int_equal(offset.high, 35);
-	assert_false(offset_is_known(series_add_resolution(&report.facts.series, OFFSET_UNKNOWN)));
+	assert_false(offset_is_known(series_add_resolution(report.figures.tsc_resolution_ticks, OFFSET_UNKNOWN)));
 }

@@ -127,7 +127,7 @@ put_window(uint16_t window, uint16_t flags, uint64_t from_ns, uint64_t to_ns)
 static void
 analyse(void)
 {
-	outcome = analysis_calculate_rates(record.bytes, record.length, LIMIT_PPB, &report);
+	outcome = analysis_calculate_rates(record.bytes, record.length, LIMIT_PPB, &report, &report.figures);
 }
 
 static int
@@ -156,10 +156,10 @@ begin(void **state)
 
 TEST_FIXTURE(begin, NULL);
 
-static const struct report_clock *
-row(unsigned clock)
+static const struct clock_figures *
+figures(unsigned clock)
 {
-	return &report.facts.clocks[clock];
+	return &report.figures.clocks[clock];
 }
 
 static void
@@ -183,12 +183,12 @@ TEST(rates_and_pairs_contain_the_true_values)
 	assert_int_equal(report.figures.rate_count, CLOCKS * (CLOCKS - 1) / 2);
 	assert_false(outcome.undecided || outcome.whole_run || outcome.went_back || outcome.unsure);
 	for (unsigned i = HPET; i < CLOCKS; i++) {
-		assert_holds(&row(i)->error, world.fast_ppb[i]);
-		assert_holds(&row(i)->change_halves, 0);
-		assert_false(row(i)->rate_whole_run || row(i)->change_since.known);
-		assert_int_equal(row(i)->window_ns, WINDOW_NS);
+		assert_holds(&figures(i)->error, world.fast_ppb[i]);
+		assert_holds(&figures(i)->change_halves, 0);
+		assert_false(figures(i)->rate_whole_run || figures(i)->change_since.known);
+		assert_int_equal(figures(i)->window_ns, WINDOW_NS);
 	}
-	assert_int_equal(row(HPET)->rate_fit, RATE_FIT_ALL);
+	assert_int_equal(figures(HPET)->rate_fit, RATE_FIT_ALL);
 }
 
 TEST(readings_at_the_end_narrow_the_rates_if_no_clock_changed)
@@ -197,17 +197,17 @@ TEST(readings_at_the_end_narrow_the_rates_if_no_clock_changed)
 
 	put_window(1, 0, START_NS, START_NS + WINDOW_NS);
 	analyse();
-	width_ppb = row(PM)->error.high - row(PM)->error.low;
+	width_ppb = figures(PM)->error.high - figures(PM)->error.low;
 	put_all(RECORD_FINAL, 2, 0, END_NS);
 	analyse();
 	assert_true(outcome.whole_run);
 	for (unsigned i = HPET; i < CLOCKS; i++) {
-		assert_true(row(i)->rate_whole_run);
-		assert_holds(&row(i)->error, 0);
-		assert_holds(&row(i)->change_since, 0);
-		assert_int_equal(row(i)->since_ns, END_NS - START_NS - WINDOW_NS);
+		assert_true(figures(i)->rate_whole_run);
+		assert_holds(&figures(i)->error, 0);
+		assert_holds(&figures(i)->change_since, 0);
+		assert_int_equal(figures(i)->since_ns, END_NS - START_NS - WINDOW_NS);
 	}
-	assert_true((row(PM)->error.high - row(PM)->error.low) * 5 < width_ppb);
+	assert_true((figures(PM)->error.high - figures(PM)->error.low) * 5 < width_ppb);
 }
 
 TEST(a_clock_that_changed_since_the_window_keeps_all_rates_in_the_window)
@@ -218,11 +218,11 @@ TEST(a_clock_that_changed_since_the_window_keeps_all_rates_in_the_window)
 	put_all(RECORD_FINAL, 2, 0, END_NS);
 	analyse();
 	assert_false(outcome.whole_run);
-	assert_holds(&row(PM)->change_since, 300000);
-	assert_holds(&row(PM)->error, 0);
-	assert_int_equal(row(PM)->change.value, row(PM)->change_since.value);
+	assert_holds(&figures(PM)->change_since, 300000);
+	assert_holds(&figures(PM)->error, 0);
+	assert_int_equal(figures(PM)->change.value, figures(PM)->change_since.value);
 	for (unsigned i = HPET; i < CLOCKS; i++)
-		assert_false(row(i)->rate_whole_run);
+		assert_false(figures(i)->rate_whole_run);
 }
 
 TEST(the_first_window_without_a_discontinuity_counts)
@@ -233,8 +233,8 @@ TEST(the_first_window_without_a_discontinuity_counts)
 	put_window(2, 0, START_NS + 2 * WINDOW_NS, START_NS + 3 * WINDOW_NS);
 	put_window(3, RECORD_JUMPED, START_NS + 4 * WINDOW_NS, START_NS + 9 * WINDOW_NS);
 	analyse();
-	assert_holds(&row(HPET)->error, 0);
-	assert_int_equal(row(HPET)->window_ns, WINDOW_NS);
+	assert_holds(&figures(HPET)->error, 0);
+	assert_int_equal(figures(HPET)->window_ns, WINDOW_NS);
 }
 
 /* A reading after the jump would give a wrong rate of the HPET. */
@@ -248,9 +248,9 @@ TEST(if_all_windows_have_a_discontinuity_the_longest_counts_up_to_the_jump)
 	put_all(RECORD_CLOSE, 1, RECORD_JUMPED, START_NS + 2 * WINDOW_NS);
 	put_window(2, RECORD_JUMPED, START_NS + 4 * WINDOW_NS, START_NS + 5 * WINDOW_NS);
 	analyse();
-	assert_holds(&row(HPET)->error, 0);
-	assert_int_equal(row(HPET)->window_ns, 2 * WINDOW_NS);
-	assert_int_equal(row(HPET)->rate_fit, RATE_FIT_ALL);
+	assert_holds(&figures(HPET)->error, 0);
+	assert_int_equal(figures(HPET)->window_ns, 2 * WINDOW_NS);
+	assert_int_equal(figures(HPET)->rate_fit, RATE_FIT_ALL);
 }
 
 TEST(a_window_that_did_not_end_gives_no_rates)
@@ -258,7 +258,7 @@ TEST(a_window_that_did_not_end_gives_no_rates)
 	put_all(RECORD_FIRST, 1, 0, START_NS);
 	put_all(RECORD_LAST, 1, 0, START_NS + WINDOW_NS);
 	analyse();
-	assert_false(report.figures.tsc_within.known || row(HPET)->implied.known);
+	assert_false(report.figures.tsc_within.known || figures(HPET)->implied.known);
 	assert_string_equal(report.figures.tsc_source, "claimed by CPUID; no other clock could measure the rate");
 	report.facts.clocks[TSC].clock.state = CLOCK_STUCK;
 	analyse();
@@ -334,7 +334,7 @@ TEST(the_wraps_of_all_counters_are_counted)
 		analyse();
 		assert_int_equal(outcome.whole_run, !jumped);
 		for (unsigned i = HPET; i < CLOCKS; i++)
-			assert_holds(&row(i)->error, world.fast_ppb[i]);
+			assert_holds(&figures(i)->error, world.fast_ppb[i]);
 	}
 }
 
@@ -359,10 +359,10 @@ TEST(wraps_after_the_window_are_counted_with_the_readings_in_between)
 			put(PIT, RECORD_BETWEEN, ns < END_NS / 2 ? 1 : 2, 0, ns);
 		put_all(RECORD_FINAL, 2, 0, END_NS);
 		analyse();
-		assert_true(row(PIT)->change_since.known);
-		assert_int_equal(row(PIT)->change_since.low <= 20000000 && row(PIT)->change_since.high >= 20000000, between);
-		assert_holds(&row(PIT)->error, 0);
-		assert_holds(&row(PM)->change_since, 0);
+		assert_true(figures(PIT)->change_since.known);
+		assert_int_equal(figures(PIT)->change_since.low <= 20000000 && figures(PIT)->change_since.high >= 20000000, between);
+		assert_holds(&figures(PIT)->error, 0);
+		assert_holds(&figures(PM)->change_since, 0);
 	}
 }
 
@@ -412,7 +412,7 @@ TEST(wraps_of_a_fast_clock_are_counted_with_its_measured_rate)
 		put_all(RECORD_LAST, 1, 0, START_NS + WINDOW_NS);
 		put_all(RECORD_CLOSE, 1, 0, START_NS + WINDOW_NS);
 		analyse();
-		assert_int_equal(row(PIT)->error.low > 1990000000, known);
+		assert_int_equal(figures(PIT)->error.low > 1990000000, known);
 	}
 }
 
@@ -427,8 +427,8 @@ TEST(wraps_up_to_a_jump_are_counted_without_the_readings_after_it)
 	put_look(1, START_NS + WINDOW_NS + PIT_WRAP_NS * 5 / 2);
 	put_all(RECORD_CLOSE, 1, RECORD_JUMPED, START_NS + WINDOW_NS - LOOK_NS / 2);
 	analyse();
-	assert_false(row(PIT)->uncounted);
-	assert_holds(&row(PIT)->error, 0);
+	assert_false(figures(PIT)->uncounted);
+	assert_holds(&figures(PIT)->error, 0);
 }
 
 /*
@@ -454,12 +454,12 @@ is_miscounted(uint64_t away_ns, int64_t scale_ppb)
 	put_all(RECORD_LAST, 1, 0, to_ns);
 	put_all(RECORD_CLOSE, 1, 0, to_ns);
 	analyse();
-	assert_false(row(PM)->uncounted || row(HPET)->uncounted);
-	assert_true(row(PM)->implied.known);
-	assert_int_equal(row(PIT)->implied.known, !row(PIT)->uncounted);
-	assert_int_equal(row(PIT)->error.known, !row(PIT)->uncounted);
-	assert_int_equal(report.figures.rate_count, row(PIT)->uncounted ? 6 : 10);
-	return row(PIT)->uncounted;
+	assert_false(figures(PM)->uncounted || figures(HPET)->uncounted);
+	assert_true(figures(PM)->implied.known);
+	assert_int_equal(figures(PIT)->implied.known, !figures(PIT)->uncounted);
+	assert_int_equal(figures(PIT)->error.known, !figures(PIT)->uncounted);
+	assert_int_equal(report.figures.rate_count, figures(PIT)->uncounted ? 6 : 10);
+	return figures(PIT)->uncounted;
 }
 
 TEST(one_wrap_too_many_or_too_few_is_noticed)
@@ -493,8 +493,8 @@ TEST(a_clock_that_is_far_off_is_not_miscounted)
 	put_all(RECORD_CLOSE, 1, 0, START_NS + WINDOW_NS);
 	analyse();
 	for (unsigned i = HPET; i < CLOCKS; i++) {
-		assert_false(row(i)->uncounted);
-		assert_holds(&row(i)->error, world.fast_ppb[i]);
+		assert_false(figures(i)->uncounted);
+		assert_holds(&figures(i)->error, world.fast_ppb[i]);
 	}
 }
 
@@ -511,9 +511,9 @@ TEST(a_clock_with_missing_looks_has_no_rate)
 		for (enum record_stage stage = RECORD_LAST; stage <= RECORD_CLOSE; stage++)
 			put_all(stage, 1, 0, START_NS + 42 * LOOK_NS + missing * PIT_WRAP_NS * 3 / 4);
 		analyse();
-		assert_int_equal(row(PIT)->uncounted, missing == 2);
-		assert_int_equal(row(PIT)->implied.known, missing < 2);
-		assert_true(row(PM)->implied.known);
+		assert_int_equal(figures(PIT)->uncounted, missing == 2);
+		assert_int_equal(figures(PIT)->implied.known, missing < 2);
+		assert_true(figures(PM)->implied.known);
 	}
 }
 
@@ -527,10 +527,10 @@ TEST(only_clocks_that_wrap_later_contradict_a_count)
 	assert_true(is_miscounted(UINT64_C(1000000000), PIT_WRAP_NS));
 	report.facts.clocks[HPET].clock.by_tsc = report.facts.clocks[PM].clock.by_tsc = true;
 	analyse();
-	assert_false(row(PIT)->uncounted);
+	assert_false(figures(PIT)->uncounted);
 	report.facts.clocks[PM].clock.by_tsc = false;
 	analyse();
-	assert_true(row(PIT)->uncounted);
+	assert_true(figures(PIT)->uncounted);
 }
 
 TEST(only_a_clock_that_was_not_tracked_may_lack_a_reading_at_the_end)
@@ -554,9 +554,9 @@ TEST(only_a_clock_that_was_not_tracked_may_lack_a_reading_at_the_end)
 				put(i, RECORD_FINAL, 2, 0, END_NS);
 		analyse();
 		assert_int_equal(outcome.whole_run, may_have_stopped);
-		assert_int_equal(row(HPET)->rate_whole_run, may_have_stopped);
-		assert_false(row(PIT)->rate_whole_run);
-		assert_true(row(PIT)->implied.known);
+		assert_int_equal(figures(HPET)->rate_whole_run, may_have_stopped);
+		assert_false(figures(PIT)->rate_whole_run);
+		assert_true(figures(PIT)->implied.known);
 	}
 }
 
@@ -569,8 +569,8 @@ TEST(a_clock_that_was_tracked_only_in_an_earlier_window_keeps_its_rate)
 	put(RTC, RECORD_CLOSE, 3, RECORD_JUMPED, START_NS + 5 * WINDOW_NS);
 	analyse();
 	for (unsigned i = HPET; i < CLOCKS; i++) {
-		assert_holds(&row(i)->error, 0);
-		assert_int_equal(row(i)->window_ns, 2 * WINDOW_NS);
+		assert_holds(&figures(i)->error, 0);
+		assert_int_equal(figures(i)->window_ns, 2 * WINDOW_NS);
 	}
 }
 
@@ -585,8 +585,8 @@ TEST(a_clock_that_stopped_in_the_window_has_no_rate)
 			put(i, RECORD_CLOSE, 2, 0, START_NS + 3 * WINDOW_NS);
 	}
 	analyse();
-	assert_false(row(RTC)->implied.known || row(RTC)->error.known || row(RTC)->window_ns);
-	assert_holds(&row(HPET)->error, 0);
+	assert_false(figures(RTC)->implied.known || figures(RTC)->error.known || figures(RTC)->window_ns);
+	assert_holds(&figures(HPET)->error, 0);
 	assert_int_equal(report.figures.rate_count, 6);
 }
 
@@ -604,8 +604,8 @@ TEST(two_extra_measurements_of_edges_are_not_joined)
 		put(RTC, RECORD_AGAIN, 2, 0, START_NS + stretch * WINDOW_NS);
 		put(RTC, RECORD_AGAIN, 2, 0, START_NS + (stretch + 10) * WINDOW_NS);
 		analyse();
-		assert_true(row(RTC)->implied_since.known);
-		assert_in_range(TSC_HZ * MICROHZ, row(RTC)->implied_since.low, row(RTC)->implied_since.high);
+		assert_true(figures(RTC)->implied_since.known);
+		assert_in_range(TSC_HZ * MICROHZ, figures(RTC)->implied_since.low, figures(RTC)->implied_since.high);
 	}
 }
 
@@ -617,7 +617,7 @@ TEST(a_counter_with_a_lower_value_at_the_end_stepped_back)
 	put_all(RECORD_FINAL, 2, 0, END_NS * 2);
 	analyse();
 	assert_int_equal(outcome.went_back, 0); /* the clock has advanced beyond its earlier value */
-	assert_true(row(PM)->change_since.high < -1000000);
+	assert_true(figures(PM)->change_since.high < -1000000);
 	begin(NULL);
 	world.jumps_ns = START_NS + 2 * WINDOW_NS;
 	world.jump_ns[PM] = -9 * (int64_t)WINDOW_NS;
@@ -625,7 +625,7 @@ TEST(a_counter_with_a_lower_value_at_the_end_stepped_back)
 	put_all(RECORD_FINAL, 2, 0, END_NS);
 	analyse();
 	assert_int_equal(outcome.went_back, set_of(PM));
-	assert_false(outcome.whole_run || row(PM)->change_since.known);
+	assert_false(outcome.whole_run || figures(PM)->change_since.known);
 }
 
 /*
@@ -656,18 +656,18 @@ TEST(a_guests_late_rtc_edge_accuses_no_clock_without_confirmation)
 			put(i, RECORD_FINAL, 2, 0, START_NS + 20 * WINDOW_NS);
 		analyse();
 		assert_int_equal(outcome.unsure, set_of(RTC));
-		window = row(RTC)->implied_window;
+		window = figures(RTC)->implied_window;
 		world.fast_ppb[RTC] = fast_ppb;
 		put(RTC, RECORD_AGAIN, 2, 0, START_NS + 30 * WINDOW_NS);
 		put(RTC, RECORD_AGAIN, 2, 0, START_NS + 40 * WINDOW_NS);
 		analyse();
-		assert_true(row(RTC)->implied_since.known);
-		assert_int_equal(row(RTC)->implied_since.low > TSC_HZ * MICROHZ, wrong);
+		assert_true(figures(RTC)->implied_since.known);
+		assert_int_equal(figures(RTC)->implied_since.low > TSC_HZ * MICROHZ, wrong);
 		/*
 		 * The first half of the window and the extra measurement do not include the delayed edge. If both give
 		 * the same wrong rate, the RTC's rate is wrong.
 		 */
-		assert_int_equal(row(RTC)->implied_window.high != window.high, wrong);
+		assert_int_equal(figures(RTC)->implied_window.high != window.high, wrong);
 		assert_int_equal(outcome.unsure, 0);
 	}
 }
@@ -679,10 +679,10 @@ TEST(an_extra_measurement_that_failed_leaves_the_rate_unknown)
 	put_window(1, 0, START_NS, START_NS + 10 * WINDOW_NS);
 	put_all(RECORD_FINAL, 2, 0, START_NS + 20 * WINDOW_NS);
 	analyse();
-	assert_true(row(RTC)->implied_since.known);
+	assert_true(figures(RTC)->implied_since.known);
 	record_put(&record, RECORD_BATCH, &none, NULL, 0);
 	analyse();
-	assert_false(row(RTC)->implied_since.known);
+	assert_false(figures(RTC)->implied_since.known);
 }
 
 /* The run ends after the first edge of a second extra measurement. The first one does not give it an edge. */
@@ -695,7 +695,7 @@ TEST(an_extra_measurement_that_ended_after_its_first_edge_leaves_the_rate_unknow
 		put(RTC, RECORD_AGAIN, 2, 0, START_NS + at * WINDOW_NS);
 	record_put(&record, RECORD_BATCH, &none, NULL, 0);
 	analyse();
-	assert_false(row(RTC)->implied_since.known);
+	assert_false(figures(RTC)->implied_since.known);
 }
 
 TEST(a_clock_that_was_never_seen_to_move_has_no_rate)
@@ -711,8 +711,8 @@ TEST(a_clock_that_was_never_seen_to_move_has_no_rate)
 		record_put(&record, RECORD_BATCH, &batch, NULL, 0);
 	}
 	analyse();
-	assert_false(row(PM)->implied.known);
-	assert_true(row(HPET)->implied.known);
+	assert_false(figures(PM)->implied.known);
+	assert_true(figures(HPET)->implied.known);
 }
 
 /* The analysis keeps only some of the looks, evenly spread. The rate must be known for any number of looks. */
@@ -734,8 +734,8 @@ TEST(the_rate_does_not_depend_on_the_number_of_looks)
 		put_all(RECORD_LAST, 1, 0, START_NS + WINDOW_NS);
 		put_all(RECORD_CLOSE, 1, 0, START_NS + WINDOW_NS);
 		analyse();
-		assert_holds(&row(HPET)->error, 0);
-		assert_int_equal(row(HPET)->rate_fit, RATE_FIT_ALL);
+		assert_holds(&figures(HPET)->error, 0);
+		assert_int_equal(figures(HPET)->rate_fit, RATE_FIT_ALL);
 	}
 }
 
@@ -761,7 +761,7 @@ TEST(a_batch_of_a_clock_missing_from_the_report_is_left_out)
 	batch.clock = UINT16_MAX;
 	record_put(&record, RECORD_BATCH, &batch, NULL, 0);
 	analyse();
-	assert_holds(&row(HPET)->error, 0);
+	assert_holds(&figures(HPET)->error, 0);
 }
 
 #define ROWS   2
@@ -779,10 +779,12 @@ TEST(each_row_of_a_soak_has_the_rates_between_its_own_readings)
 	static uint64_t memory[32768];
 	uint64_t ns = START_NS + WINDOW_NS;
 	const struct series_row *rows;
+	struct series_rate (*rates)[CLOCKS];
 
 	assert_true(series_size_bytes(CLOCKS, 1, ROWS) <= sizeof(memory));
 	series_init(&report.facts.series, memory, CLOCKS, 1, ROWS, ROW_NS);
 	rows = report.facts.series.rows;
+	rates = (void *)report.facts.series.rates;
 	world.changes_ns = ns + ROW_NS;
 	world.more_ppb[PM] = 300000;
 	put_window(1, 0, START_NS, ns);
@@ -792,15 +794,15 @@ TEST(each_row_of_a_soak_has_the_rates_between_its_own_readings)
 			if (r == 0 || i != HPET)
 				rows[r].clocks[i].last = read_at(i, ns + ROW_NS);
 		}
-	rows[1].clocks[HPET].implied.known = rows[1].clocks[HPET].rate.known = true;
+	rates[1][HPET].implied.known = rates[1][HPET].ppb.known = true;
 	report.facts.series.count = ROWS;
 	analyse();
 	assert_string_equal(report.figures.relative_to, "rtc");
 	for (unsigned i = TSC; i < CLOCKS; i++)
-		assert_holds(&rows[0].clocks[i].rate, 0);
-	assert_holds(&rows[1].clocks[PM].rate, 300000);
-	assert_true(rows[1].clocks[PM].implied.high < rows[0].clocks[PM].implied.low);
-	assert_holds(&rows[1].clocks[PIT].rate, 0);
-	assert_false(rows[1].clocks[HPET].implied.known || rows[1].clocks[HPET].rate.known);
-	assert_int_equal(rows[1].clocks[RTC].rate.high - rows[1].clocks[RTC].rate.low, 0);
+		assert_holds(&rates[0][i].ppb, 0);
+	assert_holds(&rates[1][PM].ppb, 300000);
+	assert_true(rates[1][PM].implied.high < rates[0][PM].implied.low);
+	assert_holds(&rates[1][PIT].ppb, 0);
+	assert_false(rates[1][HPET].implied.known || rates[1][HPET].ppb.known);
+	assert_int_equal(rates[1][RTC].ppb.high - rates[1][RTC].ppb.low, 0);
 }

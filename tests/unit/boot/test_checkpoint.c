@@ -111,9 +111,9 @@ TEST(a_checkpoint_that_was_not_renamed_is_named_as_on_the_volume)
 		volume_sim_add_file(folders[i], true);
 		memset(checkpoint, 0, sizeof(*checkpoint));
 		checkpoint_open(checkpoint, &run->report, &smbios);
-		assert_int_equal(run->report.facts.note_count, 1);
+		assert_int_equal(run->report.notes.count, 1);
 		snprintf(path, sizeof(path), " its report up to there is %s.", folders[i]);
-		assert_non_null(strstr(run->report.facts.notes[0], path));
+		assert_non_null(strstr(run->report.notes.sentences[0], path));
 		volume_sim_close();
 		free(checkpoint);
 		free(run);

@@ -167,13 +167,13 @@ TEST(load_options_of_linux_are_a_note)
 	char error[OPTIONS_ERROR_SIZE];
 
 	assert_true(reads_load_options(linux_arguments, sizeof(linux_arguments), error));
-	assert_int_equal(report.facts.note_count, 1);
-	assert_string_equal(report.facts.notes[0],
+	assert_int_equal(report.notes.count, 1);
+	assert_string_equal(report.notes.sentences[0],
 			    "The words \"root=/dev/sdb3 init=/sbin/init rootwait ro\" in the load options "
 					     "are no options of baretick: they are not used.");
 	assert_true(reads_load_options(longer, sizeof(longer), error));
-	assert_int_equal(report.facts.note_count, 2);
-	assert_string_equal(report.facts.notes[1],
+	assert_int_equal(report.notes.count, 2);
+	assert_string_equal(report.notes.sentences[1],
 			    "The words \"root=UUID=0a1b2c3d-0a1b-0a1b-0a1b-0a1b2c3d4e5f r...\" in the "
 					     "load options are no options of baretick: they are not used.");
 }
@@ -186,9 +186,9 @@ TEST(binary_load_options_are_a_note)
 
 	assert_true(reads_load_options(guid, sizeof(guid), error));
 	assert_true(reads_load_options(device_path, sizeof(device_path), error));
-	assert_int_equal(report.facts.note_count, 2);
+	assert_int_equal(report.notes.count, 2);
 	for (size_t i = 0; i < 2; i++)
-		assert_string_equal(report.facts.notes[i],
+		assert_string_equal(report.notes.sentences[i],
 				    "The load options are 16 bytes of binary data: they are not used.");
 }
 
@@ -200,7 +200,7 @@ TEST(load_options_with_a_baretick_key_are_read_to_the_last_word)
 
 	assert_true(reads_load_options(both, sizeof(both), error));
 	assert_int_equal(report.facts.options.profile, PROFILE_QUICK);
-	assert_string_equal(report.facts.notes[0],
+	assert_string_equal(report.notes.sentences[0],
 			    "The words \"ro\" in the load options are no options of baretick: they are not "
 					     "used.");
 	assert_false(reads_load_options(misspelled, sizeof(misspelled), error));
@@ -208,7 +208,7 @@ TEST(load_options_with_a_baretick_key_are_read_to_the_last_word)
 	assert_false(reads_load_options(typed, sizeof(typed), error));
 	assert_ptr_equal(strstr(error, "In the load options: \"ro\" is not an option"), error);
 	/* the word "ro" gives a note in both[] and in misspelled[], but an error in typed[] */
-	assert_int_equal(report.facts.note_count, 2);
+	assert_int_equal(report.notes.count, 2);
 }
 
 TEST(empty_load_options_are_no_note)
@@ -218,7 +218,7 @@ TEST(empty_load_options_are_no_note)
 
 	assert_true(reads_load_options(blank, sizeof(blank), error));
 	assert_true(reads_load_options(blank, 0, error));
-	assert_int_equal(report.facts.note_count, 0);
+	assert_int_equal(report.notes.count, 0);
 }
 
 /* Reads options from a server. TEXT is the server's answer. */

@@ -25,15 +25,16 @@ set_up(void **state)
 	report->figures.relative_to = "hpet";
 	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
 		struct report_clock *entry = &report->facts.clocks[report->facts.clock_count++];
+		struct rate_interval *implied = &report->figures.clocks[i].implied;
 
 		entry->clock = (struct clock){ .id = ids[i], .main = ids[i], .state = CLOCK_PRESENT,
 					       .claimed = { LITERAL_TSC_HZ, 1 } };
-		entry->implied = (struct rate_interval){ true, LITERAL_TSC_HZ * MICROHZ, LITERAL_TSC_HZ * (MICROHZ - 1),
-							 LITERAL_TSC_HZ * (MICROHZ + 1) };
+		*implied = (struct rate_interval){ true, LITERAL_TSC_HZ * MICROHZ, LITERAL_TSC_HZ * (MICROHZ - 1),
+						   LITERAL_TSC_HZ * (MICROHZ + 1) };
 	}
-	report->facts.clocks[0].measured = (struct interval_millihz){ true, TSC_MILLIHZ, TSC_MILLIHZ - 2000,
+	report->figures.clocks[0].measured = (struct interval_millihz){ true, TSC_MILLIHZ, TSC_MILLIHZ - 2000,
 								      TSC_MILLIHZ + 2000 };
-	report->facts.clocks[0].absolute = report->facts.clocks[0].measured;
+	report->figures.clocks[0].absolute = report->figures.clocks[0].measured;
 	return 0;
 }
 
@@ -69,11 +70,11 @@ become_a_guest(enum paravirtual_kind kind)
 static void
 dispute(void)
 {
-	report->facts.clocks[0].absolute.known = false;
+	report->figures.clocks[0].absolute.known = false;
 	report->facts.clocks[0].clock.claimed = report->facts.claims[0].claim.hz;
-	report->facts.clocks[0].implied.value = report->facts.claims[0].claim.hz.num * MICROHZ;
-	report->facts.clocks[0].implied.low = report->facts.clocks[0].implied.high =
-		report->facts.clocks[0].implied.value;
+	report->figures.clocks[0].implied.value = report->facts.claims[0].claim.hz.num * MICROHZ;
+	report->figures.clocks[0].implied.low = report->figures.clocks[0].implied.high =
+		report->figures.clocks[0].implied.value;
 }
 
 static const struct finding *
@@ -81,7 +82,7 @@ finding_of(const char *rule)
 {
 	const struct finding *found = NULL;
 
-	judge_report(report);
+	literal_judge(report);
 	for (size_t i = 0; i < report->outcomes.finding_count; i++) {
 		assert_true(strcmp(report->outcomes.findings[i].rule, "rate-wrong") &&
 			    strcmp(report->outcomes.findings[i].rule, "rate-off"));
@@ -98,9 +99,9 @@ TEST(right_and_rounded_claims_pass)
 	claim(CLAIM_LEAF_15, CLAIM_OF_TSC, "CPUID 15h", LITERAL_TSC_HZ, 50, 0);
 	claim(CLAIM_LEAF_16, CLAIM_OF_TSC, "CPUID 16h", LITERAL_TSC_HZ, 4000, 50000000);
 	assert_null(finding_of("tsc-claim"));
-	assert_int_equal(report->facts.claims[0].outcome, OUTCOME_PASSED);
-	assert_int_equal(report->facts.claims[1].outcome, OUTCOME_PASSED);
-	assert_in_range(report->facts.claims[1].error.value, 4015000, 4018000);
+	assert_int_equal(report->outcomes.claims[0].outcome, OUTCOME_PASSED);
+	assert_int_equal(report->outcomes.claims[1].outcome, OUTCOME_PASSED);
+	assert_in_range(report->outcomes.claims[1].error.value, 4015000, 4018000);
 	assert_int_equal(report->outcomes.verdict, VERDICT_PASS);
 }
 
@@ -110,10 +111,10 @@ TEST(a_rate_in_the_cpus_name_that_is_off_has_a_note_and_no_finding)
 	claim(CLAIM_LEAF_15, CLAIM_OF_TSC, "CPUID 15h", LITERAL_TSC_HZ, 0, 0);
 	claim(CLAIM_CPU_NAME, CLAIM_OF_TSC, "the CPU's name", LITERAL_TSC_HZ, 2315, 1000000);
 	assert_null(finding_of("tsc-claim"));
-	assert_int_equal(report->facts.claims[1].outcome, OUTCOME_FAILED);
+	assert_int_equal(report->outcomes.claims[1].outcome, OUTCOME_FAILED);
 	assert_int_equal(report->outcomes.verdict, VERDICT_PASS);
-	assert_non_null(strstr(report->facts.notes[report->facts.note_count - 1], "The CPU's name states "));
-	assert_non_null(strstr(report->facts.notes[report->facts.note_count - 1], " ppm "));
+	assert_non_null(strstr(report->outcomes.notes.sentences[report->outcomes.notes.count - 1], "The CPU's name states "));
+	assert_non_null(strstr(report->outcomes.notes.sentences[report->outcomes.notes.count - 1], " ppm "));
 }
 
 TEST(a_wrong_leaf_is_named_with_the_systems_that_use_it_and_the_tsc_passes)
@@ -127,7 +128,7 @@ TEST(a_wrong_leaf_is_named_with_the_systems_that_use_it_and_the_tsc_passes)
 	assert_null(finding->clock);
 	assert_int_equal(finding->severity, VERDICT_FAIL);
 	assert_int_equal(report->outcomes.verdict, VERDICT_FAIL);
-	assert_int_not_equal(report->facts.clocks[0].verdict, VERDICT_FAIL);
+	assert_int_not_equal(report->outcomes.clocks[0].verdict, VERDICT_FAIL);
 	assert_non_null(strstr(finding->text, "CPUID 15h states "));
 	assert_non_null(strstr(finding->text, " by hpet: Linux's clock would run 1740 ppm fast until NTP corrects it, and "
 			       "EDK II's delays would be 1740 ppm too short, and PostgreSQL 19 would show times 1740 ppm too "
@@ -206,7 +207,7 @@ TEST(a_wrong_lapic_rate_is_named_with_the_timers_that_would_be_wrong)
 	report->outcomes.finding_count = report->facts.claim_count = 0;
 	claim(CLAIM_HYPERV, CLAIM_OF_LAPIC, "MSR 40000023h", 1000000000, 100, 1000);
 	assert_null(finding_of("lapic-claim"));
-	assert_int_equal(report->facts.claims[0].outcome, OUTCOME_PASSED);
+	assert_int_equal(report->outcomes.claims[0].outcome, OUTCOME_PASSED);
 }
 
 TEST(without_an_independent_clock_no_stated_rate_is_checked)
@@ -214,8 +215,8 @@ TEST(without_an_independent_clock_no_stated_rate_is_checked)
 	claim(CLAIM_LEAF_15, CLAIM_OF_TSC, "CPUID 15h", LITERAL_TSC_HZ, 30000, 0);
 	report->facts.clocks[1].clock.by_tsc = true;
 	assert_null(finding_of("tsc-claim"));
-	assert_int_equal(report->facts.claims[0].outcome, OUTCOME_NOT_CHECKED);
-	assert_int_equal(report->facts.claims[0].user_count, 3);
+	assert_int_equal(report->outcomes.claims[0].outcome, OUTCOME_NOT_CHECKED);
+	assert_int_equal(report->outcomes.claims[0].user_count, 3);
 }
 
 static void
@@ -223,8 +224,8 @@ assert_users(size_t row, const char *users)
 {
 	char all[64] = "";
 
-	for (size_t i = 0; i < report->facts.claims[row].user_count; i++)
-		strcat(strcat(all, i ? ", " : ""), report->facts.claims[row].users[i]);
+	for (size_t i = 0; i < report->outcomes.claims[row].user_count; i++)
+		strcat(strcat(all, i ? ", " : ""), report->outcomes.claims[row].users[i]);
 	assert_string_equal(all, users);
 }
 
@@ -235,34 +236,34 @@ TEST(systems_that_use_a_stated_rate_depend_on_the_machine)
 	claim(CLAIM_LEAF_16, CLAIM_OF_TSC, "CPUID 16h", LITERAL_TSC_HZ, 0, 50000000);
 	claim(CLAIM_KHZ_LEAF, CLAIM_OF_TSC, "CPUID 40000010h EAX", LITERAL_TSC_HZ, 0, 1000);
 	claim(CLAIM_KHZ_LEAF, CLAIM_OF_LAPIC, "CPUID 40000010h EBX", 1000000000, 0, 1000);
-	judge_report(report);
+	literal_judge(report);
 	assert_users(0, "Linux, EDK II, PostgreSQL 19");
 	assert_users(1, "");
 	assert_users(2, "");
 	LITERAL_COPY(report->facts.machine.cpu_vendor, "AuthenticAMD");
-	judge_report(report);
+	literal_judge(report);
 	assert_users(0, "EDK II, PostgreSQL 19");
 	LITERAL_COPY(report->facts.machine.cpu_vendor, "GenuineIntel");
 	become_a_guest(PARAVIRTUAL_KVM);
-	judge_report(report);
+	literal_judge(report);
 	assert_users(0, "Linux, EDK II");
 	for (size_t i = 0; i < 3; i++) {
 		static const enum claim_source asked[] = { CLAIM_HYPERV, CLAIM_KVM_PAGE, CLAIM_SECURE_TSC };
 
 		claim(asked[i], CLAIM_OF_TSC, "the hypervisor", LITERAL_TSC_HZ, 0, 1000);
-		judge_report(report);
+		literal_judge(report);
 		assert_users(0, "EDK II");
 		report->facts.claim_count--;
 	}
 	assert_users(3, "FreeBSD, PostgreSQL 19");
 	assert_users(4, "FreeBSD");
 	become_a_guest(PARAVIRTUAL_ACRN);
-	judge_report(report);
+	literal_judge(report);
 	assert_users(0, "EDK II");
 	assert_users(3, "Linux, FreeBSD");
 	report->facts.claim_count = 0;
 	claim(CLAIM_LEAF_16, CLAIM_OF_TSC, "CPUID 16h", LITERAL_TSC_HZ, 0, 50000000);
 	report->facts.machine.hypervisor[0] = '\0';
-	judge_report(report);
+	literal_judge(report);
 	assert_users(0, "PostgreSQL 19");
 }

@@ -20,18 +20,18 @@ set_core(struct report *report, size_t core, const char *id, uint64_t typical_ps
  * The cores' costs are 40, 10, 30 and 20 ns, so the lower one of the middle two is 20 ns. The boot core's cost is 40
  * ns.
  */
-TEST(cost_on_four_cores_is_the_lower_one_of_the_middle_two)
+TEST(cost_on_four_cores_that_differ_is_the_lower_one_of_the_middle_two)
 {
 	static const uint64_t reads_ps[] = { 60000, 20000, 45000, 35000 }, nulls_ps[] = { 20000, 10000, 15000, 15000 };
 	struct report *report = literal_make_clean_report();
-	const struct report_cost *cost = &literal_find_clock(report, "hpet")->cost;
+	const struct report_cost *cost = &literal_find_figures(report, "hpet")->cost;
 	struct scale scale;
 
 	for (size_t i = 0; i < 4; i++) {
 		set_core(report, i, "hpet", reads_ps[i]);
 		set_core(report, i, "null", nulls_ps[i]);
 	}
-	judge_report(report);
+	literal_judge(report);
 	assert_true(cost->read_ps.known);
 	assert_int_equal(cost->read_ps.value, 20000);
 	assert_int_equal(cost->least_ps, 10000);
@@ -51,10 +51,30 @@ TEST(cost_on_four_cores_is_the_lower_one_of_the_middle_two)
 	/* Without the last core, the median is the third core's cost of 30 ns. */
 	report->facts.cores[3].latency[literal_find_clock(report, "null") - report->facts.clocks].count = 0;
 	set_core(report, 2, "null", 14000);
-	judge_report(report);
+	literal_judge(report);
 	assert_int_equal(cost->cores, 3);
 	assert_int_equal(cost->read_ps.value, 31000);
 	assert_int_equal(cost->null_ps, 14000);
+}
+
+TEST(the_cost_on_two_cores_that_do_not_really_differ_is_their_mean)
+{
+	struct report *report = literal_make_clean_report();
+	const struct report_cost *cost = &literal_find_figures(report, "hpet")->cost;
+
+	for (size_t i = 0; i < report->facts.core_count; i++) {
+		set_core(report, i, "hpet", i ? 44000 : 40000);
+		set_core(report, i, "null", i ? 12000 : 10000);
+		if (i > 1)
+			report->facts.cores[i].latency[literal_find_clock(report, "null") - report->facts.clocks].count = 0;
+	}
+	literal_judge(report);
+	assert_int_equal(cost->cores, 2);
+	assert_false(cost->differs);
+	assert_int_equal(cost->read_ps.value, 31000);
+	assert_int_equal(cost->least_ps, 30000);
+	assert_int_equal(cost->most_ps, 32000);
+	assert_int_equal(cost->null_ps, 11000);
 }
 
 TEST(a_read_by_which_no_kernel_keeps_time_has_no_place_of_the_read)
@@ -67,9 +87,9 @@ TEST(a_read_by_which_no_kernel_keeps_time_has_no_place_of_the_read)
 	};
 	struct report *report = literal_make_clean_report();
 
-	judge_report(report);
+	literal_judge(report);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		const char *read_in = literal_find_clock(report, cases[i].id)->cost.read_in;
+		const char *read_in = literal_find_figures(report, cases[i].id)->cost.read_in;
 
 		if (cases[i].read_in)
 			assert_string_equal(read_in, cases[i].read_in);
@@ -81,13 +101,13 @@ TEST(a_read_by_which_no_kernel_keeps_time_has_no_place_of_the_read)
 TEST(a_read_as_fast_as_an_empty_bracket_costs_0_and_not_less)
 {
 	struct report *report = literal_make_clean_report();
-	const struct report_cost *cost = &literal_find_clock(report, "tsc")->cost;
+	const struct report_cost *cost = &literal_find_figures(report, "tsc")->cost;
 
 	for (size_t i = 0; i < 4; i++) {
 		set_core(report, i, "tsc", 23600);
 		set_core(report, i, "null", 23900);
 	}
-	judge_report(report);
+	literal_judge(report);
 	assert_int_equal(cost->read_ps.value, 0);
 	assert_int_equal(cost->read_ps.low, 0);
 	assert_int_equal(cost->read_ps.high, 1000);
@@ -101,24 +121,28 @@ set_cost_on_two_cores(struct report *report, uint64_t first_ps, uint64_t second_
 		set_core(report, i, "null", 20000);
 		set_core(report, i, "tsc", 20000 + (i ? second_ps : first_ps));
 	}
-	judge_report(report);
-	recommend_clocks(report);
+	literal_judge(report);
+	recommend_clocks(report, &report->advice);
 }
 
 TEST(two_cores_that_really_differ_are_both_named)
 {
 	struct report *report = literal_make_clean_report();
-	const struct report_cost *cost = &literal_find_clock(report, "tsc")->cost;
+	const struct report_cost *cost = &literal_find_figures(report, "tsc")->cost;
 
 	set_cost_on_two_cores(report, 45000, 14000);
 	assert_int_equal(cost->read_ps.value, 14000);
 	assert_non_null(strstr(report->advice.answer.text, ": 14.0 ns to 45.0 ns a read."));
 	assert_non_null(strstr(report->advice.ranking.rows[0].reason, "14.0 ns to 45.0 ns a read"));
-	/* a difference of a quarter, or of less than the errors, is not named */
-	set_cost_on_two_cores(report, 17500, 14000);
-	assert_non_null(strstr(report->advice.answer.text, ": 14.0 ns a read."));
+	/* a difference of half of the bracket of 20 ns, of a quarter, or of less than the errors, is not named */
+	set_cost_on_two_cores(report, 24000, 14000);
+	assert_non_null(strstr(report->advice.answer.text, ": 19.0 ns a read."));
+	set_cost_on_two_cores(report, 100000, 80000);
+	assert_non_null(strstr(report->advice.answer.text, ": 90.0 ns a read."));
+	set_cost_on_two_cores(report, 100001, 80000);
+	assert_non_null(strstr(report->advice.answer.text, ": 80.0 ns to 100 ns a read."));
 	set_cost_on_two_cores(report, 6000, 4000);
-	assert_non_null(strstr(report->advice.answer.text, ": 4.00 ns a read."));
+	assert_non_null(strstr(report->advice.answer.text, ": 5.00 ns a read."));
 }
 
 TEST(without_the_rate_of_the_tsc_a_cost_is_in_ticks)
@@ -126,9 +150,9 @@ TEST(without_the_rate_of_the_tsc_a_cost_is_in_ticks)
 	struct report *report = literal_make_clean_report();
 
 	report->figures.tsc = (struct rate){ 0, 0 };
-	set_cost_on_two_cores(report, 17500, 14000);
-	assert_non_null(strstr(report->advice.answer.text, ": 14 ticks a read."));
-	assert_non_null(strstr(report->advice.ranking.rows[0].reason, "14 ticks a read"));
+	set_cost_on_two_cores(report, 17400, 14600);
+	assert_non_null(strstr(report->advice.answer.text, ": 16 ticks a read."));
+	assert_non_null(strstr(report->advice.ranking.rows[0].reason, "16 ticks a read"));
 }
 
 /* Sets the median latencies of a clock on all cores: alone and while all cores read. null takes 20 ns on each core. */
@@ -145,7 +169,7 @@ set_contended(struct report *report, const char *id, size_t cores, uint64_t alon
 		report->facts.cores[i].latency[clock].p50_ns = alone_ns;
 		report->facts.cores[i].contended[clock] = (struct core_latency){ .count = 128, .p50_ns = together_ns };
 	}
-	judge_report(report);
+	literal_judge(report);
 }
 
 /* In a guest, 16 cores that wait for each other take 13 times as long. On hardware, they queue at the device. */
@@ -156,7 +180,7 @@ TEST(reads_that_wait_for_each_other_are_found_in_a_guest_and_for_the_tsc_everywh
 	set_contended(report, "hpet", 16, 1020, 13020);
 	assert_non_null(rules_find_finding(report, "clock-contended", "hpet"));
 	assert_int_equal(rules_find_finding(report, "clock-contended", "hpet")->measured, 13);
-	assert_int_equal(literal_find_clock(report, "hpet")->verdict, VERDICT_WARN);
+	assert_int_equal(literal_find_outcome(report, "hpet")->verdict, VERDICT_WARN);
 	report->facts.machine.hypervisor[0] = '\0';
 	report->outcomes.finding_count = 0;
 	set_contended(report, "hpet", 16, 1020, 13020);
@@ -184,13 +208,13 @@ TEST(cores_without_reads_do_not_count_and_without_the_clock_null_the_cost_is_unk
 	size_t null = (size_t)(literal_find_clock(report, "null") - report->facts.clocks);
 
 	report->facts.cores[3].latency[null].count = 0;
-	judge_report(report);
-	assert_int_equal(literal_find_clock(report, "hpet")->cost.cores, 3);
-	assert_false(literal_find_clock(report, "null")->cost.read_ps.known);
+	literal_judge(report);
+	assert_int_equal(literal_find_figures(report, "hpet")->cost.cores, 3);
+	assert_false(literal_find_figures(report, "null")->cost.read_ps.known);
 	for (size_t i = 0; i < 4; i++)
 		report->facts.cores[i].latency[null].count = 0;
-	judge_report(report);
-	assert_false(literal_find_clock(report, "hpet")->cost.read_ps.known);
+	literal_judge(report);
+	assert_false(literal_find_figures(report, "hpet")->cost.read_ps.known);
 }
 
 /*
@@ -201,6 +225,6 @@ TEST(cost_in_the_loop_includes_stolen_time_but_not_the_empty_loop)
 {
 	struct report *report = literal_make_clean_report();
 
-	judge_report(report);
-	assert_in_range(literal_find_clock(report, "tsc")->cost.loop_ps, 1270, 1300);
+	literal_judge(report);
+	assert_in_range(literal_find_figures(report, "tsc")->cost.loop_ps, 1270, 1300);
 }

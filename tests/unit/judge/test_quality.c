@@ -14,7 +14,7 @@ stolen(uint64_t ms)
 
 	if (ms)
 		literal_add_stolen_time(report, 1, 12034, ms * 1000000);
-	judge_report(report);
+	literal_judge(report);
 	return report;
 }
 
@@ -62,7 +62,7 @@ TEST(a_p999_that_stolen_time_caused_is_reported_as_unreliable)
 	literal_add_stolen_time(report, 1, 12034, 1000000);
 	literal_record_ns(literal_find_clock(report, "tsc")->latency, 50000, 30);
 	literal_record_ns(literal_find_clock(report, "hpet")->latency, 50000, 30);
-	judge_report(report);
+	literal_judge(report);
 	assert_quality(report, false, "0.025 % of the observed time was stolen: latency tails are "
 				      "unreliable; p99.9 of hpet is from stolen time.");
 }
@@ -72,7 +72,7 @@ TEST(without_stolen_time_long_reads_are_the_clocks_own)
 	struct report *report = literal_make_clean_report();
 
 	literal_record_ns(literal_find_clock(report, "hpet")->latency, 50000, 30);
-	judge_report(report);
+	literal_judge(report);
 	assert_quality(report, true, "No stolen time was observed: tails reliable up to p99.9.");
 }
 
@@ -83,7 +83,7 @@ TEST(long_reads_of_an_rtc_are_its_updates_and_not_stolen_time)
 	literal_add_stolen_time(report, 1, 12034, 1000000);
 	literal_record_ns(literal_find_clock(report, "rtc")->latency, 2100, 20000);
 	literal_record_ns(literal_find_clock(report, "rtc")->latency, 2000000, 60);
-	judge_report(report);
+	literal_judge(report);
 	assert_true(report->outcomes.quality.reliable_tails);
 }
 
@@ -91,7 +91,7 @@ TEST(a_run_that_did_not_observe_stolen_time_says_so)
 {
 	struct report *report = literal_make_empty_report();
 
-	judge_report(report);
+	literal_judge(report);
 	assert_false(report->outcomes.quality.stolen_known);
 	assert_false(report->outcomes.quality.tails_known);
 	assert_string_equal(report->outcomes.quality.text,
@@ -99,7 +99,7 @@ TEST(a_run_that_did_not_observe_stolen_time_says_so)
 	report = literal_make_clean_report();
 	report->figures.interference = (struct report_interference){ .measured = false };
 	literal_record_ns(literal_find_clock(report, "acpi_pm")->latency, 50000, 30);
-	judge_report(report);
+	literal_judge(report);
 	assert_quality(report, false, "Stolen time was not observed: latency tails are unreliable; p99.9 of acpi_pm is "
 				      "from stolen time.");
 }
@@ -129,9 +129,9 @@ TEST(stolen_time_missing_from_the_hosts_counter_fails_beyond_the_tolerance)
 		struct report *report = literal_make_clean_report();
 		const struct behaviour *row = &report->outcomes.behaviours.rows[report->outcomes.behaviours.count];
 
-		report->figures.interference.counter = "kvm_steal";
+		report->facts.stolen_counters.counter = "kvm_steal";
 		report->figures.interference.stolen = rows[i].stolen;
-		judge_report(report);
+		literal_judge(report);
 		assert_string_equal(row->rule, "pv-steal");
 		assert_string_equal(row->text, rows[i].text);
 		assert_int_equal(rules_get_outcome(row, &report->facts.options), rows[i].outcome);
@@ -168,11 +168,11 @@ TEST(a_part_of_a_soak_with_most_of_the_gaps_is_noted)
 							 .gaps = rows[i].gaps[r], .observed_ns = 1000000000 };
 		report->facts.series.rows = series;
 		report->facts.series.count = 4;
-		judge_report(report);
+		literal_judge(report);
 		/* the first note is about reads that exit to the hypervisor */
-		assert_int_equal(report->facts.note_count, rows[i].note ? 2 : 1);
+		assert_int_equal(report->outcomes.notes.count, rows[i].note ? 2 : 1);
 		if (rows[i].note)
-			assert_string_equal(report->facts.notes[1], rows[i].note);
+			assert_string_equal(report->outcomes.notes.sentences[1], rows[i].note);
 	}
 }
 
@@ -183,8 +183,8 @@ TEST(failures_come_before_warnings_and_both_keep_their_order)
 	struct report *report = literal_make_clean_report();
 
 	for (size_t i = 0; i < 5; i++)
-		rules_add_finding(report, found[i], NULL, REPORT_NO_CORE, "%s", found[i]);
-	judge_report(report);
+		rules_add_finding(report, &report->outcomes, found[i], NULL, REPORT_NO_CORE, "%s", found[i]);
+	literal_judge(report);
 	assert_int_equal(report->outcomes.finding_count, 5);
 	for (size_t i = 0; i < 5; i++) {
 		assert_string_equal(report->outcomes.findings[i].rule, sorted[i]);

@@ -32,7 +32,7 @@ TEST(several_failed_checks_of_one_rule_make_one_finding_that_counts_them)
 	literal_set_figure(literal_add_behaviour(report, "rtc-periodic", "rtc", "1024 Hz: wrong."), 900, 1100);
 	literal_set_figure(literal_add_behaviour(report, "rtc-periodic", "rtc", "64 Hz: wrong."), 800, 1200);
 	literal_set_figure(literal_add_behaviour(report, "rtc-periodic", "rtc", "2 Hz: wrong."), 700, 1300);
-	judge_report(report);
+	literal_judge(report);
 	assert_only(report, "rtc-periodic", "rtc", "rtc: 1024 Hz: wrong. 2 more checks of this rule failed.");
 }
 
@@ -43,9 +43,10 @@ TEST(if_the_rtc_is_off_by_1010_ppm_its_periodic_flag_fails_beyond_1510_only)
 		struct behaviour *row = literal_add_behaviour(report, "rtc-periodic", "rtc", "64 Hz: slow.");
 
 		literal_set_figure(row, -1600, -nearest);
-		rules_set_figure(rules_add_finding(report, "rate-changed", "rtc", REPORT_NO_CORE, "Changed."), 1000,
+		rules_set_figure(rules_add_finding(report, &report->outcomes, "rate-changed", "rtc", REPORT_NO_CORE, "Changed."),
+				 1000,
 				 990, 1010);
-		judge_report(report);
+		literal_judge(report);
 		assert_int_equal(report->outcomes.finding_count, nearest == 1510 ? 1 : 2);
 		assert_int_equal(row->checked, nearest == 1511);
 		assert_non_null(strstr(row->text, nearest == 1510 ? "The result is" : "64 Hz: slow."));
@@ -68,14 +69,15 @@ TEST(a_rate_measured_with_a_tsc_in_doubt_is_not_determined)
 		struct behaviour *row = literal_add_behaviour(report, "rtc-periodic", "rtc", "64 Hz: slow.");
 
 		literal_set_figure(row, -376143, -257413);
-		rules_set_figure(rules_add_finding(report, doubts[i].rule, doubts[i].clock, REPORT_NO_CORE, "Doubt."),
+		rules_set_figure(rules_add_finding(report, &report->outcomes, doubts[i].rule, doubts[i].clock, REPORT_NO_CORE,
+						   "Doubt."),
 				 1000, 990, 1010);
-		judge_report(report);
+		literal_judge(report);
 		assert_int_equal(report->outcomes.finding_count, 1);
 		assert_int_equal(rules_get_outcome(row, &report->facts.options), OUTCOME_NOT_DETERMINED);
 		assert_string_equal(row->text, "The result is -316778 ppm, but the test was timed by a TSC whose "
 				    "own rate is uncertain.");
-		assert_int_equal(literal_find_clock(report, "rtc")->open, 1);
+		assert_int_equal(literal_find_outcome(report, "rtc")->open, 1);
 	}
 }
 
@@ -86,7 +88,7 @@ TEST(a_rate_of_a_stuck_clock_or_by_a_tsc_that_stepped_back_is_not_checked)
 
 	literal_set_figure(row, -3000, -2000);
 	literal_remove_clock(report, "rtc", CLOCK_STUCK, "it did not move");
-	judge_report(report);
+	literal_judge(report);
 	assert_only(report, "clock-stuck", "rtc", "rtc is stuck: it did not move.");
 	assert_string_equal(row->text, "The result is -2500 ppm, but the clock itself is stuck.");
 	assert_int_equal(rules_get_outcome(row, &report->facts.options), OUTCOME_NOT_CHECKED);
@@ -95,7 +97,7 @@ TEST(a_rate_of_a_stuck_clock_or_by_a_tsc_that_stepped_back_is_not_checked)
 	literal_set_figure(row, 5000, 6000);
 	row->unchecked = UNCHECKED_GUEST; /* as of a timer's test, which has the kind even if it is checked */
 	literal_find_clock(report, "tsc_lfence")->monotonic.backward = 1;
-	judge_report(report);
+	literal_judge(report);
 	assert_int_equal(row->unchecked, UNCHECKED_OTHER);
 	assert_string_equal(row->text, "The result is 5500 us, but the test was timed by a TSC that stepped back or jumped.");
 	assert_int_equal(rules_get_outcome(row, &report->facts.options), OUTCOME_NOT_CHECKED);
@@ -116,15 +118,15 @@ TEST(a_result_that_is_too_wide_says_which_run_can_decide)
 	literal_set_figure(uip, 2000, 4000);
 	literal_set_figure(out, -157, 3893);
 	literal_set_figure(stall, -93523, 17603);
-	judge_report(report);
+	literal_judge(report);
 	assert_int_equal(report->outcomes.finding_count, 0);
 	assert_string_equal(flag->text, "1024 Hz. The limit is 500 ppm; a run 263 times as long can decide this check.");
 	assert_string_equal(uip->text, "UIP. The limit is 3000 us; a run on an idle machine can decide this check.");
 	/* the longest sentence of this kind, which must fit into the row's text */
 	assert_string_equal(out->text, OUT_ROSE " The limit is 100 us; a run on an idle machine can decide this check.");
 	assert_string_equal(stall->text, "Stall(). The limit is 20000 ppm; a run on an idle machine can decide this check.");
-	assert_int_equal(literal_find_clock(report, "rtc")->open, 2);
-	assert_int_equal(literal_find_clock(report, "rtc")->verdict, VERDICT_PASS);
+	assert_int_equal(literal_find_outcome(report, "rtc")->open, 2);
+	assert_int_equal(literal_find_outcome(report, "rtc")->verdict, VERDICT_PASS);
 }
 
 /*
@@ -159,15 +161,15 @@ TEST(a_rate_that_no_pair_shows_within_the_limit_is_not_determined)
 		report->figures.rate_count = 1;
 		report->figures.rates[0] = (struct report_rate){ "hpet", "rtc",
 								 { true, 0, -rates[i].high, -rates[i].low }, false };
-		judge_report(report);
+		literal_judge(report);
 		for (size_t r = 0; r < report->outcomes.behaviours.count; r++)
 			if (strcmp(report->outcomes.behaviours.rows[r].clock, "rtc") == 0)
 				row = &report->outcomes.behaviours.rows[r];
 		assert_non_null(row);
 		assert_string_equal(row->text, rates[i].text);
 		assert_int_equal(rules_get_outcome(row, &report->facts.options), rates[i].outcome);
-		assert_int_equal(literal_find_clock(report, "rtc")->open, rates[i].outcome == OUTCOME_NOT_DETERMINED);
-		assert_int_equal(literal_find_clock(report, "rtc")->verdict, VERDICT_PASS);
+		assert_int_equal(literal_find_outcome(report, "rtc")->open, rates[i].outcome == OUTCOME_NOT_DETERMINED);
+		assert_int_equal(literal_find_outcome(report, "rtc")->verdict, VERDICT_PASS);
 		assert_int_equal(rules_count_outcomes(report, "rtc", rates[i].outcome), 1);
 	}
 }
@@ -201,7 +203,7 @@ TEST(if_much_time_was_stolen_a_longer_run_is_not_recommended)
 		report->figures.interference.total_ns = runs[i].stolen_ns;
 		report->figures.rate_count = 1;
 		report->figures.rates[0] = (struct report_rate){ "hpet", "rtc", { true, 0, -1000000, 1000000 }, false };
-		judge_report(report);
+		literal_judge(report);
 		for (size_t r = 0; r < report->outcomes.behaviours.count; r++)
 			if (strcmp(report->outcomes.behaviours.rows[r].clock, "rtc") == 0)
 				row = &report->outcomes.behaviours.rows[r];
@@ -240,14 +242,14 @@ TEST(a_rate_passes_only_with_a_clock_of_another_source)
 		report->figures.rate_count = within ? 2 : 1;
 		report->figures.rates[0] = (struct report_rate){ "hpet", "acpi_pm", { true, 0, -1000, 1000 }, true };
 		report->figures.rates[1] = (struct report_rate){ "hpet", "rtc", { true, 0, -within, within }, false };
-		judge_report(report);
+		literal_judge(report);
 		for (size_t r = 0; r < report->outcomes.behaviours.count; r++)
 			if (strcmp(report->outcomes.behaviours.rows[r].clock, "hpet") == 0)
 				row = &report->outcomes.behaviours.rows[r];
 		assert_non_null(row);
 		assert_string_equal(row->text, witnesses[i].text);
 		assert_int_equal(rules_get_outcome(row, &report->facts.options), witnesses[i].outcome);
-		assert_int_equal(literal_find_clock(report, "hpet")->open, 0);
+		assert_int_equal(literal_find_outcome(report, "hpet")->open, 0);
 	}
 }
 
@@ -257,9 +259,10 @@ TEST(another_clocks_change_puts_no_doubt_on_the_tsc)
 	struct report *report = machine_without_behaviours();
 
 	literal_set_figure(literal_add_behaviour(report, "rtc-periodic", "rtc", "64 Hz: slow."), -1000, -900);
-	rules_set_figure(rules_add_finding(report, "rate-changed", "hpet", REPORT_NO_CORE, "Changed."), 1000, 990,
+	rules_set_figure(rules_add_finding(report, &report->outcomes, "rate-changed", "hpet", REPORT_NO_CORE, "Changed."),
+			 1000, 990,
 			 1010);
-	judge_report(report);
+	literal_judge(report);
 	assert_int_equal(report->outcomes.finding_count, 2);
 }
 
@@ -271,7 +274,7 @@ TEST(clocks_without_a_nominal_rate_cannot_confirm_the_tsc)
 		report->facts.clocks[i].clock.claimed = (struct rate){ 0, 0 };
 	literal_find_clock(report, "hpet")->clock.state = literal_find_clock(report, "hpet_32")->clock.state = CLOCK_ABSENT;
 	literal_find_clock(report, "acpi_pm")->clock.state = CLOCK_ABSENT;
-	judge_report(report);
+	literal_judge(report);
 	assert_int_equal(report->outcomes.finding_count, 1);
 	assert_string_equal(report->outcomes.findings[0].text,
 			    "None of 2 clocks that could confirm the TSC's rate is present and running.");
@@ -280,9 +283,9 @@ TEST(clocks_without_a_nominal_rate_cannot_confirm_the_tsc)
 static void
 set_changes(struct report *report, int64_t hpet_ppb, int64_t pm_ppb, int64_t rtc_ppb)
 {
-	literal_find_clock(report, "hpet")->change_since = (struct interval_ppb){ true, hpet_ppb, hpet_ppb, hpet_ppb };
-	literal_find_clock(report, "acpi_pm")->change_since = (struct interval_ppb){ true, pm_ppb, pm_ppb, pm_ppb };
-	literal_find_clock(report, "rtc")->change_since = (struct interval_ppb){ true, rtc_ppb, rtc_ppb, rtc_ppb };
+	literal_find_figures(report, "hpet")->change_since = (struct interval_ppb){ true, hpet_ppb, hpet_ppb, hpet_ppb };
+	literal_find_figures(report, "acpi_pm")->change_since = (struct interval_ppb){ true, pm_ppb, pm_ppb, pm_ppb };
+	literal_find_figures(report, "rtc")->change_since = (struct interval_ppb){ true, rtc_ppb, rtc_ppb, rtc_ppb };
 }
 
 TEST(a_clock_that_stepped_back_has_no_second_finding_about_its_rate)
@@ -292,7 +295,7 @@ TEST(a_clock_that_stepped_back_has_no_second_finding_about_its_rate)
 	report->facts.machine.hypervisor[0] =
 		'\0'; /* bare metal, because in a guest the TSC may have stopped between two readings */
 	set_changes(report, -1000000, 0, 0);
-	judge_report(report);
+	literal_judge(report);
 	assert_only(report, "rate-changed", "hpet", NULL);
 
 	report = machine_without_behaviours();
@@ -300,7 +303,7 @@ TEST(a_clock_that_stepped_back_has_no_second_finding_about_its_rate)
 		'\0'; /* bare metal, because in a guest the TSC may have stopped between two readings */
 	set_changes(report, -1000000, 0, 0);
 	literal_find_clock(report, "hpet")->monotonic.backward = 1;
-	judge_report(report);
+	literal_judge(report);
 	assert_only(report, "clock-backward", "hpet", NULL);
 }
 
@@ -315,7 +318,7 @@ TEST(a_tsc_that_was_set_ahead_is_named_and_no_other_clock)
 	report->facts.machine.hypervisor[0] = '\0';
 	literal_find_clock(report, "rtc")->clock.edges_only = true;
 	set_changes(report, 1000000000, 999000000, 1005000000);
-	judge_report(report);
+	literal_judge(report);
 	assert_only(report, "rate-changed", "tsc", NULL);
 }
 
@@ -336,10 +339,10 @@ TEST(an_rtc_is_not_named_if_a_stopped_tsc_explains_its_change)
 
 		report->facts.machine.hypervisor[0] = '\0';
 		literal_find_clock(report, "rtc")->clock.edges_only = true;
-		literal_find_clock(report, "rtc")->window_ns = 1000000000;
-		literal_find_clock(report, "rtc")->since_ns = UINT64_C(20000000000);
+		literal_find_figures(report, "rtc")->window_ns = 1000000000;
+		literal_find_figures(report, "rtc")->since_ns = UINT64_C(20000000000);
 		set_changes(report, 0, 0, cases[i].change_ppb);
-		judge_report(report);
+		literal_judge(report);
 		assert_int_equal(report->outcomes.finding_count, 1);
 		assert_string_equal(finding->rule, "rate-changed");
 		assert_true(cases[i].changed || !finding->clock);
@@ -358,7 +361,7 @@ TEST(a_guests_tsc_that_diverges_from_all_devices_is_not_accused)
 
 	literal_find_clock(report, "rtc")->clock.edges_only = true;
 	set_changes(report, 1000000000, 999000000, 1005000000);
-	judge_report(report);
+	literal_judge(report);
 	assert_int_equal(report->outcomes.finding_count, 1);
 	assert_string_equal(report->outcomes.findings[0].rule, "rate-changed");
 	assert_null(report->outcomes.findings[0].clock);
@@ -384,12 +387,12 @@ TEST(an_emulated_tsc_that_was_moved_ahead_is_a_note)
 		LITERAL_COPY(report->facts.machine.accelerator, "tcg");
 		literal_find_clock(report, "rtc")->clock.edges_only = true;
 		set_changes(report, cases[i].change_ppb, cases[i].change_ppb, 0);
-		before = report->facts.note_count;
-		judge_report(report);
+		before = report->outcomes.notes.count;
+		literal_judge(report);
 		assert_int_equal(report->outcomes.finding_count, 0);
-		assert_int_equal(report->facts.note_count - before, cases[i].notes);
+		assert_int_equal(report->outcomes.notes.count - before, cases[i].notes);
 		if (cases[i].notes)
-			assert_string_equal(report->facts.notes[before],
+			assert_string_equal(report->outcomes.notes.sentences[before],
 					    "tsc: It gained +306.3 ppm (+306.3 to +306.3) on hpet and acpi_pm after "
 					    "the rates were measured. QEMU's emulation moves the TSC ahead when "
 					    "several cores read it at once, so this is no fault. All rates are from "
@@ -422,7 +425,7 @@ TEST(a_guests_rtc_cannot_confirm_the_rates_of_its_devices)
 		report->figures.rate_count = 1;
 		report->figures.rates[0] = (struct report_rate){ "hpet", "rtc", { true, 0, -within[i], within[i] },
 								 false };
-		judge_report(report);
+		literal_judge(report);
 		assert_non_null(strstr(rate_row(report, "hpet")->text, ", which shares this clock's source; no clock has "
 				       "another source."));
 		assert_int_equal(rules_get_outcome(rate_row(report, "rtc"), &report->facts.options),
@@ -437,12 +440,12 @@ TEST(a_tsc_without_a_nominal_rate_has_a_row_that_says_so)
 	literal_find_clock(report, "tsc")->clock.claimed = (struct rate){ 0, 0 };
 	report->figures.rate_count = 1;
 	report->figures.rates[0] = (struct report_rate){ "hpet", "acpi_pm", { true, 0, -1000, 1000 }, true };
-	judge_report(report);
+	literal_judge(report);
 	assert_non_null(rate_row(report, "tsc"));
 	assert_string_equal(rate_row(report, "tsc")->text,
 			    "tsc: CPUID claims no rate, so the measured rate cannot be checked; tsc_hz= gives a rate.");
 	assert_int_equal(rules_get_outcome(rate_row(report, "tsc"), &report->facts.options), OUTCOME_NOT_CHECKED);
-	assert_int_equal(literal_find_clock(report, "tsc")->open, 0);
+	assert_int_equal(literal_find_outcome(report, "tsc")->open, 0);
 }
 
 static void
@@ -476,7 +479,7 @@ TEST(counts_of_undecided_rules_are_printed_with_reasons)
 		unchecked(report, "rate-off", "pit", UNCHECKED_NO_REFERENCE);
 		unchecked(report, "hpet-torn", "hpet", UNCHECKED_OTHER);
 		literal_add_behaviour(report, "hpet-stops", "hpet", "It stops.")->unchecked = UNCHECKED_GUEST;
-		judge_report(report);
+		literal_judge(report);
 		assert_string_equal(report->outcomes.unjudged, said[i]);
 	}
 }
@@ -488,7 +491,7 @@ TEST(undecided_rules_with_other_reasons_refer_to_their_rows)
 	report->figures.rate_count = 0;
 	literal_add_behaviour(report, "irq-lost", "hpet0", "Many are excused.")->open = true;
 	unchecked(report, "hpet-torn", "hpet", UNCHECKED_OTHER);
-	judge_report(report);
+	literal_judge(report);
 	assert_string_equal(report->outcomes.unjudged,
 			    "1 not determined (see their rows), 1 not checked (see their rows)");
 }
@@ -499,6 +502,6 @@ TEST(if_all_rules_are_judged_no_count_of_undecided_rules_is_printed)
 
 	report->figures.rate_count = 0;
 	literal_add_behaviour(report, "hpet-stops", "hpet", "It stops.");
-	judge_report(report);
+	literal_judge(report);
 	assert_string_equal(report->outcomes.unjudged, "");
 }

@@ -3,6 +3,7 @@
  * none. In these reports the TSC runs at 2 GHz, and the interval of each pair's offset is 80 to 118 ticks wide.
  */
 #include "test.h"
+#include "base/units.h"
 #include "judge/judge.h"
 #include "report_literal.h"
 
@@ -46,7 +47,7 @@ set_limit(struct report *report, const char *rule, uint64_t value)
 static struct report *
 judge(struct report *report)
 {
-	judge_report(report);
+	literal_judge(report);
 	return report;
 }
 
@@ -91,7 +92,7 @@ assert_only_finding(const struct report *report, const char *rule, uint32_t core
 {
 	assert_int_equal(report->outcomes.finding_count, 1);
 	assert_int_equal(report->outcomes.verdict, rules_find(rule)->severity);
-	assert_int_equal(literal_find_clock((struct report *)report, "tsc")->verdict, rules_find(rule)->severity);
+	assert_int_equal(literal_find_outcome((struct report *)report, "tsc")->verdict, rules_find(rule)->severity);
 	return assert_finding(report, 0, rule, core, text);
 }
 
@@ -150,16 +151,14 @@ machine_with_warps(uint64_t locked, uint64_t lock_free)
 {
 	struct report *report = machine(4, 4, NULL);
 
-	report->figures.skew.locked.warps = locked;
-	report->figures.skew.locked.worst_ticks = 3563;
-	report->figures.skew.locked.worst_ns = 1782;
-	report->figures.skew.locked.worst_a = 6;
-	report->figures.skew.locked.worst_b = 2;
-	report->figures.skew.lock_free = report->figures.skew.locked;
-	report->figures.skew.lock_free.warps = lock_free;
-	report->figures.skew.lock_free.worst_a = 4;
-	report->figures.skew.lock_free.worst_ticks = 4000;
-	report->figures.skew.lock_free.worst_ns = 2000;
+	report->facts.warp_checks.locked.warps = locked;
+	report->facts.warp_checks.locked.worst_ticks = 3563;
+	report->facts.warp_checks.locked.worst_a = 6;
+	report->facts.warp_checks.locked.worst_b = 2;
+	report->facts.warp_checks.lock_free = report->facts.warp_checks.locked;
+	report->facts.warp_checks.lock_free.warps = lock_free;
+	report->facts.warp_checks.lock_free.worst_a = 4;
+	report->facts.warp_checks.lock_free.worst_ticks = 4000;
 	return report;
 }
 
@@ -173,7 +172,7 @@ TEST(one_warp_fails_the_tsc_and_names_both_cores)
 		      1, 1, 1, 0);
 	assert_pair(&report->outcomes.findings[0], 6, 2);
 	/* tsc_lfence reads the same TSC, so it fails too */
-	assert_int_equal(literal_find_clock(report, "tsc_lfence")->verdict, VERDICT_FAIL);
+	assert_int_equal(literal_find_outcome(report, "tsc_lfence")->verdict, VERDICT_FAIL);
 	assert_clean(machine_with_warps(0, 0));
 }
 
@@ -201,7 +200,7 @@ TEST(warps_of_a_check_that_did_not_run_are_no_finding)
 {
 	struct report *report = machine_with_warps(1, 1);
 
-	report->figures.skew.locked.measured = report->figures.skew.lock_free.measured = false;
+	report->facts.warp_checks.locked.measured = report->facts.warp_checks.lock_free.measured = false;
 	assert_clean(report);
 }
 
@@ -220,11 +219,10 @@ TEST(a_warp_of_a_core_that_is_off_is_no_second_finding)
 	for (uint32_t core = 2; core <= 6; core += 2) {
 		struct report *report = machine_with_skewed_core(4, core / 2, 20000);
 
-		report->figures.skew.locked.warps = 9;
-		report->figures.skew.locked.worst_ticks = 19000;
-		report->figures.skew.locked.worst_ns = 9500;
-		report->figures.skew.locked.worst_a = 6;
-		report->figures.skew.locked.worst_b = 2;
+		report->facts.warp_checks.locked.warps = 9;
+		report->facts.warp_checks.locked.worst_ticks = 19000;
+		report->facts.warp_checks.locked.worst_a = 6;
+		report->facts.warp_checks.locked.worst_b = 2;
 		judge(report);
 		assert_int_equal(report->outcomes.finding_count, core == 4 ? 2 : 1);
 		assert_string_equal(report->outcomes.findings[0].rule, core == 4 ? "tsc-warp" : "tsc-offset");
@@ -242,7 +240,7 @@ TEST(warp_of_a_core_whose_tsc_steps_back_is_no_second_finding)
 		struct report *report = machine_with_warps(5, 7);
 		bool explained = core == 1 || core == 2;
 
-		report->figures.skew.locked = report->figures.skew.lock_free;
+		report->facts.warp_checks.locked = report->facts.warp_checks.lock_free;
 		report->facts.cores[core].tsc = (struct tsc_steps){ 100000, 9, 4000 };
 		judge(report);
 		assert_int_equal(report->outcomes.finding_count, explained ? 1 : 2);
@@ -252,7 +250,7 @@ TEST(warp_of_a_core_whose_tsc_steps_back_is_no_second_finding)
 					  " Warps were seen, too (tsc-warp): 14 in 160000 iterations "
 					  "under contention, the worst 2000 ns, core 4 ahead of core 2; the steps back "
 					  "are the likely cause."), explained);
-		assert_string_equal(report->figures.skew.text, "not synchronised: 14 warps");
+		assert_string_equal(report->outcomes.sync.text, "not synchronised: 14 warps");
 	}
 }
 
@@ -260,7 +258,7 @@ TEST(warp_of_a_core_against_itself_says_so)
 {
 	struct report *report = machine_with_warps(5, 0);
 
-	report->figures.skew.locked.worst_b = report->figures.skew.locked.worst_a;
+	report->facts.warp_checks.locked.worst_b = report->facts.warp_checks.locked.worst_a;
 	report->facts.cores[3].tsc = (struct tsc_steps){ 100000, 1, 3563 };
 	judge(report);
 	assert_non_null(strstr(assert_only_finding(report, "clock-backward", 6,
@@ -275,9 +273,9 @@ TEST(a_core_whose_tsc_steps_back_is_not_called_synchronised)
 
 	report->facts.cores[1].tsc = (struct tsc_steps){ 100000, 9, 4000 };
 	judge(report);
-	assert_string_equal(report->figures.skew.text, "synchronisation not determined, as 1 of 4 TSCs step back");
-	assert_false(report->figures.skew.synchronised);
-	assert_false(report->figures.skew.within_known);
+	assert_string_equal(report->outcomes.sync.text, "synchronisation not determined, as 1 of 4 TSCs step back");
+	assert_false(report->outcomes.sync.synchronised);
+	assert_false(report->outcomes.sync.within_known);
 }
 
 TEST(without_a_pass_no_bound_of_the_offsets_is_known)
@@ -286,11 +284,22 @@ TEST(without_a_pass_no_bound_of_the_offsets_is_known)
 
 	literal_remove_last_pass(report);
 	judge(report);
-	assert_true(report->figures.skew.within_known);
+	assert_true(report->outcomes.sync.within_known);
 	report->figures.skew.pass_count = 0;
 	report->figures.skew.passes[0].summary.bound_ticks = 0;
 	judge(report);
-	assert_false(report->figures.skew.within_known);
+	assert_false(report->outcomes.sync.within_known);
+}
+
+/* Asserts how FINDING differs from the core AGAINST, and between which times this was seen, in tenths of a second. */
+static void
+assert_difference(const struct report *report, const struct finding *finding, enum tsc_difference differs,
+		  uint32_t against, uint64_t from, uint64_t to)
+{
+	assert_int_equal(finding->difference, differs);
+	assert_int_equal(finding->against, against);
+	assert_int_equal(report_run_time_ns(report, finding->seen.begin_tsc) / (100 * NS_PER_MS), from);
+	assert_int_equal(report_run_time_ns(report, finding->seen.end_tsc) / (100 * NS_PER_MS), to);
 }
 
 /* The following tests are about the rule tsc-offset. */
@@ -310,6 +319,7 @@ TEST(core_20000_ticks_ahead_is_named_with_its_interval_in_ns)
 				      "unlike the majority, which includes core 0: likely the firmware wrote the TSC, "
 				      "or a later reset cleared it.");
 	assert_figure(finding, 9977, 9977, 10027, 0);
+	assert_difference(report, finding, DIFFERENCE_AHEAD, 0, 31, 31);
 }
 
 /*
@@ -321,9 +331,9 @@ TEST(an_offset_says_that_its_warps_were_seen)
 	int64_t truth_ticks[6] = { [2] = 5000, [4] = 9000 };
 	struct report *report = machine(6, 6, truth_ticks);
 
-	report->figures.skew.locked.warps = 3;
-	report->figures.skew.locked.worst_a = 8;
-	report->figures.skew.locked.worst_b = 0;
+	report->facts.warp_checks.locked.warps = 3;
+	report->facts.warp_checks.locked.worst_a = 8;
+	report->facts.warp_checks.locked.worst_b = 0;
 	judge(report);
 	assert_int_equal(report->outcomes.finding_count, 2);
 	assert_null(strstr(report->outcomes.findings[0].text, "arps"));
@@ -429,6 +439,7 @@ TEST(cores_that_are_off_are_named_with_their_offsets)
 			assert_int_equal(finding->core, skewed_machines[i].expected[f].core);
 			assert_in_range(skewed_machines[i].expected[f].ns, finding->low, finding->high);
 			assert_true(finding->high - finding->low < 60);
+			assert_int_equal(finding->difference == DIFFERENCE_AHEAD, !!strstr(finding->text, " ahead of core "));
 			for (size_t w = 0; w < 3 && words[w]; w++)
 				assert_non_null(strstr(finding->text, words[w]));
 			if (f + 1 < report->outcomes.finding_count)
@@ -436,7 +447,7 @@ TEST(cores_that_are_off_are_named_with_their_offsets)
 		}
 		for (size_t core = 0; core < report->facts.core_count; core++)
 			if (strstr(report->outcomes.findings[0].text, UNDECIDED))
-				assert_false(report->facts.cores[core].off_majority);
+				assert_false(report->outcomes.sync.cores[core].off_majority);
 	}
 }
 
@@ -468,7 +479,7 @@ TEST(a_single_pair_that_is_proven_to_differ_is_a_finding_about_the_pair)
 		      499500, 499500, 500500, 0);
 	assert_pair(&report->outcomes.findings[0], 4, 6);
 	for (size_t i = 0; i < 4; i++)
-		assert_false(report->facts.cores[i].off_majority);
+		assert_false(report->outcomes.sync.cores[i].off_majority);
 
 	/* if the boot core is one of the pair, it must not be treated differently */
 	report = machine_with_one_proven_pair(0, 2);
@@ -486,10 +497,10 @@ TEST(a_warp_between_two_cores_that_are_proven_to_differ_is_no_second_finding)
 	for (uint32_t other = 0; other <= 4; other += 4) {
 		struct report *report = machine_with_one_proven_pair(1, 2);
 
-		report->figures.skew.locked.warps = 9;
-		report->figures.skew.locked.worst_ticks = 990000;
-		report->figures.skew.locked.worst_a = other ? 4 : 6;
-		report->figures.skew.locked.worst_b = other ? 2 : 0;
+		report->facts.warp_checks.locked.warps = 9;
+		report->facts.warp_checks.locked.worst_ticks = 990000;
+		report->facts.warp_checks.locked.worst_a = other ? 4 : 6;
+		report->facts.warp_checks.locked.worst_b = other ? 2 : 0;
 		judge(report);
 		assert_int_equal(report->outcomes.finding_count, other ? 1 : 2);
 		assert_string_equal(report->outcomes.findings[report->outcomes.finding_count - 1].rule, "tsc-offset");
@@ -511,10 +522,10 @@ TEST(a_warp_between_two_groups_that_differ_is_no_second_finding)
 	for (size_t i = 0; i < 4; i++) {
 		struct report *report = machine(6, 6, truth_ticks);
 
-		report->figures.skew.lock_free.warps = 9;
-		report->figures.skew.lock_free.worst_ticks = 4990;
-		report->figures.skew.lock_free.worst_a = warps[i].ahead;
-		report->figures.skew.lock_free.worst_b = warps[i].behind;
+		report->facts.warp_checks.lock_free.warps = 9;
+		report->facts.warp_checks.lock_free.worst_ticks = 4990;
+		report->facts.warp_checks.lock_free.worst_a = warps[i].ahead;
+		report->facts.warp_checks.lock_free.worst_b = warps[i].behind;
 		judge(report);
 		assert_int_equal(report->outcomes.finding_count, warps[i].findings);
 		assert_string_equal(report->outcomes.findings[report->outcomes.finding_count - 1].rule, "tsc-offset");
@@ -557,8 +568,9 @@ TEST(a_core_that_drifts_is_named_with_the_proven_drift)
 					  "steadily or by a step, unlike the majority, which includes core 0: likely a broken "
 					  "oscillator, a separate clock source, or a write to the TSC."),
 		      49996, 49996, 50004, 0); /* in ppb: the drift, its interval and the limit */
-	assert_false(report->figures.skew.synchronised);
-	assert_false(report->figures.skew.within_known);
+	assert_difference(report, &report->outcomes.findings[0], DIFFERENCE_FASTER, 0, 31, 211);
+	assert_false(report->outcomes.sync.synchronised);
+	assert_false(report->outcomes.sync.within_known);
 
 	report = machine(4, 4, NULL);
 	literal_set_drift(report, 3, (struct offset){ 49996, 50004 });
@@ -638,7 +650,7 @@ TEST(a_core_between_a_faster_and_a_slower_core_is_not_named)
 	drifts[pair_schedule_index_of_pair(PAIR_SCHEDULE_ALL, 3, 0, 1)] = (struct offset){ 1, 101 };
 	drifts[pair_schedule_index_of_pair(PAIR_SCHEDULE_ALL, 3, 1, 2)] = (struct offset){ 1, 101 };
 	drifts[pair_schedule_index_of_pair(PAIR_SCHEDULE_ALL, 3, 0, 2)] = (struct offset){ -5, 50 };
-	judge_report(report);
+	literal_judge(report);
 	assert_only_finding(report, "tsc-drift", REPORT_NO_CORE,
 			    "Core 2's TSC ran 1 to 101 ppb faster than core 0's between 3.1 s and 21.1 s, and nothing "
 			    "shows which of the two changed.");
@@ -674,7 +686,7 @@ TEST(a_step_is_named_only_if_the_pair_of_the_finding_shows_it)
 		judge(report);
 		assert_string_equal(report->outcomes.findings[0].rule, known ? "tsc-offset" : "tsc-drift");
 		assert_int_equal(report->outcomes.findings[0].core, 2);
-		assert_int_equal(report->facts.cores[1].stepped, known);
+		assert_int_equal(report->outcomes.sync.cores[1].stepped, known);
 		assert_int_equal(!!strstr(report->outcomes.findings[0].text, ", steadily or by a step, unlike "),
 				 !known);
 		if (known) {
@@ -682,6 +694,7 @@ TEST(a_step_is_named_only_if_the_pair_of_the_finding_shows_it)
 			assert_in_range(report->outcomes.findings[0].low, 2420, 2500);
 			assert_in_range(report->outcomes.findings[0].high, 2500, 2580);
 			assert_non_null(strstr(report->outcomes.findings[0].text, "Core 2's TSC stepped ahead by 24"));
+			assert_difference(report, &report->outcomes.findings[0], DIFFERENCE_STEPPED_AHEAD, 0, 31, 100);
 			assert_non_null(strstr(report->outcomes.findings[0].text,
 					       " against core 0's between 3.1 s and 10.0 s, unlike "));
 		}
@@ -765,9 +778,9 @@ TEST(core_that_drifts_has_no_other_finding)
 
 	literal_set_drift(report, 2, (struct offset){ 500, 600 });
 	report->figures.skew.passes[0].summary.contradictions = 7;
-	report->figures.skew.locked.warps = 3;
-	report->figures.skew.locked.worst_a = 4;
-	report->figures.skew.locked.worst_b = 0;
+	report->facts.warp_checks.locked.warps = 3;
+	report->facts.warp_checks.locked.worst_a = 4;
+	report->facts.warp_checks.locked.worst_b = 0;
 	assert_true(report->figures.skew.passes[0].outlier[2]);
 	judge(report);
 	assert_int_equal(report->outcomes.finding_count, 1);
@@ -794,7 +807,7 @@ TEST(a_core_that_is_off_by_an_indirect_path_only_is_not_accused)
 			literal_set_drift(report, 2, (struct offset){ 70, 80 });
 		judge(report);
 		assert_int_equal(report->outcomes.finding_count, drifting);
-		assert_false(report->facts.cores[1].off_majority);
+		assert_false(report->outcomes.sync.cores[1].off_majority);
 	}
 }
 
@@ -1008,8 +1021,8 @@ TEST(a_core_that_is_off_in_the_last_pass_only_is_named_with_the_time)
 	assert_string_equal(last->outcomes.findings[0].rule, "tsc-offset");
 	assert_int_equal(last->outcomes.findings[0].core, 4);
 	assert_non_null(strstr(last->outcomes.findings[0].text, " at 21.1 s (last pass), unlike the majority"));
-	assert_true(last->facts.cores[2].off_majority);
-	assert_false(last->figures.skew.synchronised);
+	assert_true(last->outcomes.sync.cores[2].off_majority);
+	assert_false(last->outcomes.sync.synchronised);
 }
 
 /*
@@ -1033,7 +1046,7 @@ TEST(a_majority_whose_cores_may_drift_apart_names_no_core)
 		assert_int_equal(strstr(report->outcomes.findings[0].text,
 					"and nothing shows which of them is right") != NULL, apart);
 		for (size_t i = 0; i < 3; i++)
-			assert_int_equal(report->facts.cores[i].off_majority, i == 2 && !apart);
+			assert_int_equal(report->outcomes.sync.cores[i].off_majority, i == 2 && !apart);
 	}
 }
 
@@ -1067,7 +1080,7 @@ TEST(a_group_of_half_of_the_cores_names_no_core_if_others_drift)
 		literal_calculate_cores(report);
 		judge(report);
 		for (size_t i = 0; i < 6; i++)
-			assert_int_equal(report->facts.cores[i].off_majority, i == 3 && !drifts);
+			assert_int_equal(report->outcomes.sync.cores[i].off_majority, i == 3 && !drifts);
 		assert_true(report->figures.skew.passes[0].outlier[3]);
 	}
 }
@@ -1084,8 +1097,8 @@ TEST(a_pair_without_a_result_in_the_last_pass_leaves_synchronisation_undetermine
 		if (lacks)
 			report->figures.skew.passes[1].summary.bound_ticks = UINT64_MAX;
 		judge(report);
-		assert_int_equal(report->figures.skew.shown, lacks);
-		assert_string_equal(report->figures.skew.text, lacks ?
+		assert_int_equal(report->outcomes.sync.shown, lacks);
+		assert_string_equal(report->outcomes.sync.text, lacks ?
 				    "synchronisation not determined at 21.1 s, as not every core's offset is known" :
 				    "synchronised within 29 ns at 3.1 s and 21.1 s");
 	}
@@ -1105,7 +1118,7 @@ TEST(cores_with_a_wide_bound_are_not_called_synchronised)
 		if (!again)
 			literal_remove_last_pass(report);
 		judge(report);
-		assert_string_equal(report->figures.skew.text, again ?
+		assert_string_equal(report->outcomes.sync.text, again ?
 				    "synchronisation not determined: only within 1500 ns at 3.1 s and 21.1 s" :
 				    "synchronisation not determined: only within 1500 ns at 3.1 s, and not measured again");
 	}
@@ -1119,12 +1132,12 @@ TEST(cores_with_a_warp_are_not_called_synchronised)
 {
 	struct report *report = judge(machine(4, 4, NULL));
 
-	assert_true(report->figures.skew.synchronised);
+	assert_true(report->outcomes.sync.synchronised);
 	report->outcomes.finding_count = 0;
-	report->figures.skew.lock_free.warps = 1;
+	report->facts.warp_checks.lock_free.warps = 1;
 	judge(report);
-	assert_false(report->figures.skew.synchronised);
-	assert_false(report->figures.skew.within_known);
+	assert_false(report->outcomes.sync.synchronised);
+	assert_false(report->outcomes.sync.within_known);
 	assert_string_equal(report->outcomes.findings[0].rule, "tsc-warp");
 }
 
@@ -1152,7 +1165,7 @@ TEST(a_star_schedule_in_which_a_core_moved_names_no_core_for_an_offset)
 				    (report->outcomes.findings[i].core == 0 &&
 				     strcmp(report->outcomes.findings[i].rule, "tsc-drift") == 0));
 		for (size_t i = 1; i < 8; i++)
-			assert_false(report->facts.cores[i].off_majority || report->facts.cores[i].drifts);
+			assert_false(report->outcomes.sync.cores[i].off_majority || report->outcomes.sync.cores[i].drifts);
 	}
 }
 
@@ -1174,7 +1187,7 @@ TEST(a_star_schedule_in_which_the_boot_core_steps_twice_names_no_other_core)
 	literal_replace_last_pass(report, last);
 	judge(report);
 	for (size_t i = 1; i < 8; i++)
-		assert_false(report->facts.cores[i].off_majority);
+		assert_false(report->outcomes.sync.cores[i].off_majority);
 }
 
 /*
@@ -1204,7 +1217,7 @@ TEST(a_star_schedule_that_the_next_pass_does_not_confirm_names_no_core)
 			literal_insert_middle_pass(report, last->figures.skew.passes[0].offsets);
 		judge(report);
 		for (size_t i = 6; i < 8; i++)
-			assert_int_equal(report->facts.cores[i].off_majority, confirmed);
+			assert_int_equal(report->outcomes.sync.cores[i].off_majority, confirmed);
 	}
 }
 
@@ -1304,10 +1317,10 @@ TEST(the_longest_figures_fit_their_sentences)
 				literal_set_offset(&report->figures.skew.passes[0].offsets, a, b,
 					    !drifting && a % 2 == 0 && b % 2 && b != 15 ?
 						    (struct offset){ far, far + 1 } : OFFSET_UNKNOWN);
-		report->figures.skew.locked.warps = report->figures.skew.locked.iterations = UINT64_MAX;
-		report->figures.skew.locked.worst_ticks = report->figures.skew.locked.worst_ns = UINT64_MAX;
-		report->figures.skew.locked.worst_a = report->figures.skew.locked.worst_b = UINT32_MAX;
-		report->figures.skew.lock_free = report->figures.skew.locked;
+		report->facts.warp_checks.locked.warps = report->facts.warp_checks.locked.iterations = UINT64_MAX;
+		report->facts.warp_checks.locked.worst_ticks = UINT64_MAX;
+		report->facts.warp_checks.locked.worst_a = report->facts.warp_checks.locked.worst_b = UINT32_MAX;
+		report->facts.warp_checks.lock_free = report->facts.warp_checks.locked;
 		report->figures.skew.passes[0].summary.contradictions = SIZE_MAX;
 		report->figures.skew.passes[0].summary.contradiction_ticks = UINT64_MAX;
 		report->figures.skew.passes[0].summary.contradiction_c = 1;

@@ -15,6 +15,12 @@ add(const char *id)
 	return entry;
 }
 
+static struct report_clock *
+find_added(const char *id)
+{
+	return &report->facts.clocks[report_find_clock(report, id) - report->facts.clocks];
+}
+
 /* Makes a machine on bare metal with an invariant TSC, an HPET and a PM timer. */
 static int
 set_up(void **state)
@@ -71,7 +77,7 @@ static const char *const linux_systems[] = { "Linux before 6.12", "Linux 6.12 to
 
 TEST(on_bare_metal_all_systems_use_the_invariant_tsc)
 {
-	recommend_predict_clocksources(report);
+	recommend_predict_clocksources(report, &report->advice);
 	assert_int_equal(report->advice.taken_count, REPORT_TAKEN_MAX);
 	for (size_t i = 0; i < 3; i++)
 		assert_taken(linux_systems[i], "tsc", "clocksource tsc, rating 300, before hpet, 250.");
@@ -82,6 +88,8 @@ TEST(on_bare_metal_all_systems_use_the_invariant_tsc)
 
 #define CORES 4
 static struct report_core cores[CORES];
+static struct core_figures core_figures[CORES];
+static struct core_outcome core_outcomes[CORES];
 
 /* Adds COUNT cores in PACKAGES packages. RDTSCP and TSC_ADJUST are what CPUID reports. */
 static void
@@ -92,6 +100,8 @@ have_cores(size_t count, size_t packages, bool rdtscp, bool tsc_adjust)
 						 .facts = { .has_tsc_adjust = tsc_adjust,
 							    .package = (uint32_t)(i * packages / count) } };
 	report->facts.cores = cores;
+	report->figures.cores = core_figures;
+	report->outcomes.sync.cores = core_outcomes;
 	report->facts.core_count = count;
 	report->facts.machine.cores_listed = report->facts.machine.cores_started = (uint32_t)count;
 	if (rdtscp)
@@ -128,7 +138,7 @@ TEST(the_versions_of_linux_take_the_clocks_that_real_kernels_took)
 		have_cores(machines[i].cores, machines[i].packages, false, false);
 		report->facts.machine.linux_distrusts_tsc = !machines[i].intel && machines[i].cores > 1;
 		report->facts.clocks[1].clock.state = machines[i].hpet ? CLOCK_PRESENT : CLOCK_ABSENT;
-		recommend_predict_clocksources(report);
+		recommend_predict_clocksources(report, &report->advice);
 		for (size_t j = 0; j < 3; j++) {
 			print_message("machine %zu: %s\n", i, linux_systems[j]);
 			assert_taken(linux_systems[j], machines[i].taken[j], NULL);
@@ -145,10 +155,10 @@ TEST(without_an_hpet_a_busy_host_may_make_new_kernels_drop_the_tsc)
 	have_cores(1, 1, false, false);
 	report->facts.machine.tsc_is_invariant = false;
 	report->facts.clocks[1].clock.state = CLOCK_ABSENT;
-	recommend_predict_clocksources(report);
+	recommend_predict_clocksources(report, &report->advice);
 	assert_null(strstr(find_row(linux_systems[1])->reason, busy)); /* bare metal */
 	strcpy(report->facts.machine.hypervisor, "TCGTCGTCGTCG");
-	recommend_predict_clocksources(report);
+	recommend_predict_clocksources(report, &report->advice);
 	assert_null(strstr(find_row(linux_systems[0])->reason, busy));
 	assert_non_null(strstr(find_row(linux_systems[1])->reason, busy));
 	assert_non_null(strstr(find_row(linux_systems[2])->reason, busy));
@@ -164,7 +174,7 @@ put_core_ahead(int64_t ticks)
 	struct report_pass *pass = &report->figures.skew.passes[0];
 
 	report->figures.tsc = (struct rate){ 2000000000, 1 };
-	report->figures.skew.locked = (struct report_contended){ .measured = true, .warps = 3 };
+	report->facts.warp_checks.locked = (struct report_contended){ .measured = true, .warps = 3 };
 	report->figures.skew.pass_count = 1;
 	report->figures.skew.core_of = core_of;
 	pair_offset = (struct offset){ ticks, ticks };
@@ -179,7 +189,7 @@ assert_linux(size_t i, const char *clock, enum taken_notices notices, enum taken
 {
 	const struct report_taken *row;
 
-	recommend_predict_clocksources(report);
+	recommend_predict_clocksources(report, &report->advice);
 	row = find_row(linux_systems[i]);
 	print_message("%s: %s %s, %s\n", row->system, row->clock, taken_notices_word(row->notices), row->reason);
 	assert_string_equal(row->clock, clock);
@@ -221,7 +231,7 @@ TEST(the_check_of_two_cores_at_the_start_finds_no_later_step)
 	put_core_ahead(600000000);
 	report->figures.skew.passes[1] = *first;
 	report->figures.skew.pass_count = 2;
-	report->figures.skew.locked.warps = 0;
+	report->facts.warp_checks.locked.warps = 0;
 	report->figures.skew.warps = 3;
 	first->offsets.pairs = &none;
 	first->summary.worst = none;
@@ -304,7 +314,7 @@ TEST(a_tsc_that_a_wrong_reference_calibrates_is_wrong_with_it)
 	have_cores(2, 1, false, false);
 	report->facts.machine.tsc_is_invariant = false;
 	report->facts.machine.linux_distrusts_tsc = true;
-	report->facts.clocks[1].error = (struct interval_ppb){ true, 20000000, 19999000, 20001000 };
+	report->figures.clocks[1].error = (struct interval_ppb){ true, 20000000, 19999000, 20001000 };
 	find("rate-wrong", "hpet");
 	assert_linux(0, "hpet", TAKEN_NOTICES_NO, TAKEN_BLAMES_NONE);
 	for (size_t i = 1; i < 3; i++)
@@ -314,8 +324,8 @@ TEST(a_tsc_that_a_wrong_reference_calibrates_is_wrong_with_it)
 	assert_non_null(strstr(find_row(linux_systems[1])->reason,
 			       "It does not notice rate-wrong (hpet). Its seconds are then 2.0 % too short."));
 	/* if the PIT has calibrated the TSC, the watchdog sees the difference, and blames the TSC */
-	report->facts.calibration_count = 1;
-	report->facts.calibrations[0] = (struct report_calibration){ .loop = &loop, .runs = 50, .refused = 2 };
+	report->figures.calibration_count = 1;
+	report->figures.calibrations[0] = (struct calibration_figures){ .loop = &loop, .runs = 50, .refused = 2 };
 	assert_linux(1, "hpet", TAKEN_NOTICES_YES, TAKEN_BLAMES_WRONG);
 	assert_int_equal(find_row(linux_systems[1])->time_error.value, 20000000);
 }
@@ -396,8 +406,9 @@ part_tsc(int64_t gain_ns, enum discontinuity_class class, uint32_t alone)
 
 	report->outcomes.finding_count = 0;
 	report->figures.discontinuity_count = 1;
+	report->outcomes.discontinuities[0] = (struct discontinuity_outcome){ .class = class, .alone = alone };
 	report->figures.discontinuities[0] = (struct report_discontinuity){
-		.class = class, .alone = alone, .group_count = 2,
+		.group_count = 2,
 		.groups = { { 6, 2, { 1, 2 }, { true, 300 * MS, 300 * MS - US, 300 * MS + US } },
 			    { 1, 1, { 0 }, { true, tsc_ns, tsc_ns, tsc_ns } } },
 	};
@@ -479,9 +490,10 @@ TEST(a_stated_rate_that_is_wrong_is_noticed_above_the_limit)
 {
 	have_cores(1, 1, false, false);
 	report->facts.claim_count = 1;
-	report->facts.claims[0] = (struct report_claim){ .claim = { .clock = CLAIM_OF_TSC }, .outcome = OUTCOME_FAILED,
-						   .error = { true, 2000000, 1999000, 2001000 }, .user_count = 1,
-						   .users = { "Linux" } };
+	report->facts.claims[0] = (struct report_claim){ .claim = { .clock = CLAIM_OF_TSC } };
+	report->outcomes.claims[0] = (struct claim_outcome){ .outcome = OUTCOME_FAILED,
+							     .error = { true, 2000000, 1999000, 2001000 },
+							     .user_count = 1, .users = { "Linux" } };
 	find("tsc-claim", NULL);
 	assert_linux(1, "hpet", TAKEN_NOTICES_YES, TAKEN_BLAMES_RIGHT);
 	assert_linux(2, "tsc", TAKEN_NOTICES_NO, TAKEN_BLAMES_NONE);
@@ -491,12 +503,11 @@ TEST(a_stated_rate_that_is_wrong_is_noticed_above_the_limit)
 static void
 have_cost(const char *id, int64_t ps)
 {
-	struct report_clock *entry = report_find_clock(report, id);
+	const struct report_clock *entry = report_find_clock(report, id);
 
 	if (!entry)
 		entry = add(id);
-	entry->cost.read_ps.known = true;
-	entry->cost.read_ps.value = ps;
+	report->figures.clocks[entry - report->facts.clocks].cost.read_ps = (struct interval_ns){ true, ps, 0, 0 };
 	report->figures.tsc = (struct rate){ 1000000000, 1 }; /* without a rate, costs are in ticks */
 }
 
@@ -507,17 +518,17 @@ TEST(a_row_has_the_cost_of_the_systems_own_read_method)
 	have_cost("tsc_lfence", 12000);
 	have_cost("hpet", 451000);
 	have_cost("hpet_32", 152000);
-	recommend_predict_clocksources(report);
+	recommend_predict_clocksources(report, &report->advice);
 	assert_string_equal(find_row(linux_systems[0])->read_by, "tsc_lfence");
 	assert_int_equal(find_row(linux_systems[0])->read_ps, 12000);
 	have_cost("tsc_rdtscp", 15000);
-	recommend_predict_clocksources(report);
+	recommend_predict_clocksources(report, &report->advice);
 	assert_string_equal(find_row(linux_systems[0])->read_by, "tsc_rdtscp");
 	assert_string_equal(find_row("PostgreSQL 19")->read_by, "tsc");
 	assert_int_equal(find_row("Valkey 9.1")->read_ps, 9820);
 	report->facts.machine.tsc_is_invariant = false;
 	report->facts.machine.linux_distrusts_tsc = true;
-	recommend_predict_clocksources(report);
+	recommend_predict_clocksources(report, &report->advice);
 	assert_string_equal(find_row(linux_systems[0])->read_by, "hpet_32");
 	assert_int_equal(find_row(linux_systems[0])->read_ps, 152000);
 	assert_int_equal(recommend_get_read_cost_ps(report, recommend_get_kernel_read_row(report, "hpet")).value, 152000);
@@ -542,24 +553,24 @@ TEST(a_program_may_read_the_tsc_of_cores_that_agree)
 	static const char program[] = "a program that reads the TSC itself";
 
 	have_cores(2, 1, false, true);
-	recommend_predict_clocksources(report);
+	recommend_predict_clocksources(report, &report->advice);
 	assert_taken(program, "tsc", "not proven: it is not determined whether the cores' TSCs agree.");
 	assert_int_equal(find_row(program)->safety, TAKEN_SAFETY_UNPROVEN);
-	report->figures.skew.synchronised = report->figures.skew.within_known = true;
-	recommend_predict_clocksources(report);
+	report->outcomes.sync.synchronised = report->outcomes.sync.within_known = true;
+	recommend_predict_clocksources(report, &report->advice);
 	assert_taken(program, "tsc", "safe on all cores.");
 	assert_int_equal(find_row(program)->safety, TAKEN_SAFE);
 	put_core_ahead(-3212000000); /* core 1 is 1.606 s behind core 0 */
-	recommend_predict_clocksources(report);
+	recommend_predict_clocksources(report, &report->advice);
 	assert_taken(program, "tsc", "not safe: core 1 is 1.61 s behind core 0.");
 	assert_int_equal(find_row(program)->safety, TAKEN_UNSAFE);
 	assert_non_null(strstr(find_row("Valkey 9.1")->reason, "That is not safe here"));
 	have_cores(1, 1, false, true);
 	report->outcomes.finding_count = report->figures.skew.pass_count = 0;
-	recommend_predict_clocksources(report);
+	recommend_predict_clocksources(report, &report->advice);
 	assert_taken(program, "tsc", "safe on all cores.");
 	report->facts.machine.tsc_is_invariant = false;
-	recommend_predict_clocksources(report);
+	recommend_predict_clocksources(report, &report->advice);
 	assert_int_equal(find_row(program)->safety, TAKEN_SAFETY_UNPROVEN);
 }
 
@@ -570,10 +581,10 @@ TEST(postgresql_reads_an_invariant_tsc_with_tsc_adjust)
 	have_cores(1, 1, true, true);
 	have_cost("tsc", 9820);
 	have_cost("tsc_rdtscp", 15000);
-	report->facts.calibration_count = 1;
-	report->facts.calibrations[0] = (struct report_calibration){ .loop = &loop, .runs = 50, .refused = 2,
+	report->figures.calibration_count = 1;
+	report->figures.calibrations[0] = (struct calibration_figures){ .loop = &loop, .runs = 50, .refused = 2,
 							       .worst = { true, -310200, -310300, -310100 } };
-	recommend_predict_clocksources(report);
+	recommend_predict_clocksources(report, &report->advice);
 	assert_taken("PostgreSQL 19", "tsc", "it reads the TSC directly, because the TSC is reported as invariant and CPUID "
 		     "reports TSC_ADJUST; it executes RDTSC (9.82 ns) and RDTSCP (15.0 ns); if CPUID gives no rate, PostgreSQL "
 		     "measures it by a loop, whose largest error in 48 runs here was 310.2 ppm.");
@@ -582,11 +593,11 @@ TEST(postgresql_reads_an_invariant_tsc_with_tsc_adjust)
 TEST(postgresql_reads_the_tsc_without_tsc_adjust_if_linux_takes_it)
 {
 	have_cores(1, 1, true, false);
-	recommend_predict_clocksources(report);
+	recommend_predict_clocksources(report, &report->advice);
 	assert_taken("PostgreSQL 19", "tsc", "it reads the TSC directly, because the TSC is reported as invariant and Linux "
 		     "takes the TSC.");
 	find_change("tsc", -3000);
-	recommend_predict_clocksources(report);
+	recommend_predict_clocksources(report, &report->advice);
 	assert_taken("PostgreSQL 19", "hpet", "it reads Linux's clocksource, because CPUID reports no TSC_ADJUST, "
 		     "and Linux's clocksource is not the TSC.");
 }
@@ -594,10 +605,10 @@ TEST(postgresql_reads_the_tsc_without_tsc_adjust_if_linux_takes_it)
 TEST(postgresql_reads_the_systems_clock_without_rdtscp_or_an_invariant_tsc)
 {
 	have_cores(1, 1, false, true);
-	recommend_predict_clocksources(report);
+	recommend_predict_clocksources(report, &report->advice);
 	assert_taken("PostgreSQL 19", "tsc", "it reads Linux's clocksource, because there is no RDTSCP.");
 	report->facts.machine.tsc_is_invariant = false;
-	recommend_predict_clocksources(report);
+	recommend_predict_clocksources(report, &report->advice);
 	assert_taken("PostgreSQL 19", "tsc", "it reads Linux's clocksource, because the TSC is not reported as "
 		"invariant.");
 	assert_taken("Valkey 9.1", "tsc", "it reads Linux's clocksource, because the TSC is not reported as invariant.");
@@ -614,7 +625,7 @@ TEST(a_program_that_reads_linuxs_clock_pays_what_linux_pays)
 	have_cost("tsc", 21600);
 	have_cost("tsc_rdtscp", 44600);
 	have_cost("hpet", 262000);
-	recommend_predict_clocksources(report);
+	recommend_predict_clocksources(report, &report->advice);
 	assert_taken(linux_systems[0], "hpet", NULL);
 	assert_taken(linux_systems[2], "tsc", NULL);
 	for (size_t i = 0; i < 2; i++) {
@@ -630,7 +641,7 @@ TEST(a_tsc_that_linux_distrusts_is_marked_unstable_and_the_hpet_is_next)
 	have_cores(2, 2, false, false);
 	report->facts.machine.tsc_is_invariant = false;
 	report->facts.machine.linux_distrusts_tsc = true;
-	recommend_predict_clocksources(report);
+	recommend_predict_clocksources(report, &report->advice);
 	assert_taken(linux_systems[0], "hpet", "clocksource hpet, rating 250, before acpi_pm, 200; Linux marks the TSC "
 		     "unstable: the CPU is not Intel's, has several cores, and reports no invariant TSC (\"TSCs "
 		     "unsynchronized\").");
@@ -646,7 +657,7 @@ TEST(warps_make_the_tsc_unstable)
 	have_cores(2, 1, false, false);
 	put_core_ahead(5000);
 	report->facts.clocks[1].clock.state = CLOCK_ABSENT;
-	recommend_predict_clocksources(report);
+	recommend_predict_clocksources(report, &report->advice);
 	assert_taken(linux_systems[0], "acpi_pm", "clocksource acpi_pm, rating 200; hpet, 250, is absent; Linux marks the "
 		     "TSC unstable: its check of two cores finds warps (\"check_tsc_sync_source failed\").");
 	assert_taken("Windows", "acpi_pm", "the platform's counter, because the TSC is not reliable here."
@@ -659,12 +670,12 @@ TEST(kvm_clock_comes_first_unless_the_tsc_is_invariant)
 
 	offer(PARAVIRTUAL_KVM);
 	kvmclock->clock.rating = 299; /* rating of kvm-clock's driver on a machine with an invariant TSC */
-	recommend_predict_clocksources(report);
+	recommend_predict_clocksources(report, &report->advice);
 	assert_taken(linux_systems[0], "tsc", "clocksource tsc, rating 300, before kvm-clock, 299; if the TSC is reported as "
 					"invariant, Linux ranks the hypervisor's clock below the TSC.");
 	report->facts.machine.tsc_is_invariant = false;
 	kvmclock->clock.rating = 400;
-	recommend_predict_clocksources(report);
+	recommend_predict_clocksources(report, &report->advice);
 	assert_taken(linux_systems[0], "kvmclock", "clocksource kvm-clock, rating 400, before tsc, 300; the TSC is not "
 					     "reported as invariant, so the hypervisor's clock comes first.");
 	assert_taken("Windows", "hpet", "the platform's counter, because the TSC is not reported as invariant."
@@ -680,25 +691,25 @@ TEST(with_two_interfaces_linux_uses_the_higher_leaves_and_windows_uses_hyperv)
 	add("kvmclock");
 	add("hv_ref");
 	add("hv_page");
-	recommend_predict_clocksources(report);
+	recommend_predict_clocksources(report, &report->advice);
 	assert_string_equal(report->advice.taken[0].clock, "kvmclock");
 	assert_taken("Windows", "hv_page", "Hyper-V's reference time, which is read from a page of the hypervisor."
 		     WINDOWS_WAS_NOT_RUN);
-	report_find_clock(report, "hv_page")->clock.state = CLOCK_DISABLED;
-	recommend_predict_clocksources(report);
+	find_added("hv_page")->clock.state = CLOCK_DISABLED;
+	recommend_predict_clocksources(report, &report->advice);
 	assert_taken("Windows", "hv_ref", "Hyper-V's reference counter, which is read from an MSR: there is no page "
 			"that may be used."
 		     WINDOWS_WAS_NOT_RUN);
 	report->facts.machine.paravirtual.interfaces[0].missing =
 		"AccessPartitionReferenceTsc (EAX bit 9), so each reading exits to the hypervisor";
-	recommend_predict_clocksources(report);
+	recommend_predict_clocksources(report, &report->advice);
 	assert_taken("Windows", "hv_ref", "Hyper-V's reference counter, which is read from an MSR: there is no page "
 			"that may be used. "
 		     "CPUID 40000003h lacks AccessPartitionReferenceTsc (EAX bit 9), so each reading exits to the hypervisor."
 		     WINDOWS_WAS_NOT_RUN);
 	report->facts.machine.paravirtual.interfaces[0].missing = NULL;
 	report->facts.machine.paravirtual.count = 1;
-	recommend_predict_clocksources(report);
+	recommend_predict_clocksources(report, &report->advice);
 	assert_string_equal(report->advice.taken[0].clock, "hv_ref");
 }
 
@@ -713,7 +724,7 @@ TEST(linux_uses_hypervs_clocksource_although_its_page_is_invalid)
 	page = add("hv_page");
 	page->clock.state = CLOCK_DISABLED;
 	page->clock.paravirtual.falls_back = true;
-	recommend_predict_clocksources(report);
+	recommend_predict_clocksources(report, &report->advice);
 	assert_taken(linux_systems[0], "hv_page", "clocksource hyperv_clocksource_tsc_page, rating 500, before "
 		     "hyperv_clocksource_msr, 495; the sequence number of the clock's page is 0, so each read of the "
 		     "clock reads the MSR; Hyper-V does not offer control of an invariant TSC (CPUID 40000003h), so its "
@@ -729,12 +740,12 @@ TEST(linux_ranks_hypervs_clocks_by_hypervs_own_leaf)
 	report->facts.machine.tsc_is_invariant = true;
 	offer(PARAVIRTUAL_HYPERV);
 	add("hv_page");
-	recommend_predict_clocksources(report);
+	recommend_predict_clocksources(report, &report->advice);
 	assert_taken(linux_systems[0], "hv_page", "clocksource hyperv_clocksource_tsc_page, rating 500, before tsc, 300; "
 		     "Hyper-V does not offer control of an invariant TSC (CPUID 40000003h), so its clock comes first.");
 	report->facts.clocks[1].clock.state = CLOCK_ABSENT; /* the HPET, whose rating is the same */
-	report_find_clock(report, "hv_page")->clock.rating = 250;
-	recommend_predict_clocksources(report);
+	find_added("hv_page")->clock.rating = 250;
+	recommend_predict_clocksources(report, &report->advice);
 	assert_taken(linux_systems[0], "tsc", "clocksource tsc, rating 300, before hyperv_clocksource_tsc_page, 250; if "
 		     "Hyper-V offers control of an invariant TSC (CPUID 40000003h), Linux ranks its clock below the TSC.");
 }
@@ -747,17 +758,17 @@ TEST(xens_clock_comes_first_unless_the_tsc_is_invariant_and_never_emulated)
 	offer(PARAVIRTUAL_XEN);
 	add("hv_page");
 	assert_int_equal(xen->clock.rating, 400);
-	recommend_predict_clocksources(report);
+	recommend_predict_clocksources(report, &report->advice);
 	assert_taken(linux_systems[0], "xen", "clocksource xen, rating 400, before tsc, 300; Xen may emulate the "
 		     "TSC, so Linux takes Xen's clock first.");
 	assert_string_equal(find_row("Windows")->clock, "hv_page");
 	report->facts.machine.tsc_is_invariant = false;
-	recommend_predict_clocksources(report);
+	recommend_predict_clocksources(report, &report->advice);
 	assert_taken(linux_systems[0], "xen", "clocksource xen, rating 400, before tsc, 300; the TSC is not reported as "
 		     "invariant, so the hypervisor's clock comes first.");
 	report->facts.machine.tsc_is_invariant = true;
 	xen->clock.rating = 299; /* rating of the driver of Xen's clock on a machine with an invariant TSC */
-	recommend_predict_clocksources(report);
+	recommend_predict_clocksources(report, &report->advice);
 	assert_taken(linux_systems[0], "tsc", "clocksource tsc, rating 300, before xen, 299; if the TSC is reported as "
 					"invariant and "
 		     "Xen never emulates the TSC, Linux ranks Xen's clock below the TSC.");
@@ -767,6 +778,6 @@ TEST(a_run_without_the_tsc_names_no_clocksource)
 {
 	report->facts.options.clocks.count = 2;
 	report->facts.clocks[0].clock.state = CLOCK_ABSENT;
-	recommend_predict_clocksources(report);
+	recommend_predict_clocksources(report, &report->advice);
 	assert_int_equal(report->advice.taken_count, 0);
 }

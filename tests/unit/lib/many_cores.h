@@ -12,6 +12,8 @@
 
 static struct latency no_reads;
 static struct report_core many_cores[CORES];
+static struct core_figures many_core_figures[CORES];
+static struct core_outcome many_core_outcomes[CORES];
 static uint32_t core_of[CORES];
 static struct offset many_core_offsets[CORES];
 static struct offset many_pairs[CORES * (CORES - 1) / 2];
@@ -35,9 +37,11 @@ static void
 fill_core(struct report_core *core, size_t i)
 {
 	*core = (struct report_core){
-		.apic_id = (uint32_t)i, .boot = i == 0, .started = true, .pingpongs = CORES - 1,
-		.rank = i,
-		.observed_ns = 80000000 + draw_below(9999999), .gaps = draw_below(30), .worst_gap_ns = draw_below(99999),
+		.apic_id = (uint32_t)i, .boot = i == 0, .started = true,
+	};
+	many_core_figures[i] = (struct core_figures){
+		.pingpongs = CORES - 1, .rank = i, .observed_ns = 80000000 + draw_below(9999999), .gaps = draw_below(30),
+		.worst_gap_ns = draw_below(99999),
 	};
 	for (size_t k = 0; k < CLOCKS; k++)
 		core->latency[k] = core->contended[k] = (struct core_latency){
@@ -68,6 +72,8 @@ make_report(size_t count)
 	for (size_t i = 0; i < sizeof(many_pairs) / sizeof(many_pairs[0]); i++)
 		many_pairs[i] = draw_offset();
 	report->facts.cores = many_cores;
+	report->figures.cores = many_core_figures;
+	report->outcomes.sync.cores = many_core_outcomes;
 	report->facts.core_count = report->facts.machine.cores_listed = report->facts.machine.cores_started =
 		(uint32_t)count;
 	report->figures.skew.pass_count = 2;

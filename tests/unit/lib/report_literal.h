@@ -8,10 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/analysis.h"
 #include "base/histogram.h"
 #include "base/text.h"
 #include "clocks/drivers.h"
 #include "offsets_literal.h"
+#include "judge/judge.h"
 #include "report/report.h"
 #include "rules/rules.h"
 
@@ -110,7 +112,7 @@ literal_find_driver_row(const char *id)
 }
 
 static inline void
-literal_fill_clock(struct report_clock *entry, const struct literal_clock *from)
+literal_fill_clock(struct report_clock *entry, struct clock_figures *figures, const struct literal_clock *from)
 {
 	uint64_t millihz = from->measured_millihz, error_millihz = millihz / 10000000;
 
@@ -121,18 +123,18 @@ literal_fill_clock(struct report_clock *entry, const struct literal_clock *from)
 	entry->clock.found_by = from->found_by;
 	entry->clock.width_bits = from->width_bits;
 	entry->clock.claimed = from->claimed;
-	entry->measured = (struct interval_millihz){ millihz != 0, millihz, millihz - error_millihz,
+	figures->measured = (struct interval_millihz){ millihz != 0, millihz, millihz - error_millihz,
 						     millihz + error_millihz };
 	if (from->claimed.den)
-		entry->error = (struct interval_ppb){ true, from->error_ppb, from->error_ppb - 100,
+		figures->error = (struct interval_ppb){ true, from->error_ppb, from->error_ppb - 100,
 						      from->error_ppb + 100 };
-	entry->absolute =
+	figures->absolute =
 		(struct interval_millihz){ millihz != 0, millihz, millihz - millihz / 5000, millihz + millihz / 5000 };
 	if (millihz)
-		entry->budget = (struct rate_budget){ true, 51000, 2000, 400, 46000, 0, 600 };
+		figures->budget = (struct rate_budget){ true, 51000, 2000, 400, 46000, 0, 600 };
 	if (from->claimed.den && !entry->clock.edges_only && report_clock_is_main_of_device(entry))
-		entry->rate_fit = RATE_FIT_ALL;
-	entry->rate_whole_run = true;
+		figures->rate_fit = RATE_FIT_ALL;
+	figures->rate_whole_run = true;
 	entry->latency = literal_make_latency(from->durations);
 	if (from->step_ticks) {
 		entry->resolution.steps = entry->latency->count - 1;
@@ -148,6 +150,28 @@ literal_find_clock(struct report *report, const char *id)
 		if (text_equal(report->facts.clocks[i].clock.id, id))
 			return &report->facts.clocks[i];
 	abort();
+}
+
+static inline struct clock_outcome *
+literal_find_outcome(struct report *report, const char *id)
+{
+	return &report->outcomes.clocks[literal_find_clock(report, id) - report->facts.clocks];
+}
+
+static inline struct clock_figures *
+literal_find_figures(struct report *report, const char *id)
+{
+	return &report->figures.clocks[literal_find_clock(report, id) - report->facts.clocks];
+}
+
+/* Calculates the costs of the reads, judges REPORT, and adds the judge's notes to its notes. */
+static inline void
+literal_judge(struct report *report)
+{
+	analysis_calculate_costs(report, &report->figures);
+	report->facts.checks = report->outcomes.behaviours; /* the rows that a test added are results of device checks */
+	judge_report(report, &report->outcomes);
+	notes_add_all(&report->notes, &report->outcomes.notes);
 }
 
 static inline void
@@ -171,14 +195,15 @@ literal_remove_pass(struct report *report)
 	free(skew->passes[0].core_offsets);
 	free(skew->passes[0].outlier);
 	for (size_t i = 0; i < REPORT_PASSES; i++)
-		free(skew->passes[i].off);
+		free(report->outcomes.sync.passes[i].off);
 	free(skew->core_of);
 	free(skew->drifts.pairs);
-	free(skew->moved);
-	*skew = (struct report_skew){ .locked = skew->locked, .lock_free = skew->lock_free };
+	free(report->outcomes.sync.moved);
+	*skew = (struct report_skew){ .pass_count = 0 };
+	report->outcomes.sync = (struct sync_outcome){ .cores = report->outcomes.sync.cores };
 	for (size_t i = 0; i < report->facts.core_count; i++) {
-		report->facts.cores[i].pingpongs = 0;
-		report->facts.cores[i].off_majority = report->facts.cores[i].drifts = false;
+		report->figures.cores[i].pingpongs = 0;
+		report->outcomes.sync.cores[i].off_majority = report->outcomes.sync.cores[i].drifts = false;
 	}
 }
 
@@ -188,7 +213,11 @@ literal_fill_cores(struct report *report, size_t count)
 {
 	literal_remove_pass(report);
 	free(report->facts.cores);
+	free(report->figures.cores);
+	free(report->outcomes.sync.cores);
 	report->facts.cores = calloc(count, sizeof(*report->facts.cores));
+	report->figures.cores = calloc(count, sizeof(*report->figures.cores));
+	report->outcomes.sync.cores = calloc(count, sizeof(*report->outcomes.sync.cores));
 	report->facts.core_count = report->facts.machine.cores_listed = report->facts.machine.cores_started =
 		(uint32_t)count;
 	for (size_t i = 0; i < count; i++) {
@@ -218,7 +247,8 @@ literal_fill_cores(struct report *report, size_t count)
 						       p99_ns * times, 0, 0, 0 };
 		}
 	}
-	report->figures.skew = (struct report_skew){
+	report->figures.skew = (struct report_skew){ .pass_count = 0 };
+	report->facts.warp_checks = (struct warp_checks){
 		.locked = { .measured = count > 1, .cores = count, .iterations = 20000 * count },
 		.lock_free = { .measured = count > 1, .cores = count, .iterations = 20000 * count },
 	};
@@ -245,7 +275,7 @@ static inline void
 literal_set_drift(struct report *report, size_t core, struct offset drift)
 {
 	struct offsets *drifts = &report->figures.skew.drifts;
-	size_t rank = report->facts.cores[core].rank;
+	size_t rank = report->figures.cores[core].rank;
 
 	if (rank)
 		literal_set_offset(drifts, 0, rank, drift);
@@ -261,6 +291,8 @@ literal_insert_middle_pass(struct report *report, struct offsets offsets)
 {
 	report->figures.skew.passes[2] = report->figures.skew.passes[1];
 	report->figures.skew.passes[1] = (struct report_pass){ .offsets = offsets };
+	report->outcomes.sync.passes[2] = report->outcomes.sync.passes[1];
+	report->outcomes.sync.passes[1] = (struct pass_outcome){ .off = NULL };
 	report->figures.skew.pass_count = 3;
 }
 
@@ -271,7 +303,6 @@ literal_replace_last_pass(struct report *report, const struct report *other)
 	struct report_pass *last = &report->figures.skew.passes[1], old = *last;
 
 	*last = other->figures.skew.passes[0];
-	last->off = old.off;
 	last->offsets.begin_tsc = old.offsets.begin_tsc;
 	last->offsets.end_tsc = old.offsets.end_tsc;
 }
@@ -305,7 +336,7 @@ literal_fill_pass(struct report *report, enum pair_schedule kind, const int64_t 
 
 	literal_remove_pass(report);
 	for (uint32_t i = 0; i < report->facts.core_count; i++) {
-		report->facts.cores[i].rank = report->facts.cores[i].started ? count : REPORT_NO_RANK;
+		report->figures.cores[i].rank = report->facts.cores[i].started ? count : REPORT_NO_RANK;
 		if (report->facts.cores[i].started)
 			cores[count++] = i;
 	}
@@ -325,12 +356,12 @@ literal_fill_pass(struct report *report, enum pair_schedule kind, const int64_t 
 					   .begin_tsc = 6200001000, .end_tsc = 6202000000 };
 	first->core_offsets = calloc(count + 1, sizeof(*first->core_offsets));
 	first->outlier = calloc(count + 1, sizeof(*first->outlier));
-	first->off = calloc(count + 1, sizeof(*first->off));
-	last->off = calloc(count + 1, sizeof(*last->off));
+	for (size_t i = 0; i < 2; i++)
+		report->outcomes.sync.passes[i].off = calloc(count + 1, sizeof(*report->outcomes.sync.passes[i].off));
 	last->offsets = (struct offsets){ .begin_tsc = 42340000000, .end_tsc = 42342000000 };
 	skew->drifts = (struct offsets){ .kind = kind, .cores = count > 1 ? count : 0,
 					 .pairs = calloc(pairs, sizeof(struct offset)) };
-	skew->moved = calloc(count + 1, sizeof(*skew->moved));
+	report->outcomes.sync.moved = calloc(count + 1, sizeof(*report->outcomes.sync.moved));
 	skew->drift_span_ns = 18071000000;
 	report->facts.run.start_tsc = 1000;
 	for (size_t a = 0; a < count; a++) {
@@ -340,8 +371,8 @@ literal_fill_pass(struct report *report, enum pair_schedule kind, const int64_t 
 			literal_set_offset(&first->offsets, a, b,
 				    (struct offset){ truth - 40 - (int64_t)((7 * a + 3 * b) % 20),
 						     truth + 40 + (int64_t)((3 * a + 7 * b) % 20) });
-			report->facts.cores[cores[a]].pingpongs++;
-			report->facts.cores[cores[b]].pingpongs++;
+			report->figures.cores[cores[a]].pingpongs++;
+			report->figures.cores[cores[b]].pingpongs++;
 		}
 	}
 	literal_calculate_cores(report);
@@ -357,9 +388,9 @@ literal_fill_gap_search(struct report *report)
 
 	*all = (struct report_interference){ .measured = true, .threshold_ns = report->facts.options.gap_ns };
 	for (size_t i = 0; i < report->facts.core_count; i++) {
-		struct report_core *core = &report->facts.cores[i];
+		struct core_figures *core = &report->figures.cores[i];
 
-		core->observed_ns = core->started ? 1000000000 : 0;
+		core->observed_ns = report->facts.cores[i].started ? 1000000000 : 0;
 		core->gaps = core->worst_gap_ns = 0;
 		all->observed_ns += core->observed_ns;
 	}
@@ -370,15 +401,16 @@ static inline void
 literal_add_stolen_time(struct report *report, size_t core, uint64_t at_ms, uint64_t ns)
 {
 	struct report_interference *all = &report->figures.interference;
-	struct report_core *row = &report->facts.cores[core];
+	struct core_figures *row = &report->figures.cores[core];
+	uint32_t apic_id = report->facts.cores[core].apic_id;
 
 	all->gaps++;
 	all->total_ns += ns;
 	all->octave[octave_of(ns)]++;
-	all->events[all->event_count++] = (struct report_gap){ at_ms, ns, row->apic_id };
+	all->events[all->event_count++] = (struct report_gap){ at_ms, ns, apic_id };
 	if (ns > all->worst_ns) {
 		all->worst_ns = ns;
-		all->worst_core = row->apic_id;
+		all->worst_core = apic_id;
 	}
 	row->gaps++;
 	row->worst_gap_ns = ns > row->worst_gap_ns ? ns : row->worst_gap_ns;
@@ -418,24 +450,31 @@ literal_fill_options(struct report *report)
 static inline void
 literal_add_intervals(struct report *report)
 {
-	struct report_interval *row = report->facts.intervals;
+	struct interval_figures *row = report->figures.intervals;
 
-	*row++ = (struct report_interval){
-		.source = "lapic", .route_kind = "lapic", .vector = 0xe0, .state = CLOCK_PRESENT, .asked_ns = 100000,
-		.asked = 200, .expected = 200, .delivered = 200, .excused = 3,
+	*row++ = (struct interval_figures){
+		.test = { .source = "lapic", .route_kind = "lapic", .vector = 0xe0, .asked_ns = 100000 },
+		.state = CLOCK_PRESENT, .reason = "", .asked = 200, .expected = 200, .delivered = 200, .excused = 3,
 		.lateness = { .count = 197, 812, 1021, 4096, 5210, 5210, 310, .p1_ns = 815 },
 	};
-	*row++ = (struct report_interval){
-		.source = "hpet0", .periodic = true, .route_kind = "ioapic", .pin = 23, .vector = 0xe0, .state = CLOCK_PRESENT,
-		.asked_ns = 1000000, .asked = 800, .expected = 802, .delivered = 783, .empty = 19, .early = 2, .doubled = 4,
+	*row++ = (struct interval_figures){
+		.test = { .source = "hpet0", .periodic = true, .route_kind = "ioapic", .pin = 23, .vector = 0xe0,
+			  .asked_ns = 1000000 },
+		.state = CLOCK_PRESENT, .reason = "", .asked = 800, .expected = 802, .delivered = 783, .empty = 19,
+		.early = 2, .doubled = 4,
 		.lateness = { 781, -1250, 2400, 61000, 250000, 250000, 35, .p1_ns = -900 }, .held_ns = 20500000, .held_delivered = 38,
 		.rate = { true, 12400, -3100, 28000 }, .policy = REPORT_POLICY_CATCH_UP,
 	};
-	*row = (struct report_interval){
-		.source = "hpet0", .route_kind = "ioapic", .asked_ns = 100000, .state = CLOCK_DISABLED
+	*row = (struct interval_figures){
+		.test = { .source = "hpet0", .route_kind = "ioapic", .asked_ns = 100000 },
+		.state = CLOCK_DISABLED, .reason = "In use by the firmware: not tested.",
 	};
-	LITERAL_COPY(row->reason, "In use by the firmware: not tested.");
-	report->facts.interval_count = 3;
+	report->figures.interval_count = report->facts.interval_count = 3;
+	for (size_t i = 0; i < 3; i++) {
+		row = &report->figures.intervals[i];
+		report->facts.intervals[i] = (struct interval_facts){ .test = row->test, .state = row->state };
+		LITERAL_COPY(report->facts.intervals[i].reason, row->reason);
+	}
 }
 
 static inline struct claim *
@@ -474,6 +513,8 @@ literal_make_new_report(void)
 	if (old) {
 		literal_remove_pass(old);
 		free(old->facts.cores);
+		free(old->figures.cores);
+		free(old->outcomes.sync.cores);
 		free(old);
 	}
 	*place = calloc(1, sizeof(**place));
@@ -527,7 +568,7 @@ literal_make_clean_report(void)
 	report->figures.relative_to = "hpet";
 	report->facts.clock_count = LITERAL_CLOCKS;
 	for (size_t i = 0, series = 0; i < LITERAL_CLOCKS; i++) {
-		literal_fill_clock(&report->facts.clocks[i], &literal_clocks[i]);
+		literal_fill_clock(&report->facts.clocks[i], &report->figures.clocks[i], &literal_clocks[i]);
 		series += i && text_equal(literal_clocks[i].id, literal_clocks[i].main);
 		report->facts.clocks[i].series = series;
 	}
@@ -543,6 +584,7 @@ literal_make_clean_report(void)
 	literal_add_behaviour(report, "pm-high-bits", "acpi_pm",
 			      "The timer has 24 bits, as the FADT says: bits 24 to 31 are 0 in 64 readings.");
 	literal_set_figure(literal_add_behaviour(report, "rtc-update", "rtc", "UIP was seen 3 times, for 244 us."), 243, 246);
+	report->facts.checks = report->outcomes.behaviours;
 	return report;
 }
 
@@ -571,11 +613,12 @@ static inline void
 literal_remove_clock(struct report *report, const char *id, enum clock_state state, const char *reason)
 {
 	struct report_clock *entry = literal_find_clock(report, id);
+	struct clock_figures *figures = literal_find_figures(report, id);
 
 	entry->clock.state = state;
 	LITERAL_COPY(entry->clock.reason, reason);
 	latency_clear(entry->latency);
-	entry->measured.known = entry->absolute.known = entry->error.known = entry->budget.known = false;
+	figures->measured.known = figures->absolute.known = figures->error.known = figures->budget.known = false;
 	entry->resolution.steps = 0;
 	entry->monotonic = (struct monotonic){ .reads = 0 };
 	literal_remove_core_latencies(report, (size_t)(entry - report->facts.clocks));
@@ -613,11 +656,11 @@ literal_make_faulty_report(void)
 	LITERAL_COPY(report->facts.cores[2].reason, "it did not check in within 100 ms");
 	LITERAL_COPY(report->facts.cores[3].reason, "it did not come back from a job within 2 s");
 	report->facts.machine.cores_started = 5;
-	report->figures.skew.locked = report->figures.skew.lock_free = (struct report_contended){
+	report->facts.warp_checks.locked = report->facts.warp_checks.lock_free = (struct report_contended){
 		.measured = true, .cores = 5, .iterations = 100000, .warps = 17, .worst_ticks = 3563,
-		.worst_ns = 1782, .worst_a = 0, .worst_b = 2 };
-	report->figures.skew.lock_free.warps = 0;
-	report->figures.skew.lock_free.starved = true;
+		.worst_a = 0, .worst_b = 2 };
+	report->facts.warp_checks.lock_free.warps = 0;
+	report->facts.warp_checks.lock_free.starved = true;
 	literal_fill_pass(report, PAIR_SCHEDULE_ALL, truth_ticks);
 	report->figures.skew.warps = 3;
 	report->figures.skew.worst_warp_ticks = 999952;
@@ -631,9 +674,9 @@ literal_make_faulty_report(void)
 	literal_add_stolen_time(report, 1, 12034, 9876543);
 	literal_add_stolen_time(report, 3, 14001, 12345);
 	literal_add_stolen_time(report, 3, 14002, 16384);
-	report->figures.interference.smi_known = true;
-	report->figures.interference.smi_count = 2;
-	report->figures.interference.counter = "kvm_steal";
+	report->facts.stolen_counters.smi_known = true;
+	report->facts.stolen_counters.smi_count = 2;
+	report->facts.stolen_counters.counter = "kvm_steal";
 	report->figures.interference.stolen = (struct report_stolen){ 3000000000, 123456, 120000, 9000000, 900000000 };
 	report->outcomes.behaviours.count = 0;
 	literal_add_behaviour(report, "hpet-stops", "hpet", "There is no HPET.")->checked = false;
@@ -642,11 +685,11 @@ literal_make_faulty_report(void)
 			      "bits.")->failed = true;
 	literal_set_figure(literal_add_behaviour(report, "rtc-update", "rtc", "UIP was seen once, for 4000 us."), 3990, 4010);
 	report->figures.rates[0].same_source = true;
-	literal_find_clock(report, "acpi_pm")->change = (struct interval_ppb){ true, 1500, 1250, 1750 };
+	literal_find_figures(report, "acpi_pm")->change = (struct interval_ppb){ true, 1500, 1250, 1750 };
 	literal_find_clock(report,
 			   "pit")->failed_tsc = report->facts.run.start_tsc + UINT64_C(7031) * (LITERAL_TSC_HZ / 1000);
-	report_add_note(report, "No volume could be written: the report goes to screen and serial line only.");
-	rules_add_finding(report, "acpi-table", NULL, REPORT_NO_CORE,
+	notes_add(&report->notes, "No volume could be written: the report goes to screen and serial line only.");
+	rules_add_finding(report, &report->outcomes, "acpi-table", NULL, REPORT_NO_CORE,
 			  "MADT: its checksum is wrong; it was read all the same.");
 	report->facts.options.limit_count = 1;
 	LITERAL_COPY(report->facts.options.limits[0].rule, "tsc-warp");
@@ -683,9 +726,9 @@ literal_make_empty_report(void)
 	report->facts.run.elapsed_known = report->facts.machine.tsc_is_invariant = false;
 	report->figures.tsc = (struct rate){ 0, 0 };
 	literal_remove_pass(report);
-	report->figures.skew.locked.measured = report->figures.skew.lock_free.measured = false;
+	report->facts.warp_checks.locked.measured = report->facts.warp_checks.lock_free.measured = false;
 	report->facts.cores[0].facts_known = false;
-	report->facts.cores[0].observed_ns = 0;
+	report->figures.cores[0].observed_ns = 0;
 	report->figures.interference = (struct report_interference){ .measured = false };
 	report->outcomes.behaviours.count = 0;
 	report->figures.rate_count = 0;

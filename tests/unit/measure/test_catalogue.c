@@ -15,6 +15,7 @@
 #include "rules/rules.h"
 #include "sim.h"
 #include "sim_internal.h"
+#include "sim_sleep.h"
 #include "sim_paravirtual.h"
 #include "base/text.h"
 #include "threads.h"
@@ -270,6 +271,17 @@ have_firmware(struct bench *bench)
 	firmware.goes_back = false;
 }
 
+static void
+let_cores_sleep(struct bench *bench)
+{
+	static const char *const clocks[] = { "tsc", "hpet", "acpi_pm", NULL };
+
+	sim_cpuid_set(6, 0, (struct hw_cpuid){ 4, 0, 0, 0 }); /* ARAT */
+	sim_describe_platform(&bench->platform);
+	bench->clocks = clocks;
+	bench->sleeps = true;
+}
+
 static const struct machine
 	plain = { "one core", 1, NULL, NULL },
 	few_clocks = { "no PIT or RTC, no claim for the TSC", 1, claim_no_tsc_rate_and_have_two_clocks, NULL },
@@ -288,12 +300,13 @@ static const struct machine
 	soaked = { "soak", 1, become_a_soak, NULL },
 	crowd = { "guest with 12 cores", 12, be_a_guest_with_a_pm_timer, NULL },
 	three = { "three cores", 3, NULL, NULL },
+	sleepy = { "three cores that sleep", 3, let_cores_sleep, NULL },
 	several = { "four cores", 4, NULL, NULL };
 
 static const struct machine *const machines[] = {
 	&plain, &few_clocks, &mobile, &rolling, &wide_pm, &told, &guest, &ticking, &kvms, &lenient, &hyper_vs, &kvms_cores,
 	&stoppable, &told_by_firmware,
-	&soaked, &crowd, &three, &several,
+	&soaked, &crowd, &three, &sleepy, &several,
 };
 
 /* FAULT(name, ...) defines a function that causes a fault with these statements. */
@@ -530,6 +543,19 @@ stolen_and_not_counted(struct bench *bench)
 	sim_paravirtual.steal_at_ps = sim.now_ps;
 }
 
+static void
+set_sleep_fault(enum sim_sleep_fault fault)
+{
+	sim_sleep.fault = fault;
+	sim_sleep.state = SLEEP_BY_HLT;
+}
+
+FAULT(tsc_stops_in_halt, set_sleep_fault(SIM_SLEEP_STOPS_TSC))
+FAULT(lapic_stops_in_halt, set_sleep_fault(SIM_SLEEP_STOPS_LAPIC))
+FAULT(hpet_stops_in_halt, set_sleep_fault(SIM_SLEEP_STOPS_HPET))
+FAULT(core_wakes_late, set_sleep_fault(SIM_SLEEP_WAKES_LATE))
+FAULT(core_never_wakes, set_sleep_fault(SIM_SLEEP_NEVER_WAKES))
+
 static const struct ailment faults[] = {
 	{ "irq-missing", "lapic", "the LAPIC's timer never interrupts", &ticking, FROM_THE_START, lapic_never },
 	{ "irq-missing", "lapic", "it drops one shot in four", &ticking, FROM_THE_START, lapic_drops_a_shot_in_four },
@@ -616,6 +642,11 @@ static const struct ailment faults[] = {
 	  core_ahead_of_one_other },
 	{ "tsc-adjust", "tsc", "TSC_ADJUST 12345 on all cores", &several, FROM_THE_START, all_adjusted },
 	{ "tsc-adjust-unequal", "tsc", "TSC_ADJUST 12345 on one core", &several, FROM_THE_START, one_adjusted },
+	{ "tsc-sleeps", "tsc", "one core's TSC stops in HLT", &sleepy, FROM_THE_START, tsc_stops_in_halt },
+	{ "lapic-sleeps", "lapic", "one core's timer stops in HLT", &sleepy, FROM_THE_START, lapic_stops_in_halt },
+	{ "clock-sleeps", "hpet", "the HPET stops while all cores are in HLT", &sleepy, FROM_THE_START, hpet_stops_in_halt },
+	{ "wake-late", "lapic", "one core wakes 200 us late", &sleepy, FROM_THE_START, core_wakes_late },
+	{ "wake-late", "lapic", "one core does not wake", &sleepy, FROM_THE_START, core_never_wakes },
 	{ "tsc-not-invariant", "tsc", "CPUID 80000007h EDX[8] is 0", &plain, FROM_THE_START, not_invariant },
 	{ "tsc-step", "tsc", "TSC counts by 200", &plain, FROM_THE_START, tsc_by_200 },
 	{ "hpet-period", "hpet", "period register of 200 ns", &plain, FROM_THE_START, period_of_200_ns },
@@ -685,6 +716,9 @@ begins(void *context, const struct run *run, const struct run_phase *phase)
 	if (strcmp(phase->id, "latency") == 0)
 		reach(stage_of.bench, stage_of.fault, AFTER_RATES);
 	let_reads_overlap(strcmp(phase->id, "contended") == 0);
+	/* each TSC reading takes 41 ns in the phase sleep, so that a sleep takes few readings */
+	for (size_t core = 0; core < stage_of.machine->cores; core++)
+		threads_cores[core].late_ticks = strcmp(phase->id, "sleep") == 0 ? 40 : 0;
 	if (strcmp(phase->id, "contended") == 0)
 		reach(stage_of.bench, stage_of.fault, WHILE_CONTENDED);
 	if (strcmp(phase->id, "skew") == 0 && stage_of.is_measured && stage_of.machine->cores > 1)
@@ -754,7 +788,7 @@ run(const struct machine *machine, const struct ailment *fault)
 	}
 	acpi = &bench->platform.acpi;
 	for (size_t i = 0; i < acpi->problem_count; i++)
-		rules_add_finding(&bench->run.report, "acpi-table", NULL, REPORT_NO_CORE, "%s", acpi->problems[i]);
+		notes_add(&bench->run.report.facts.table_problems, "%s", acpi->problems[i]);
 	stage_of.bench = bench;
 	stage_of.machine = machine;
 	stage_of.fault = fault;
@@ -808,8 +842,9 @@ verdicts_fit(const struct report *report, const struct ailment *fault)
 		bool has_finding = fault->clock && strcmp(entry->clock.id, fault->clock) == 0;
 		bool is_its_other_way = fault->clock && strcmp(entry->clock.main, fault->clock) == 0;
 
-		if (has_finding ? entry->verdict != severity :
-		    !is_its_other_way && entry->verdict != VERDICT_PASS && entry->verdict != VERDICT_ABSENT)
+		if (has_finding ? report->outcomes.clocks[i].verdict != severity :
+		    !is_its_other_way && report->outcomes.clocks[i].verdict != VERDICT_PASS &&
+			    report->outcomes.clocks[i].verdict != VERDICT_ABSENT)
 			return false;
 	}
 	return report->outcomes.verdict == severity;
@@ -1004,9 +1039,9 @@ TEST(a_core_whose_tsc_steps_back_is_named_and_no_other_core)
 			assert_true(rules_does_finding_name_core(&report->outcomes.findings[f], OTHER_CORE));
 			assert_string_not_equal(report->outcomes.findings[f].rule, "tsc-warp");
 		}
-		assert_true(report->figures.skew.locked.warps + report->figures.skew.lock_free.warps > 0);
+		assert_true(report->facts.warp_checks.locked.warps + report->facts.warp_checks.lock_free.warps > 0);
 		for (size_t core = 0; core < report->facts.core_count; core++) {
-			assert_int_equal(report->facts.cores[core].steps_back, core == OTHER_CORE);
+			assert_int_equal(report->outcomes.sync.cores[core].steps_back, core == OTHER_CORE);
 			assert_int_equal(report->facts.cores[core].tsc.backward > 0, core == OTHER_CORE);
 			assert_true(report->facts.cores[core].tsc.reads > 1000);
 		}

@@ -3,6 +3,7 @@
 #include "bench.h"
 #include "sim_paravirtual.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "judge/judge_internal.h"
 #include "threads.h"
 
@@ -103,8 +104,8 @@ TEST(healthy_clocks_of_hypervisors_have_rows_and_no_finding)
 		const struct report_clock *entry = bench_find_clock(bench, ids[i]);
 
 		assert_int_equal(entry->clock.state, CLOCK_PRESENT);
-		assert_int_equal(entry->verdict, VERDICT_PASS);
-		assert_true(entry->latency->count && entry->measured.known && entry->monotonic.reads);
+		assert_int_equal(report_get_clock_outcome(report, entry)->verdict, VERDICT_PASS);
+		assert_true(entry->latency->count && report_get_figures(report, entry)->measured.known && entry->monotonic.reads);
 		assert_true(report->facts.cores[CORES - 1].latency[entry - report->facts.clocks].count);
 		assert_true(report->facts.cores[CORES - 1].contended[entry - report->facts.clocks].count);
 		assert_int_equal(row_of("pv-warp", ids[i])->measured, 0);
@@ -116,8 +117,8 @@ TEST(healthy_clocks_of_hypervisors_have_rows_and_no_finding)
 	assert_int_equal(report->facts.machine.paravirtual.interfaces[0].stable, STABLE_YES);
 	assert_int_equal(report->facts.machine.paravirtual.interfaces[1].stable, STABLE_YES);
 	assert_true(sim_paravirtual_are_settings_restored());
-	for (size_t i = 0; i < report->facts.note_count; i++)
-		assert_null(strstr(report->facts.notes[i], "as found"));
+	for (size_t i = 0; i < report->notes.count; i++)
+		assert_null(strstr(report->notes.sentences[i], "as found"));
 }
 
 TEST(a_core_whose_kvm_page_lags_is_the_only_finding)
@@ -187,8 +188,8 @@ TEST(an_msr_that_is_not_restored_on_other_cores_is_reported)
 
 	sim_paravirtual.keeps_msr = true;
 	report = run_on(CORES);
-	for (size_t i = 0; i < report->facts.note_count; i++)
-		said |= strstr(report->facts.notes[i], "Not restored: a hypervisor's clock on 2 other cores.") != NULL;
+	for (size_t i = 0; i < report->notes.count; i++)
+		said |= strstr(report->notes.sentences[i], "Not restored: a hypervisor's clock on 2 other cores.") != NULL;
 	assert_true(said);
 }
 
@@ -207,8 +208,8 @@ TEST(a_core_that_does_not_answer_at_the_end_is_reported)
 	run_measure(&bench->run);
 	bench_close(bench);
 	report = &bench->run.report;
-	for (size_t i = 0; i < report->facts.note_count; i++)
-		said |= strstr(report->facts.notes[i],
+	for (size_t i = 0; i < report->notes.count; i++)
+		said |= strstr(report->notes.sentences[i],
 			       "Possibly not restored: a hypervisor's clock on 1 other core that was not "
 			       "asked to restore it or did not answer") != NULL;
 	assert_true(said);
@@ -282,8 +283,8 @@ TEST(xens_clock_and_hypervs_clock_have_rows_and_no_finding)
 	report = run_with(clocks, CORES);
 	assert_only(NULL, NULL);
 	entry = bench_find_clock(bench, "xen");
-	assert_int_equal(entry->verdict, VERDICT_PASS);
-	assert_true(entry->latency->count && entry->measured.known && entry->monotonic.reads);
+	assert_int_equal(report_get_clock_outcome(report, entry)->verdict, VERDICT_PASS);
+	assert_true(entry->latency->count && report_get_figures(report, entry)->measured.known && entry->monotonic.reads);
 	assert_true(report->facts.cores[CORES - 1].latency[entry - report->facts.clocks].count);
 	assert_true(report->facts.cores[CORES - 1].contended[entry - report->facts.clocks].count);
 	assert_true(row_of("pv-warp", "xen")->checked);
@@ -292,8 +293,8 @@ TEST(xens_clock_and_hypervs_clock_have_rows_and_no_finding)
 	assert_string_equal(report->facts.machine.paravirtual.interfaces[1].name, "Xen");
 	assert_int_equal(report->facts.machine.paravirtual.interfaces[1].stable, STABLE_YES);
 	assert_true(sim_paravirtual_are_settings_restored());
-	for (size_t i = 0; i < report->facts.note_count; i++)
-		assert_null(strstr(report->facts.notes[i], "as found"));
+	for (size_t i = 0; i < report->notes.count; i++)
+		assert_null(strstr(report->notes.sentences[i], "as found"));
 }
 
 /*
@@ -311,7 +312,7 @@ TEST(a_clock_that_its_hypervisor_stops_in_a_pause_is_not_named)
 	report = run_with(clocks, 1);
 	assert_int_equal(sim_paravirtual.paused_at_ps, SIM_NEVER);
 	assert_int_equal(report->figures.discontinuity_count, 1);
-	assert_int_equal(report->figures.discontinuities[0].class, DISCONTINUITY_PARTED);
+	assert_int_equal(report->outcomes.discontinuities[0].class, DISCONTINUITY_PARTED);
 	assert_int_equal(report->outcomes.finding_count, 1);
 	assert_string_equal(report->outcomes.findings[0].rule, "clocks-parted");
 	assert_null(report->outcomes.findings[0].clock);
@@ -358,8 +359,8 @@ is_noted(const struct report *report, const char *words)
 {
 	bool any = false;
 
-	for (size_t i = 0; i < report->facts.note_count; i++)
-		any |= strstr(report->facts.notes[i], words) != NULL;
+	for (size_t i = 0; i < report->notes.count; i++)
+		any |= strstr(report->notes.sentences[i], words) != NULL;
 	return any;
 }
 
@@ -389,6 +390,50 @@ TEST(a_flag_without_a_stop_is_a_note)
 	assert_int_equal(run_disrupted(stoppable, false)->outcomes.finding_count, 0);
 	assert_true(is_noted(&bench->run.report, "announced by kvm-clock's flag GUEST_STOPPED"));
 	assert_string_equal(row_of("pv-untold", "kvmclock")->text, "No clock shows a disruption, but see the notes.");
+}
+
+/* Asserts that the clocks of the hypervisors count from BEHIND_NS after the moment at which the TSC was 0. */
+static void
+assert_counts_behind_tsc(const struct report *report, int64_t behind_ns)
+{
+	static const char *const ids[] = { "kvmclock", "hv_ref", "hv_page" };
+
+	assert_only(NULL, NULL);
+	for (size_t i = 0; i < 3; i++) {
+		const struct interval_ns *behind = &report_get_figures(report, bench_find_clock(bench, ids[i]))->behind_tsc;
+
+		assert_true(behind->known && behind->low <= behind_ns && behind_ns <= behind->high);
+		assert_true(behind->high - behind->low < (int64_t)NS_PER_MS);
+	}
+	assert_false(report_get_figures(report, bench_find_clock(bench, "hpet"))->behind_tsc.known);
+	assert_int_equal(is_noted(report, "Counted from 0, the TSC is ahead of kvmclock by"), behind_ns != 0);
+}
+
+TEST(clocks_that_a_hypervisor_reset_without_the_tsc_are_a_note)
+{
+	sim.tsc.counter.origin_ticks = 3626 * sim.tsc.counter.hz.num / sim.tsc.counter.hz.den / 100;
+	assert_counts_behind_tsc(run_on(1), 36260 * (int64_t)NS_PER_MS);
+}
+
+TEST(clocks_that_count_from_the_same_moment_as_the_tsc_are_no_note)
+{
+	sim.tsc.counter.origin_ticks = 0;
+	assert_counts_behind_tsc(run_on(1), 0);
+}
+
+TEST(rates_of_a_guest_whose_clocks_have_one_source_have_no_reference)
+{
+	take_away_the_cpus_claims();
+	assert_true(run_on(1)->advice.answer.no_reference);
+	assert_int_equal(row_of("rate-off", "hpet")->unchecked, UNCHECKED_NO_REFERENCE);
+}
+
+TEST(rates_that_two_sources_confirm_have_a_reference)
+{
+	sim.hpet.counter.hz.num = sim.hpet.counter.hz.num / 1000000 * 1000020;
+	sim.pm.counter.hz.num = sim.pm.counter.hz.num * 1000020;
+	sim.pm.counter.hz.den *= 1000000;
+	assert_false(run_on(1)->advice.answer.no_reference);
 }
 
 TEST(a_marker_that_does_not_change_is_named_and_one_that_changes_is_not)
@@ -508,7 +553,7 @@ TEST(counters_of_cores_that_firmware_starts_are_not_read_and_the_row_says_so)
 	report->facts.options.cores.method = CORES_MP;
 	report->figures.interference.observed_ns += SIM_PS_PER_MS;
 	report->outcomes.behaviours.count = 0;
-	judge_reported_stolen_time(report);
+	judge_reported_stolen_time(report, &report->outcomes);
 	assert_true(row_of("pv-steal", "kvm_steal")->checked);
 	assert_non_null(strstr(row_of("pv-steal", "kvm_steal")->text,
 			       " The stolen-time counters of cores that run through the firmware's MP services "
@@ -576,7 +621,7 @@ TEST(without_a_counter_of_stolen_time_there_is_no_row)
 	const struct report *report = run_stolen(NULL);
 
 	assert_only(NULL, NULL);
-	assert_null(report->figures.interference.counter);
+	assert_null(report->facts.stolen_counters.counter);
 	for (size_t i = 0; i < report->outcomes.behaviours.count; i++)
 		assert_string_not_equal(report->outcomes.behaviours.rows[i].rule, "pv-steal");
 }

@@ -38,7 +38,7 @@ play(enum options_profile profile, const char *const *clocks)
 static const struct interval_ppb *
 error_of(struct bench *bench, const char *clock)
 {
-	return &bench_find_clock(bench, clock)->error;
+	return &bench_find_figures(bench, clock)->error;
 }
 
 TEST(the_window_ends_early_if_all_findings_are_decided)
@@ -52,7 +52,7 @@ TEST(the_window_ends_early_if_all_findings_are_decided)
 		assert_true(error_of(quick.bench, counters[i])->known);
 		assert_in_range(error_of(quick.bench, counters[i])->high, 0, LIMIT - 1);
 		assert_in_range(-error_of(quick.bench, counters[i])->low, 0, LIMIT - 1);
-		assert_true(bench_find_clock(quick.bench, counters[i])->change_halves.known);
+		assert_true(bench_find_figures(quick.bench, counters[i])->change_halves.known);
 	}
 	bench_free(quick.bench);
 	sim_reset();

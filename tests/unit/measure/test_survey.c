@@ -45,9 +45,9 @@ measure(struct bench *bench)
  * side.
  */
 static void
-assert_rate(const struct report_clock *entry, uint64_t truth_millihz, uint64_t width_ppm)
+assert_rate(const struct clock_figures *figures, uint64_t truth_millihz, uint64_t width_ppm)
 {
-	const struct interval_millihz *rate = &entry->measured;
+	const struct interval_millihz *rate = &figures->measured;
 
 	assert_true(rate->known);
 	assert_in_range(truth_millihz, rate->low, rate->high);
@@ -61,11 +61,11 @@ TEST(every_interval_contains_the_true_rate_and_is_within_5_ppm)
 
 	bench_open(bench, 1);
 	measure(bench);
-	assert_rate(bench_find_clock(bench, "tsc"), UINT64_C(1000000000000), 5);
-	assert_rate(bench_find_clock(bench, "hpet"), UINT64_C(10000000000), 5);
-	assert_rate(bench_find_clock(bench, "acpi_pm"), UINT64_C(3579545000), 5);
-	assert_rate(bench_find_clock(bench, "pit"), UINT64_C(1193181818), 5);
-	assert_rate(bench_find_clock(bench, "rtc"), 1000, 5);
+	assert_rate(bench_find_figures(bench, "tsc"), UINT64_C(1000000000000), 5);
+	assert_rate(bench_find_figures(bench, "hpet"), UINT64_C(10000000000), 5);
+	assert_rate(bench_find_figures(bench, "acpi_pm"), UINT64_C(3579545000), 5);
+	assert_rate(bench_find_figures(bench, "pit"), UINT64_C(1193181818), 5);
+	assert_rate(bench_find_figures(bench, "rtc"), 1000, 5);
 }
 
 TEST(a_tsc_of_an_odd_rate_is_found)
@@ -78,7 +78,7 @@ TEST(a_tsc_of_an_odd_rate_is_found)
 	survey_warm_up_and_estimate_tsc_rate(&bench->run.survey);
 	assert_in_range(scale_ns_to_ticks(&bench->run.survey.scale, 1000000000), 2301694000, 2306303000);
 	measure(bench);
-	assert_rate(bench_find_clock(bench, "tsc"), UINT64_C(2303998123000), 5);
+	assert_rate(bench_find_figures(bench, "tsc"), UINT64_C(2303998123000), 5);
 }
 
 TEST(latencies_are_the_durations_that_were_set)
@@ -137,7 +137,7 @@ TEST(healthy_clocks_never_step_back_and_never_stop)
 	assert_true(bench->run.report.facts.cores[0].tsc.reads > 0);
 	assert_int_equal(bench->run.report.facts.cores[0].tsc.backward, 0);
 	assert_false(bench->run.report.facts.run.incomplete);
-	assert_int_equal(bench->run.report.facts.note_count, 0);
+	assert_int_equal(bench->run.report.notes.count, 0);
 }
 
 /*
@@ -157,8 +157,8 @@ TEST(an_rtc_alone_gives_the_rate_of_a_fast_tsc)
 	bench_find_clock(bench, "tsc")->clock.claimed = (struct rate){ 0, 0 };
 	measure(bench);
 	assert_int_equal(bench_find_clock(bench, "rtc")->clock.state, CLOCK_PRESENT);
-	assert_rate(bench_find_clock(bench, "tsc"), UINT64_C(4000000000000), 2000);
-	assert_int_equal(bench->run.report.facts.note_count, 1); /* the note that all rates depend on the RTC alone */
+	assert_rate(bench_find_figures(bench, "tsc"), UINT64_C(4000000000000), 2000);
+	assert_int_equal(bench->run.report.notes.count, 1); /* the note that all rates depend on the RTC alone */
 }
 
 /*
@@ -230,12 +230,13 @@ TEST(a_jump_of_500_ticks_is_counted_once_with_its_time)
 	/* the observed jump is larger, because the HPET advances during a read */
 	assert_in_range(bench_find_clock(bench, "hpet")->monotonic.worst_leap_ticks, 500, 520);
 	analysis_calculate_discontinuities(bench->run.survey.record.bytes, bench->run.survey.record.length,
-					   &bench->run.report);
-	judge_report(&bench->run.report);
+					   &bench->run.report, &bench->run.report.figures);
+	judge_report(&bench->run.report, &bench->run.report.outcomes);
 	assert_string_equal(bench->run.report.outcomes.findings[0].rule, "clock-jumped");
 	assert_string_equal(bench->run.report.outcomes.findings[0].clock, "hpet");
 	assert_non_null(strstr(bench->run.report.outcomes.findings[0].text, "hpet jumped ahead by 50."));
-	failed_ns = report_run_time_ns(&bench->run.report, bench_find_clock(bench, "hpet")->failed_tsc);
+	failed_ns = report_run_time_ns(&bench->run.report,
+				       report_get_failure_tsc(&bench->run.report, bench_find_clock(bench, "hpet")));
 	assert_in_range(failed_ns / 1000000, now_ms + 85, now_ms + 95);
 	for (size_t i = 0; i < bench->run.report.facts.clock_count; i++) {
 		assert_int_equal(bench->run.report.facts.clocks[i].monotonic.backward, 0);
@@ -302,22 +303,22 @@ TEST(an_rtc_whose_seconds_stop_delays_the_run_by_a_second_only)
 	survey_measure_rates(&bench->run.survey);
 	assert_int_equal(bench_find_clock(bench, "rtc")->clock.state, CLOCK_STUCK);
 	assert_true(sim.now_ps < 4 * SIM_PS_PER_S);
-	assert_rate(bench_find_clock(bench, "tsc"), UINT64_C(1000000000000), 5);
+	assert_rate(bench_find_figures(bench, "tsc"), UINT64_C(1000000000000), 5);
 	sim.rtc.b &= 0x7f;
 }
 
 TEST(a_pit_that_is_two_percent_fast_does_not_change_the_tscs_rate)
 {
 	struct bench *bench = *state;
-	const struct report_clock *pit;
+	const struct interval_ppb *error;
 
 	bench_open(bench, 1);
 	bench_find_clock(bench, "pit")->clock.claimed = (struct rate){ 105000000 * UINT64_C(100), 88 * UINT64_C(102) };
 	measure(bench);
-	pit = bench_find_clock(bench, "pit");
-	assert_rate(bench_find_clock(bench, "tsc"), UINT64_C(1000000000000), 5);
-	assert_true(pit->error.low <= 20 * MILLION && pit->error.high >= 20 * MILLION);
-	assert_true(pit->error.high - pit->error.low < 20000);
+	error = &bench_find_figures(bench, "pit")->error;
+	assert_rate(bench_find_figures(bench, "tsc"), UINT64_C(1000000000000), 5);
+	assert_true(error->low <= 20 * MILLION && error->high >= 20 * MILLION);
+	assert_true(error->high - error->low < 20000);
 }
 
 TEST(the_deadline_keeps_what_was_measured)
@@ -334,7 +335,7 @@ TEST(the_deadline_keeps_what_was_measured)
 	assert_true(bench->run.report.facts.run.incomplete);
 	assert_true(bench_find_clock(bench, "tsc")->latency->count > 0);
 	assert_int_equal(bench_find_clock(bench, "null")->latency->count, 0);
-	assert_int_equal(bench->run.report.facts.note_count, 1);
+	assert_int_equal(bench->run.report.notes.count, 1);
 }
 
 TEST(each_core_has_its_own_latency)
@@ -424,10 +425,11 @@ watch_and_judge(struct bench *bench)
 
 	survey_observe_gaps(survey);
 	survey_read_and_compare_clocks(survey);
-	analysis_calculate_gaps(survey->record.bytes, survey->record.length, &bench->run.report);
-	analysis_calculate_discontinuities(survey->record.bytes, survey->record.length, &bench->run.report);
+	analysis_calculate_gaps(survey->record.bytes, survey->record.length, &bench->run.report, &bench->run.report.figures);
+	analysis_calculate_discontinuities(survey->record.bytes, survey->record.length, &bench->run.report,
+					   &bench->run.report.figures);
 	bench->machine.describe_cores(bench, &bench->run.report);
-	judge_report(&bench->run.report);
+	judge_report(&bench->run.report, &bench->run.report.outcomes);
 }
 
 static void

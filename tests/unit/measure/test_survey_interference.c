@@ -133,7 +133,7 @@ observe(void)
 	const struct record *record = &bench.survey.record;
 
 	survey_observe_gaps(&bench.survey);
-	analysis_calculate_gaps(record->bytes, record->length, &bench.report);
+	analysis_calculate_gaps(record->bytes, record->length, &bench.report, &bench.report.figures);
 }
 
 static int
@@ -179,8 +179,8 @@ TEST(four_undisturbed_cores_have_no_gap)
 	assert_int_equal(all->event_count, 0);
 	assert_int_equal(all->observed_ns, 4 * 100 * NS_PER_MS);
 	for (size_t i = 0; i < 4; i++) {
-		assert_int_equal(bench.report.facts.cores[i].observed_ns, 100 * NS_PER_MS);
-		assert_int_equal(bench.report.facts.cores[i].gaps, 0);
+		assert_int_equal(bench.report.figures.cores[i].observed_ns, 100 * NS_PER_MS);
+		assert_int_equal(bench.report.figures.cores[i].gaps, 0);
 	}
 	assert_in_range(bench.longest_job_ns, 10 * NS_PER_MS, 10 * NS_PER_MS + READ_NS);
 }
@@ -188,7 +188,7 @@ TEST(four_undisturbed_cores_have_no_gap)
 TEST(a_core_that_is_preempted_four_times_has_four_gaps_and_the_others_none)
 {
 	const struct report_interference *all = &bench.report.figures.interference;
-	const struct report_core *core;
+	const struct core_figures *core;
 
 	open_bench(4);
 	take_away(2, 1000000, 50000 - READ_NS);
@@ -197,7 +197,7 @@ TEST(a_core_that_is_preempted_four_times_has_four_gaps_and_the_others_none)
 	take_away(2, 35000000, 9000 - READ_NS); /* just too short for a gap */
 	take_away(2, 75000000, 70000 - READ_NS);
 	observe();
-	core = &bench.report.facts.cores[2];
+	core = &bench.report.figures.cores[2];
 	assert_int_equal(all->gaps, 4);
 	assert_int_equal(all->total_ns, 2180000);
 	assert_int_equal(all->worst_ns, 2000000);
@@ -208,7 +208,7 @@ TEST(a_core_that_is_preempted_four_times_has_four_gaps_and_the_others_none)
 	assert_int_equal(core->gaps, 4);
 	assert_int_equal(core->worst_gap_ns, 2000000);
 	for (size_t i = 0; i < 4; i++)
-		assert_int_equal(bench.report.facts.cores[i].gaps, i == 2 ? 4 : 0);
+		assert_int_equal(bench.report.figures.cores[i].gaps, i == 2 ? 4 : 0);
 }
 
 /* Cores 0 and 1 are observed for 100 ms each, then core 2 for two chunks of 10 ms and for 5 ms of its third chunk. */
@@ -265,8 +265,8 @@ TEST(a_core_that_dies_keeps_its_results_and_the_others_are_observed)
 	bench.mute_after_jobs = 3; /* the core dies after three jobs: its warm-up and two chunks of 10 ms */
 	observe();
 	assert_true(bench.is_dead);
-	assert_int_equal(bench.report.facts.cores[1].observed_ns, 20 * NS_PER_MS);
-	assert_int_equal(bench.report.facts.cores[2].observed_ns, 100 * NS_PER_MS);
+	assert_int_equal(bench.report.figures.cores[1].observed_ns, 20 * NS_PER_MS);
+	assert_int_equal(bench.report.figures.cores[2].observed_ns, 100 * NS_PER_MS);
 	assert_int_equal(bench.report.figures.interference.observed_ns, 220 * NS_PER_MS);
 }
 
@@ -276,8 +276,8 @@ TEST(the_deadline_ends_the_observation_and_keeps_its_results)
 	bench.deadline_ns = sim.now_ps / SIM_PS_PER_NS + 45 * NS_PER_MS;
 	observe();
 	assert_true(bench.report.facts.run.incomplete);
-	assert_int_equal(bench.report.facts.cores[0].observed_ns, 50 * NS_PER_MS);
-	assert_int_equal(bench.report.facts.cores[1].observed_ns, 0);
+	assert_int_equal(bench.report.figures.cores[0].observed_ns, 50 * NS_PER_MS);
+	assert_int_equal(bench.report.figures.cores[1].observed_ns, 0);
 }
 
 /*
@@ -297,7 +297,7 @@ TEST(observing_300_cores_takes_as_long_as_observing_11)
 	assert_int_equal(all->gaps, AWAY_MAX);
 	assert_int_equal(all->event_count, REPORT_EVENTS_MAX);
 	assert_int_equal(all->events[255].core, ID_OF(255));
-	assert_true(bench.report.facts.cores[CORES_MAX - 1].observed_ns > 0);
+	assert_true(bench.report.figures.cores[CORES_MAX - 1].observed_ns > 0);
 }
 
 TEST(one_noisy_core_leaves_room_for_the_events_of_the_others)

@@ -223,6 +223,12 @@ find(int clock)
 	return NULL;
 }
 
+static const struct clock_figures *
+figures(int clock)
+{
+	return report_get_figures(&bench->report, find(clock));
+}
+
 /* Lets the HPET jump by a second if the jump in the present window is due. A window is identified by its first edge. */
 static void
 jump_if_due(void)
@@ -424,10 +430,10 @@ assert_holds_ppb(const struct interval_ppb *ppb, long double truth)
 }
 
 static void
-assert_budget_is_the_whole_error(const struct report_clock *entry)
+assert_budget_is_the_whole_error(const struct clock_figures *of)
 {
-	const struct rate_budget *budget = &entry->budget;
-	long double whole = ((long double)entry->measured.high / entry->measured.low - 1) / 2 * PPB * 1000;
+	const struct rate_budget *budget = &of->budget;
+	long double whole = ((long double)of->measured.high / of->measured.low - 1) / 2 * PPB * 1000;
 	uint64_t sum = budget->bracket + budget->resolution + budget->tsc_resolution + budget->tsc_rate + budget->claim +
 		       budget->conversion;
 
@@ -438,20 +444,20 @@ static void
 assert_rates_hold_the_truth(void)
 {
 	for (int c = 0; c < CLOCKS; c++) {
-		const struct report_clock *entry = find(c);
+		const struct clock_figures *of = figures(c);
 		long double millihz = true_hz(c) / pace_of_reference() * 1000;
 
-		assert_true(entry->measured.known);
-		assert_true(entry->measured.low <= millihz && millihz <= entry->measured.high);
-		assert_holds_ppb(&entry->error, (pace(c) / pace_of_reference() - 1) * PPB);
-		assert_budget_is_the_whole_error(entry);
-		assert_true(entry->absolute.low < entry->measured.low && entry->absolute.high > entry->measured.high);
+		assert_true(of->measured.known);
+		assert_true(of->measured.low <= millihz && millihz <= of->measured.high);
+		assert_holds_ppb(&of->error, (pace(c) / pace_of_reference() - 1) * PPB);
+		assert_budget_is_the_whole_error(of);
+		assert_true(of->absolute.low < of->measured.low && of->absolute.high > of->measured.high);
 		if (c == TSC)
 			continue;
-		assert_holds_ppb(&entry->change_since, 0);
+		assert_holds_ppb(&of->change_since, 0);
 		/* within one second the RTC has edges only at both ends, so it has no rates in the two halves */
 		if (c != RTC)
-			assert_holds_ppb(&entry->change_halves, 0);
+			assert_holds_ppb(&of->change_halves, 0);
 	}
 }
 
@@ -477,7 +483,7 @@ assert_pairs_hold_the_truth(void)
 static size_t
 discontinuities(void)
 {
-	analysis_calculate_discontinuities(bench->record, bench->survey.record.length, &bench->report);
+	analysis_calculate_discontinuities(bench->record, bench->survey.record.length, &bench->report, &bench->report.figures);
 	return bench->report.figures.discontinuity_count;
 }
 
@@ -485,7 +491,7 @@ static void
 judge(void)
 {
 	discontinuities();
-	judge_report(&bench->report);
+	judge_report(&bench->report, &bench->report.outcomes);
 }
 
 static int
@@ -788,7 +794,7 @@ TEST(an_rtc_that_is_far_off_is_named_if_the_first_half_of_the_window_confirms_it
 		} else {
 			assert_true(sim.now_ps - from_ps < 3 * SIM_PS_PER_S);
 			assert_only("rate-wrong", "rtc", 20000);
-			assert_int_equal(bench->report.facts.note_count, 0);
+			assert_int_equal(bench->report.notes.count, 0);
 		}
 	}
 }
@@ -821,7 +827,7 @@ TEST(on_bare_metal_the_rate_of_an_rtc_is_known_within_15_ppm)
 	begin(SIM_PS_PER_US, 0);
 	sim.rtc.early_max_ps = 1984 * SIM_PS_PER_US;
 	measure();
-	error = &find(RTC)->error;
+	error = &figures(RTC)->error;
 	assert_holds_ppb(error, (pace(RTC) / pace_of_reference() - 1) * PPB);
 	assert_true(error->high - error->low <= 30 * PPM);
 }
@@ -924,11 +930,11 @@ TEST(a_clock_whose_wraps_are_not_in_a_full_record_has_no_rate_after_the_window_a
 		if (full)
 			bench->survey.record.entries_of[RECORD_BATCH] = SURVEY_BATCHES_MAX;
 		survey_measure_rates_at_end_of_run(&bench->survey);
-		assert_true(find(HPET)->since_ns != 0);
-		assert_int_equal(find(PM)->since_ns != 0, !full);
-		assert_int_equal(bench->report.facts.note_count, full);
+		assert_true(figures(HPET)->since_ns != 0);
+		assert_int_equal(figures(PM)->since_ns != 0, !full);
+		assert_int_equal(bench->report.notes.count, full);
 		if (full)
-			assert_string_equal(bench->report.facts.notes[0],
+			assert_string_equal(bench->report.notes.sentences[0],
 					    "The rate of acpi_pm from the rate window to the end of the "
 					    "run is not known, because the record had no space for the readings that count its wraps.");
 	}
@@ -972,8 +978,8 @@ TEST(a_jump_between_the_last_readings_of_a_run_is_in_no_rate)
 		survey_measure_rates_at_end_of_run(&bench->survey);
 		find(PM)->clock.sample = at_pm.sample;
 		for (int c = HPET; c < RTC; c++)
-			if (find(c)->change_since.known)
-				assert_holds_ppb(&find(c)->change_since, 0);
+			if (figures(c)->change_since.known)
+				assert_holds_ppb(&figures(c)->change_since, 0);
 		noticed += discontinuities() == 1;
 	} while (!at_pm.hpet_leaps_in);
 	at_pm.hpet_leaps_in = 0;
@@ -996,8 +1002,8 @@ TEST(a_jump_while_the_window_waits_for_its_last_edge_is_in_no_rate)
 		const struct survey_track *track = &bench->survey.tracks[find(c) - bench->report.facts.clocks];
 
 		assert_true(track->batch_count > 4);
-		assert_false(find(c)->implied_since.known || find(c)->change_since.known);
-		assert_holds_ppb(&find(c)->error, 0);
+		assert_false(figures(c)->implied_since.known || figures(c)->change_since.known);
+		assert_holds_ppb(&figures(c)->error, 0);
 	}
 }
 
@@ -1040,7 +1046,7 @@ TEST(a_clock_that_stops_is_stuck_and_its_rate_from_before_is_kept)
 	survey_measure_rates_at_end_of_run(&bench->survey);
 	assert_int_equal(find(PM)->clock.state, CLOCK_STUCK);
 	assert_in_range(report_run_time_ns(&bench->report, find(PM)->failed_tsc), 4000000000, 7000000000);
-	assert_holds_ppb(&find(PM)->error, 0);
+	assert_holds_ppb(&figures(PM)->error, 0);
 	judge();
 	assert_int_equal(bench->report.outcomes.finding_count, 1);
 	assert_string_equal(bench->report.outcomes.findings[0].rule, "clock-stuck");
@@ -1063,10 +1069,10 @@ TEST(wraps_that_cannot_be_counted_during_a_preemption_give_no_rate)
 		bench->away_ps = SIM_PS_PER_S;
 		survey_measure_rates(&bench->survey);
 		assert_int_equal(bench->away_at_ps, SIM_NEVER);
-		assert_int_equal(find(PIT)->uncounted, is_slow);
-		assert_int_equal(find(PIT)->error.known, !is_slow);
-		assert_false(find(PM)->uncounted || find(HPET)->uncounted);
-		assert_holds_ppb(&find(PM)->error, 0);
+		assert_int_equal(figures(PIT)->uncounted, is_slow);
+		assert_int_equal(figures(PIT)->error.known, !is_slow);
+		assert_false(figures(PM)->uncounted || figures(HPET)->uncounted);
+		assert_holds_ppb(&figures(PM)->error, 0);
 	}
 }
 
@@ -1079,8 +1085,8 @@ TEST(an_rtc_that_stops_in_the_window_has_no_rate)
 	sim.rtc.halted_at_ps = (sim.now_ps / SIM_PS_PER_S + 2) * SIM_PS_PER_S + 300 * SIM_PS_PER_MS;
 	survey_measure_rates(&bench->survey);
 	assert_int_equal(find(RTC)->clock.state, CLOCK_STUCK);
-	assert_false(find(RTC)->implied.known || find(RTC)->error.known);
-	assert_holds_ppb(&find(PM)->error, 0);
+	assert_false(figures(RTC)->implied.known || figures(RTC)->error.known);
+	assert_holds_ppb(&figures(PM)->error, 0);
 }
 
 /*
@@ -1102,7 +1108,7 @@ TEST(a_counter_that_is_lower_at_the_end_than_in_the_window_stepped_back)
 			sim.rtc.ahead_ps -= 4 * SIM_PS_PER_S;
 		survey_measure_rates_at_end_of_run(&bench->survey);
 		assert_int_equal(find(clock)->monotonic.backward, 1);
-		assert_true(find(clock)->failed_tsc && !find(clock)->change_since.known);
+		assert_true(find(clock)->failed_tsc && !figures(clock)->change_since.known);
 		assert_int_equal(find(PM)->monotonic.backward, 0);
 		assert_int_equal(find(HPET)->monotonic.backward + find(RTC)->monotonic.backward, 1);
 	}
@@ -1139,7 +1145,7 @@ TEST(the_rounding_of_a_nominal_rate_is_part_of_each_interval)
 			if (c == PIT || strcmp(ids[c], gone) == 0)
 				find(c)->clock.state = CLOCK_ABSENT;
 		measure_for(1000 * SIM_PS_PER_S);
-		tsc = &find(TSC)->measured;
+		tsc = &figures(TSC)->measured;
 		if (bench->tsc_hz * 1000 < tsc->low || bench->tsc_hz * 1000 > tsc->high)
 			fail_msg("%u: %s: %llu to %llu", i, bench->report.figures.tsc_source,
 				 (unsigned long long)tsc->low,
@@ -1162,11 +1168,11 @@ TEST(a_soak_reports_the_rates_over_the_whole_run)
 	begin_healthy();
 	become_a_soak();
 	measure_window();
-	assert_true(find(RTC)->change_halves.known);
-	narrow = find(HPET)->error.high - find(HPET)->error.low;
+	assert_true(figures(RTC)->change_halves.known);
+	narrow = figures(HPET)->error.high - figures(HPET)->error.low;
 	sim_advance_ps(90 * SIM_PS_PER_S);
 	survey_measure_rates_at_end_of_run(&bench->survey);
-	assert_true(10 * (find(HPET)->error.high - find(HPET)->error.low) < 2 * narrow);
+	assert_true(10 * (figures(HPET)->error.high - figures(HPET)->error.low) < 2 * narrow);
 	assert_rates_hold_the_truth();
 	assert_pairs_hold_the_truth();
 	assert_clean();
@@ -1180,17 +1186,17 @@ TEST(a_soak_whose_tsc_changed_reports_the_rates_of_the_window)
 	begin_healthy();
 	become_a_soak();
 	measure_window();
-	window = find(HPET)->implied;
+	window = figures(HPET)->implied;
 	for (size_t i = 0; i < bench->report.facts.clock_count; i++)
 		/* discards the rates of all comparisons, as on a host that is so busy that none of them gives a rate */
 		bench->survey.steps.clocks[i].implied.value = 0;
 	sim_advance_ps(90 * SIM_PS_PER_S);
 	sim.tsc.counter.origin_ticks += sim.tsc.counter.hz.num / sim.tsc.counter.hz.den * 3 / 100;
 	survey_measure_rates_at_end_of_run(&bench->survey);
-	assert_true(find(HPET)->change_since.high < -100000);
-	assert_false(find(HPET)->rate_whole_run);
-	assert_int_equal(find(HPET)->implied.low, window.low);
-	assert_int_equal(find(HPET)->implied.high, window.high);
+	assert_true(figures(HPET)->change_since.high < -100000);
+	assert_false(figures(HPET)->rate_whole_run);
+	assert_int_equal(figures(HPET)->implied.low, window.low);
+	assert_int_equal(figures(HPET)->implied.high, window.high);
 }
 
 /* A quick run also reports rates over the whole run, unless something changed during the run. */
@@ -1201,19 +1207,19 @@ TEST(a_run_without_changes_reports_the_rates_over_the_whole_run)
 
 		begin_healthy();
 		measure_window();
-		assert_false(find(HPET)->rate_whole_run);
-		window = find(HPET)->implied.high - find(HPET)->implied.low;
+		assert_false(figures(HPET)->rate_whole_run);
+		window = figures(HPET)->implied.high - figures(HPET)->implied.low;
 		sim_advance_ps(9 * SIM_PS_PER_S);
 		if (leaps)
 			sim.hpet.counter.origin_ticks += 100000;
 		survey_measure_rates_at_end_of_run(&bench->survey);
 		for (int c = 0; c < CLOCKS; c++)
-			assert_int_equal(find(c)->rate_whole_run, !leaps);
+			assert_int_equal(figures(c)->rate_whole_run, !leaps);
 		if (leaps)
-			assert_int_equal(find(HPET)->implied.high - find(HPET)->implied.low, window);
+			assert_int_equal(figures(HPET)->implied.high - figures(HPET)->implied.low, window);
 		else
-			assert_true(4 * (find(HPET)->implied.high - find(HPET)->implied.low) < window);
-		assert_int_equal(find(HPET)->implied_window.high - find(HPET)->implied_window.low, window);
+			assert_true(4 * (figures(HPET)->implied.high - figures(HPET)->implied.low) < window);
+		assert_int_equal(figures(HPET)->implied_window.high - figures(HPET)->implied_window.low, window);
 	}
 }
 
@@ -1239,8 +1245,8 @@ TEST(progress_is_shown_once_a_second_and_does_not_disturb_the_rates)
 		else
 			assert_in_range(bench->shown, 4, 6);
 		assert_true(bench->shown_ns >= 2900 * SURVEY_NS_PER_MS);
-		assert_holds_ppb(&find(HPET)->error, (pace(HPET) / pace_of_reference() - 1) * PPB);
-		assert_holds_ppb(&find(PIT)->error, (pace(PIT) / pace_of_reference() - 1) * PPB);
+		assert_holds_ppb(&figures(HPET)->error, (pace(HPET) / pace_of_reference() - 1) * PPB);
+		assert_holds_ppb(&figures(PIT)->error, (pace(PIT) / pace_of_reference() - 1) * PPB);
 		assert_int_equal(discontinuities(), 0);
 	}
 }

@@ -190,7 +190,8 @@ static void
 run_pass(void (*pass)(struct survey *survey))
 {
 	pass(&bench.survey);
-	analysis_calculate_offsets(bench.survey.record.bytes, bench.survey.record.length, &bench.report);
+	analysis_calculate_offsets(bench.survey.record.bytes, bench.survey.record.length, &bench.report,
+				   &bench.report.figures);
 	assert_int_equal(bench.survey.record.dropped, 0);
 }
 
@@ -198,7 +199,7 @@ run_pass(void (*pass)(struct survey *survey))
 static struct offset
 offset_of(size_t core)
 {
-	return report_get_core_offset(&bench.report.figures.skew.passes[0], &bench.report.facts.cores[core]);
+	return report_get_core_offset(&bench.report, &bench.report.figures.skew.passes[0], &bench.report.facts.cores[core]);
 }
 
 static struct offset
@@ -242,13 +243,13 @@ all_pairs_of(void (*start)(size_t cores), size_t cores)
 	assert_in_range(skew->passes[0].offsets.begin_tsc, THREADS_WORLD_0, skew->passes[0].offsets.end_tsc - 1);
 	assert_in_range(skew->passes[0].offsets.end_tsc, skew->passes[0].offsets.begin_tsc + 1, threads_get_time_ticks());
 	for (size_t i = 0; i < cores; i++) {
-		assert_int_equal(bench.report.facts.cores[i].pingpongs, cores - 1);
+		assert_int_equal(bench.report.figures.cores[i].pingpongs, cores - 1);
 		assert_int_equal(skew->core_of[i], i);
 		assert_false(skew->passes[0].outlier[i]);
 		assert_offset_holds(i, 0);
 	}
 	assert_false(bench.report.facts.run.incomplete);
-	assert_int_equal(bench.report.facts.note_count, 0);
+	assert_int_equal(bench.report.notes.count, 0);
 }
 
 TEST(one_core_has_no_pair)
@@ -258,8 +259,8 @@ TEST(one_core_has_no_pair)
 	survey_measure_contended_latencies(&bench.survey);
 	survey_check_for_warps(&bench.survey);
 	assert_false(bench.report.figures.skew.pass_count > 0);
-	assert_false(bench.report.figures.skew.locked.measured);
-	assert_false(bench.report.figures.skew.lock_free.measured);
+	assert_false(bench.report.facts.warp_checks.locked.measured);
+	assert_false(bench.report.facts.warp_checks.lock_free.measured);
 	assert_int_equal(threads_count_batches(), 0);
 }
 
@@ -293,13 +294,13 @@ assert_whole_star(size_t cores)
 	assert_int_equal(skew->passes[0].rounds, cores - 1);
 	assert_int_equal(skew->passes[0].pingpongs, cores - 1);
 	assert_int_equal(skew->passes[0].concurrency, 1);
-	assert_int_equal(bench.report.facts.cores[0].pingpongs, cores - 1);
+	assert_int_equal(bench.report.figures.cores[0].pingpongs, cores - 1);
 	for (size_t i = 1; i < cores; i++) {
-		assert_int_equal(bench.report.facts.cores[i].pingpongs, 1);
+		assert_int_equal(bench.report.figures.cores[i].pingpongs, 1);
 		assert_offset_holds(i, 0);
 	}
 	assert_int_equal(skew->warps, 0);
-	assert_int_equal(bench.report.facts.note_count, 0);
+	assert_int_equal(bench.report.notes.count, 0);
 }
 
 /*
@@ -392,8 +393,8 @@ TEST(a_pass_that_takes_twice_its_time_limit_keeps_its_results)
 	assert_int_equal(bench.report.figures.skew.passes[0].rounds, 12);
 	assert_true(offset_is_known(offset_of(12)));
 	assert_false(offset_is_known(offset_of(13)));
-	assert_int_equal(bench.report.facts.note_count, 1);
-	assert_non_null(strstr(bench.report.facts.notes[0], "stopped after 6 s, with 12 of 15 rounds"));
+	assert_int_equal(bench.report.notes.count, 1);
+	assert_non_null(strstr(bench.report.notes.sentences[0], "stopped after 6 s, with 12 of 15 rounds"));
 	assert_false(bench.report.facts.run.incomplete);
 }
 
@@ -405,11 +406,11 @@ TEST(a_pass_that_ends_with_its_last_batch_was_not_cut_short)
 		bench.batch_ticks = 500 * TICKS_PER_MS;
 		run_pass(survey_measure_offsets);
 		assert_int_equal(bench.report.figures.skew.passes[0].pingpongs, 12);
-		assert_int_equal(bench.report.facts.note_count, cores - 13);
+		assert_int_equal(bench.report.notes.count, cores - 13);
 		if (cores == 13)
 			close_bench(state);
 	}
-	assert_non_null(strstr(bench.report.facts.notes[0], "stopped after 6 s, with 12 of 13 rounds"));
+	assert_non_null(strstr(bench.report.notes.sentences[0], "stopped after 6 s, with 12 of 13 rounds"));
 }
 
 TEST(the_deadline_keeps_the_results_of_a_pass)
@@ -424,7 +425,7 @@ TEST(the_deadline_keeps_the_results_of_a_pass)
 	assert_true(skew->pass_count > 0);
 	/* core 1 has seven of the 28 pairs, and the deadline passes after its third ping-pong */
 	assert_in_range(skew->passes[0].pingpongs, 5, 19);
-	assert_int_equal(bench.report.facts.cores[1].pingpongs, 3);
+	assert_int_equal(bench.report.figures.cores[1].pingpongs, 3);
 	for (size_t a = 0; a < 8; a++)
 		for (size_t b = a + 1; b < 8; b++)
 			count += offset_is_known(offsets_get_offset(&skew->passes[0].offsets, a, b));
@@ -432,7 +433,7 @@ TEST(the_deadline_keeps_the_results_of_a_pass)
 	run_pass(survey_measure_offsets);
 	survey_check_for_warps(&bench.survey);
 	assert_false(skew->pass_count > 1);
-	assert_false(skew->locked.measured);
+	assert_false(bench.report.facts.warp_checks.locked.measured);
 }
 
 TEST(a_core_a_billion_ticks_ahead_is_the_outlier)
@@ -586,9 +587,9 @@ TEST(a_pair_whose_first_pingpong_was_disturbed_is_narrow_after_a_second)
 	assert_offset_holds(3, 2000);
 	/* one ping-pong for each pair; second ping-pongs are counted in skew->passes[0].again */
 	assert_int_equal(skew->passes[0].pingpongs, 6);
-	assert_int_equal(bench.report.facts.cores[3].pingpongs, 3);
+	assert_int_equal(bench.report.figures.cores[3].pingpongs, 3);
 	assert_int_equal(skew->passes[0].summary.contradictions, 0);
-	assert_int_equal(bench.report.facts.note_count, 0);
+	assert_int_equal(bench.report.notes.count, 0);
 }
 
 TEST(a_pair_that_is_always_disturbed_has_one_more_pingpong)
@@ -664,7 +665,7 @@ measure_with_spoilt_last_pass(uint64_t pingpongs)
 	run_pass(survey_measure_offsets);
 	assert_int_equal(bench.report.figures.skew.pass_count, 2);
 	bench.report.facts.machine.cores_listed = bench.report.facts.machine.cores_started = 2;
-	judge_report(&bench.report);
+	judge_report(&bench.report, &bench.report.outcomes);
 }
 
 /* The whole last pass is disturbed, so its own median width does not show it. */
@@ -675,8 +676,8 @@ TEST(a_last_pass_that_the_host_spoilt_is_repeated_until_it_is_as_exact_as_the_fi
 	measure_with_spoilt_last_pass(12);
 	assert_int_equal(passes[1].again, 12);
 	assert_in_range(passes[1].summary.bound_ticks, 1, 4 * passes[0].summary.bound_ticks);
-	assert_true(bench.report.figures.skew.synchronised);
-	assert_false(bench.report.figures.skew.one_is_exact);
+	assert_true(bench.report.outcomes.sync.synchronised);
+	assert_false(bench.report.outcomes.sync.one_is_exact);
 }
 
 TEST(the_exact_one_of_two_passes_counts_if_the_other_stays_wide)
@@ -685,9 +686,9 @@ TEST(the_exact_one_of_two_passes_counts_if_the_other_stays_wide)
 
 	measure_with_spoilt_last_pass(UINT64_MAX);
 	assert_true(passes[1].summary.bound_ticks >= LATE_TICKS);
-	assert_false(bench.report.figures.skew.synchronised);
-	assert_true(bench.report.figures.skew.one_is_exact);
-	assert_int_equal(bench.report.figures.skew.exact, 0);
+	assert_false(bench.report.outcomes.sync.synchronised);
+	assert_true(bench.report.outcomes.sync.one_is_exact);
+	assert_int_equal(bench.report.outcomes.sync.exact, 0);
 }
 
 /*
@@ -773,7 +774,7 @@ TEST(whenever_a_tsc_steps_each_interval_contains_the_old_or_the_new_offset)
 		}
 		/* one ping-pong for each pair; second ping-pongs are counted in skew->passes[0].again */
 		assert_int_equal(skew->passes[0].pingpongs, 6);
-		assert_int_equal(bench.report.facts.cores[3].pingpongs, 3);
+		assert_int_equal(bench.report.figures.cores[3].pingpongs, 3);
 		assert_in_range(skew->passes[0].summary.contradictions, 0, 3); /* at most core 3's three pairs can contradict */
 		if (i < 299)
 			close_bench(state);
@@ -806,18 +807,19 @@ TEST(a_core_that_runs_50_ppm_fast_drifts_and_the_others_do_not)
 	}
 	assert_true(drift_of(2).low > 0);
 	assert_int_equal(skew->passes[0].pingpongs, 6); /* the ping-pongs of the first pass only */
-	assert_int_equal(bench.report.facts.cores[2].pingpongs, 3);
+	assert_int_equal(bench.report.figures.cores[2].pingpongs, 3);
 }
 
 static const char *
 drift_told(void)
 {
-	judge_report(&bench.report);
+	judge_report(&bench.report, &bench.report.outcomes);
 	assert_int_equal(bench.report.outcomes.finding_count, 1);
-	assert_string_equal(bench.report.outcomes.findings[0].rule, bench.report.facts.cores[2].stepped ? "tsc-offset" :
+	assert_string_equal(bench.report.outcomes.findings[0].rule,
+			    bench.report.outcomes.sync.cores[2].stepped ? "tsc-offset" :
 			    "tsc-drift");
 	assert_int_equal(bench.report.outcomes.findings[0].core, ID_OF(2));
-	if (bench.report.facts.cores[2].stepped) {
+	if (bench.report.outcomes.sync.cores[2].stepped) {
 		/* 50,000,000 ticks of 1 GHz */
 		assert_in_range(bench.report.outcomes.findings[0].low, 49990000, 50000000);
 		assert_in_range(bench.report.outcomes.findings[0].high, 50000000, 50010000);
@@ -851,7 +853,7 @@ TEST(a_middle_pass_distinguishes_a_drift_from_a_step)
 		threads_advance_ticks(UINT64_C(1000000000000));
 		run_pass(survey_measure_offsets);
 		assert_non_null(strstr(drift_told(), cases[i].told));
-		assert_int_equal(bench.report.facts.cores[2].stepped, !cases[i].drifts && cases[i].middle);
+		assert_int_equal(bench.report.outcomes.sync.cores[2].stepped, !cases[i].drifts && cases[i].middle);
 		threads_stop();
 		free(bench.memory);
 	}
@@ -894,14 +896,14 @@ TEST(a_boot_core_that_alone_is_1_ppm_fast_is_named_once_and_no_other_drifts)
 	run_pass(survey_measure_offsets);
 	threads_advance_ticks(UINT64_C(1000000000000));
 	run_pass(survey_measure_offsets);
-	judge_report(&bench.report);
+	judge_report(&bench.report, &bench.report.outcomes);
 	assert_int_equal(report->outcomes.finding_count, 1);
 	assert_string_equal(report->outcomes.findings[0].rule, "tsc-drift");
 	assert_int_equal(report->outcomes.findings[0].core, ID_OF(0));
 	assert_true(report->outcomes.findings[0].low <= 1000 && report->outcomes.findings[0].high >= 1000);
 	for (size_t i = 0; i < 8; i++) {
-		assert_int_equal(report->facts.cores[i].drifts, i == 0);
-		assert_false(report->facts.cores[i].off_majority);
+		assert_int_equal(report->outcomes.sync.cores[i].drifts, i == 0);
+		assert_false(report->outcomes.sync.cores[i].off_majority);
 		assert_true(i == 0 || drift_of(i).high < 0);
 	}
 }
@@ -952,18 +954,18 @@ TEST(a_core_that_dies_in_its_second_pingpong_loses_only_its_own_pairs)
 	/* core 3 dies before three of its four ping-pongs, so three of 10 pairs are missing */
 	assert_int_equal(skew->passes[0].pingpongs, 7);
 	assert_int_equal(skew->passes[0].rounds, 5);
-	assert_int_equal(bench.report.facts.cores[3].pingpongs, 1);
+	assert_int_equal(bench.report.figures.cores[3].pingpongs, 1);
 	for (size_t i = 0; i < 5; i++) {
 		if (i != 3)
 			assert_offset_holds(i, 0);
-		assert_in_range(bench.report.facts.cores[i].pingpongs, 1, 4);
+		assert_in_range(bench.report.figures.cores[i].pingpongs, 1, 4);
 	}
 	run_pass(survey_measure_offsets);
 	assert_true(skew->pass_count > 1);
 	assert_int_equal(drift_of(3).high, INT64_MAX);
 	assert_true(drift_of(4).high < INT64_MAX);
 	survey_check_for_warps(&bench.survey);
-	assert_int_equal(skew->locked.cores, 4);
+	assert_int_equal(bench.report.facts.warp_checks.locked.cores, 4);
 	assert_int_equal(bench.survey.memory.warp->slots[3].turns, 0);
 	assert_int_equal(bench.survey.memory.warp->slots[4].turns, 20000);
 }
@@ -999,10 +1001,10 @@ TEST(a_core_that_dies_before_its_first_turn_makes_a_warp_check_inconclusive)
 	bench.smp.run_all = run_all_but_core_3;
 	survey_check_for_warps(&bench.survey);
 	assert_false(bench.smp.alive(bench.smp.context, 3));
-	assert_int_equal(bench.report.figures.skew.locked.cores, 3);
+	assert_int_equal(bench.report.facts.warp_checks.locked.cores, 3);
 	assert_int_equal(bench.survey.memory.warp->slots[3].turns, 0);
-	assert_true(bench.report.figures.skew.locked.starved);
-	assert_false(bench.report.figures.skew.lock_free.starved);
+	assert_true(bench.report.facts.warp_checks.locked.starved);
+	assert_false(bench.report.facts.warp_checks.lock_free.starved);
 }
 
 TEST(a_core_that_dies_at_once_has_no_pingpong)
@@ -1011,7 +1013,7 @@ TEST(a_core_that_dies_at_once_has_no_pingpong)
 	threads_cores[4].dies_reading = 1;
 	run_pass(survey_measure_offsets);
 	assert_int_equal(bench.report.figures.skew.passes[0].pingpongs, 6);
-	assert_int_equal(bench.report.facts.cores[4].pingpongs, 0);
+	assert_int_equal(bench.report.figures.cores[4].pingpongs, 0);
 	assert_false(offset_is_known(offset_of(4)));
 	assert_offset_holds(3, 0);
 }
@@ -1143,32 +1145,28 @@ TEST(cores_that_did_not_read_at_the_same_time_are_measured_again)
 
 TEST(equal_cores_have_no_warp)
 {
-	const struct report_skew *skew = &bench.report.figures.skew;
-
 	open_bench(4, PAIR_SCHEDULE_ALL, GHZ);
 	survey_check_for_warps(&bench.survey);
-	assert_true(skew->locked.measured && skew->lock_free.measured);
-	assert_int_equal(skew->locked.cores, 4);
-	assert_int_equal(skew->lock_free.cores, 4);
-	assert_int_equal(skew->locked.iterations, 80000);
-	assert_int_equal(skew->lock_free.iterations, 80000);
-	assert_int_equal(skew->locked.warps, 0);
-	assert_int_equal(skew->lock_free.warps, 0);
+	assert_true(bench.report.facts.warp_checks.locked.measured && bench.report.facts.warp_checks.lock_free.measured);
+	assert_int_equal(bench.report.facts.warp_checks.locked.cores, 4);
+	assert_int_equal(bench.report.facts.warp_checks.lock_free.cores, 4);
+	assert_int_equal(bench.report.facts.warp_checks.locked.iterations, 80000);
+	assert_int_equal(bench.report.facts.warp_checks.lock_free.iterations, 80000);
+	assert_int_equal(bench.report.facts.warp_checks.locked.warps, 0);
+	assert_int_equal(bench.report.facts.warp_checks.lock_free.warps, 0);
 	assert_int_equal(bench.survey.memory.warp->slots[1].turns, 20000);
 }
 
 TEST(a_core_a_billion_ticks_ahead_has_warps_with_and_without_a_lock)
 {
-	const struct report_skew *skew = &bench.report.figures.skew;
-
 	open_bench(4, PAIR_SCHEDULE_ALL, GHZ);
 	threads_cores[2].offset_ticks = 1000000000;
 	survey_check_for_warps(&bench.survey);
-	assert_true(skew->locked.warps > 0 && skew->lock_free.warps > 0);
-	assert_int_equal(skew->locked.worst_a, ID_OF(2));
-	assert_int_equal(skew->lock_free.worst_a, ID_OF(2));
-	assert_int_not_equal(skew->locked.worst_b, ID_OF(2));
-	assert_in_range(skew->lock_free.worst_ticks, 1, 999999999);
+	assert_true(bench.report.facts.warp_checks.locked.warps > 0 && bench.report.facts.warp_checks.lock_free.warps > 0);
+	assert_int_equal(bench.report.facts.warp_checks.locked.worst_a, ID_OF(2));
+	assert_int_equal(bench.report.facts.warp_checks.lock_free.worst_a, ID_OF(2));
+	assert_int_not_equal(bench.report.facts.warp_checks.locked.worst_b, ID_OF(2));
+	assert_in_range(bench.report.facts.warp_checks.lock_free.worst_ticks, 1, 999999999);
 }
 
 static void
@@ -1212,7 +1210,7 @@ measure_together(void)
 	survey_measure_contended_latencies(survey);
 	survey_check_for_warps(survey);
 	run_pass(survey_measure_offsets);
-	judge_report(&bench.report);
+	judge_report(&bench.report, &bench.report.outcomes);
 }
 
 /*
@@ -1229,7 +1227,7 @@ assert_only_the_tsc_is_said_to_have_stopped(void)
 	assert_true(report->facts.run.incomplete);
 	assert_int_equal(report->figures.skew.warps, 0);
 	assert_int_equal(report->figures.skew.passes[0].summary.contradictions, 0);
-	assert_false(report->figures.skew.lock_free.measured && !report->figures.skew.locked.measured);
+	assert_false(report->facts.warp_checks.lock_free.measured && !report->facts.warp_checks.locked.measured);
 	for (size_t i = 0; i < 4; i++) {
 		const struct report_core *core = &report->facts.cores[i];
 
@@ -1250,7 +1248,7 @@ TEST(whenever_the_boot_cores_tsc_stops_no_core_is_named)
 	open_bench_that_stops(0, false);
 	measure_together();
 	assert_int_equal(bench.report.outcomes.finding_count, 0);
-	assert_true(bench.report.figures.skew.pass_count > 1 && bench.report.figures.skew.lock_free.measured);
+	assert_true(bench.report.figures.skew.pass_count > 1 && bench.report.facts.warp_checks.lock_free.measured);
 	assert_true(bench.report.facts.cores[3].latency[0].count && bench.report.facts.cores[3].contended[0].count);
 	lasted_ticks = threads_get_time_ticks() - THREADS_WORLD_0;
 	for (unsigned all = 0; all < 2; all++)
@@ -1287,8 +1285,8 @@ TEST(a_tsc_that_stops_during_the_warp_check_leaves_no_result)
 		survey_check_for_warps(&bench.survey);
 		assert_true(threads_get_time_ticks() > THREADS_WORLD_0 + 10000);
 		assert_true(bench.survey.tsc.is_stopped);
-		assert_false(bench.report.figures.skew.locked.measured || bench.report.figures.skew.lock_free.measured);
-		assert_int_equal(bench.report.figures.skew.locked.iterations, 0);
+		assert_false(bench.report.facts.warp_checks.locked.measured || bench.report.facts.warp_checks.lock_free.measured);
+		assert_int_equal(bench.report.facts.warp_checks.locked.iterations, 0);
 		if (!all)
 			close_bench(state);
 	}

@@ -289,7 +289,7 @@ TEST_FIXTURE(begin, end);
  * Tests DRIVER. PLAYS runs each timer window (a time in which the timer is programmed and its interrupts are recorded).
  * Returns two rows: first the one-shots, then the periods.
  */
-static const struct report_interval *
+static const struct interval_figures *
 tested(const struct timer_driver *driver,
        const char *(*plays)(void (*work)(void *argument), void (*after)(void *argument), void *argument))
 {
@@ -303,21 +303,21 @@ tested(const struct timer_driver *driver,
 	timers->platform = &bench->platform;
 	survey_test_timers_on_boot_core(&bench->run.survey, timers);
 	assert_int_equal(record->dropped, 0);
-	analysis_calculate_timers(record->bytes, record->length, &bench->run.report);
-	return bench->run.report.facts.intervals;
+	analysis_calculate_timers(record->bytes, record->length, &bench->run.report, &bench->run.report.figures);
+	return bench->run.report.figures.intervals;
 }
 
-static const struct report_interval *
+static const struct interval_figures *
 asked(const char *(*window)(void (*work)(void *argument), void (*after)(void *argument), void *argument))
 {
-	const struct report_interval *rows = tested(&made_up, window);
+	const struct interval_figures *rows = tested(&made_up, window);
 
 	assert_true(longest_window_ps < 100 * SIM_PS_PER_MS);
 	return rows;
 }
 
 static void
-assert_counts(const struct report_interval *row, uint64_t delivered, uint64_t empty, uint64_t early, uint64_t doubled,
+assert_counts(const struct interval_figures *row, uint64_t delivered, uint64_t empty, uint64_t early, uint64_t doubled,
 	      uint64_t excused)
 {
 	assert_int_equal(row->delivered, delivered);
@@ -330,14 +330,14 @@ assert_counts(const struct report_interval *row, uint64_t delivered, uint64_t em
 /* The handler starts LATE_PS after the deadline, and at most one poll later. The counter's resolution is one tick. */
 TEST(a_healthy_timer_loses_nothing_and_is_late_by_the_handlers_entry)
 {
-	const struct report_interval *rows;
+	const struct interval_figures *rows;
 
 	source.has_counter = true;
 	rows = asked(play);
-	assert_int_equal(bench->run.report.facts.interval_count, 2);
-	assert_string_equal(rows[0].source, "made_up");
-	assert_false(rows[0].periodic);
-	assert_true(rows[1].periodic);
+	assert_int_equal(bench->run.report.figures.interval_count, 2);
+	assert_string_equal(rows[0].test.source, "made_up");
+	assert_false(rows[0].test.periodic);
+	assert_true(rows[1].test.periodic);
 	assert_int_equal(rows[0].asked, 100);
 	assert_int_equal(rows[1].asked, 80);
 	assert_counts(&rows[0], 100, 0, 0, 0, 0);
@@ -361,7 +361,7 @@ TEST(a_healthy_timer_loses_nothing_and_is_late_by_the_handlers_entry)
 
 TEST(a_timer_without_a_counter_is_timed_by_the_tsc_within_its_stated_error)
 {
-	const struct report_interval *rows;
+	const struct interval_figures *rows;
 
 	rows = asked(play);
 	assert_counts(&rows[0], 100, 0, 0, 0, 0);
@@ -387,7 +387,7 @@ TEST(a_timer_whose_count_may_start_late_has_a_larger_error)
 /* The times of the arming and of the interrupt are each known only to one step of the TSC. */
 TEST(with_a_tsc_that_counts_in_steps_the_error_is_at_least_a_step)
 {
-	const struct report_interval *rows;
+	const struct interval_figures *rows;
 
 	sim.tsc.counter.step_ticks = 500;
 	prepare();
@@ -405,7 +405,7 @@ TEST(with_a_tsc_that_counts_in_steps_the_error_is_at_least_a_step)
  */
 TEST(interrupts_in_a_gap_do_not_count_whatever_the_option_gap)
 {
-	const struct report_interval *rows;
+	const struct interval_figures *rows;
 
 	source.has_counter = true;
 	source.stall_at = 50;
@@ -424,7 +424,7 @@ TEST(interrupts_in_a_gap_do_not_count_whatever_the_option_gap)
  */
 TEST(a_one_shot_that_is_missing_in_a_gap_is_not_lost)
 {
-	const struct report_interval *rows;
+	const struct interval_figures *rows;
 
 	source.has_counter = true;
 	source.drop_every = 51;
@@ -439,7 +439,7 @@ TEST(a_late_interrupt_of_one_shot_is_not_early_for_the_next_if_it_can_be_settled
 {
 	for (int settles = 0; settles < 2; settles++) {
 		struct timer_driver leaving = made_up;
-		const struct report_interval *row;
+		const struct interval_figures *row;
 
 		source.has_counter = source.leaves = true;
 		leaving.settle = settles ? settle_source : NULL;
@@ -464,10 +464,10 @@ arm_slowly(struct timer *timer, uint64_t ticks, bool periodic)
 }
 
 /* Tests a timer whose periodic mode takes ARMING_PS longer to program. Returns the same rows as tested(). */
-static const struct report_interval *
+static const struct interval_figures *
 asked_slowly(uint64_t arming_ps)
 {
-	const struct report_interval *rows;
+	const struct interval_figures *rows;
 	struct timer_driver slow = made_up;
 
 	source.has_counter = true;
@@ -490,9 +490,9 @@ TEST(a_timer_that_takes_long_to_program_is_tested_with_longer_periods)
 	} slow[] = { { 240, 1, 80, true }, { 400, 2, 40, true }, { 900, 4, 20, false }, { 1900, 8, 10, false } };
 
 	for (size_t i = 0; i < sizeof(slow) / sizeof(slow[0]); i++) {
-		const struct report_interval *row = &asked_slowly(slow[i].arming_us * SIM_PS_PER_US)[1];
+		const struct interval_figures *row = &asked_slowly(slow[i].arming_us * SIM_PS_PER_US)[1];
 
-		assert_int_equal(row->asked_ns, slow[i].period_ms * 1000000);
+		assert_int_equal(row->test.asked_ns, slow[i].period_ms * 1000000);
 		assert_string_equal(row->reason, "");
 		assert_int_equal(row->asked, slow[i].count);
 		assert_int_equal(row->expected, slow[i].count);
@@ -511,7 +511,7 @@ TEST(a_timer_that_takes_long_to_program_is_tested_with_longer_periods)
 
 TEST(a_timer_that_takes_too_long_to_program_has_a_row_with_the_reason)
 {
-	const struct report_interval *rows = asked_slowly(2100 * SIM_PS_PER_US);
+	const struct interval_figures *rows = asked_slowly(2100 * SIM_PS_PER_US);
 
 	assert_int_equal(rows[0].delivered, 100);
 	assert_string_equal(rows[0].reason, "");
@@ -524,7 +524,7 @@ TEST(a_timer_that_takes_too_long_to_program_has_a_row_with_the_reason)
 
 TEST(a_timer_that_never_interrupts_is_tested_with_three_shots_only)
 {
-	const struct report_interval *rows;
+	const struct interval_figures *rows;
 
 	source.has_counter = true;
 	source.drop_every = 1;
@@ -561,7 +561,7 @@ TEST(a_wait_for_a_timers_step_ends_at_its_limit_and_if_the_tsc_stops)
 	awaited.open = open_awaited;
 	awaited.get_ticks_left = left_for_ever;
 	for (int stops = 0; stops < 2; stops++) {
-		const struct report_interval *row;
+		const struct interval_figures *row;
 		uint64_t begin_ps = sim.now_ps;
 
 		if (stops)
@@ -583,7 +583,7 @@ TEST(a_wait_for_a_timers_step_ends_at_its_limit_and_if_the_tsc_stops)
 TEST(a_deadline_that_passed_while_the_timer_was_armed_does_not_count)
 {
 	struct timer_driver enabled = made_up;
-	const struct report_interval *row;
+	const struct interval_figures *row;
 
 	source.has_counter = true;
 	source.away_armed = 3;
@@ -596,7 +596,7 @@ TEST(a_deadline_that_passed_while_the_timer_was_armed_does_not_count)
 
 TEST(a_storm_ends_and_its_timer_is_not_tested_further)
 {
-	const struct report_interval *rows;
+	const struct interval_figures *rows;
 
 	source.has_counter = true;
 	source.storms = true;
@@ -610,7 +610,7 @@ TEST(a_storm_ends_and_its_timer_is_not_tested_further)
 /* The gap lasts five periods. The timer keeps only one interrupt of these periods pending. */
 TEST(ticks_that_are_lost_in_a_gap_do_not_count)
 {
-	const struct report_interval *rows;
+	const struct interval_figures *rows;
 
 	source.has_counter = true;
 	source.stall_at = 120; /* the core is preempted during the test of periods */
@@ -623,7 +623,7 @@ TEST(ticks_that_are_lost_in_a_gap_do_not_count)
 
 TEST(a_firmware_whose_tick_continues_has_a_row_that_says_so)
 {
-	const struct report_interval *rows;
+	const struct interval_figures *rows;
 
 	rows = asked(refuse);
 	assert_int_equal(rows[0].state, CLOCK_DISABLED);

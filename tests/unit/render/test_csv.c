@@ -27,7 +27,7 @@ compare(struct report *(*literal)(void), const char *golden)
 	struct report *report = literal();
 	struct text csv;
 
-	judge_report(report);
+	literal_judge(report);
 	csv = rendered(report);
 	golden_compare(golden, &csv);
 }
@@ -55,7 +55,7 @@ TEST(every_row_has_nine_columns_and_a_line_end)
 	size_t commas = 0, rows = 0;
 
 	report->facts.options.label[0] = report->options_given[0] = report->facts.machine.identity.vendor[0] = '\0';
-	judge_report(report);
+	literal_judge(report);
 	csv = rendered(report);
 	for (size_t i = 0; i < csv.length; i++) {
 		commas += buffer[i] == ',';

@@ -94,7 +94,7 @@ TEST(nothing_in_the_report_can_end_its_script)
 {
 	struct report *report = literal_make_faulty_report();
 
-	judge_report(report);
+	literal_judge(report);
 	rendered(page_of("", "", ""), report);
 	assert_non_null(strstr(html_bytes, "\\u003c/script>"));
 	assert_null(strchr(html_bytes, '<'));
@@ -154,7 +154,7 @@ check_brief(struct report *report)
 	text_init(&whole, json_bytes, sizeof(json_bytes));
 	json_render(&whole, report);
 	assert_non_null(strstr(json_bytes, "\"exact\": ["));
-	make_brief(json_bytes, report->figures.skew.shown ? 2 : 1);
+	make_brief(json_bytes, report->outcomes.sync.shown ? 2 : 1);
 	assert_string_equal(html_bytes, json_bytes);
 	assert_null(strstr(html_bytes, "\"exact\":["));
 	assert_non_null(strstr(html_bytes, "\"exact\":null"));
@@ -164,7 +164,7 @@ TEST(a_pages_report_leaves_out_exact_durations_other_matrices_and_white_space)
 {
 	struct report *shows_last = literal_make_clean_report();
 
-	shows_last->figures.skew.shown = 1;
+	shows_last->outcomes.sync.shown = 1;
 	check_brief(shows_last);
 	check_brief(literal_make_clean_report());
 	check_brief(literal_make_faulty_report());
@@ -176,7 +176,7 @@ TEST(report_of_64_cores_takes_less_than_200000_bytes_of_a_page)
 	struct report *report = literal_make_report_of_cores(64, PAIR_SCHEDULE_ALL, NULL);
 	struct text html;
 
-	judge_report(report);
+	literal_judge(report);
 	html = rendered(page_of("", "", ""), report);
 	assert_false(html.truncated);
 	assert_in_range(html.length, 64 * 64, 200000);

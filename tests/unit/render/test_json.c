@@ -17,8 +17,8 @@ compare(struct report *(*literal)(void), const char *golden)
 	struct report *report = literal();
 	struct text text;
 
-	judge_report(report);
-	recommend_clocks(report);
+	literal_judge(report);
+	recommend_clocks(report, &report->advice);
 	text_init(&text, buffer, sizeof(buffer));
 	json_render(&text, report);
 	for (size_t i = 0; i < text.length; i++)
@@ -55,7 +55,8 @@ TEST(series_is_a_list_of_rows_by_clock_and_core)
 		"\"cores\":[{\"offset_ns\":null},{\"offset_ns\":null}],"
 		"\"gaps\":null,\"worst_gap_ns\":null,\"observed_ns\":0}],";
 	struct report *report = literal_make_clean_report();
-	struct series_clock clocks[] = { { 9, 20, 21, 22, 23, .rate = { true, 1500, -1, 3000 } }, { .count = 0 } };
+	struct series_clock clocks[] = { { .count = 9, 20, 21, 22, 23 }, { .count = 0 } };
+	struct series_rate rates[] = { { .ppb = { true, 1500, -1, 3000 } }, { .ppb.known = false } };
 	struct offset offsets[][2] = { { OFFSET_UNKNOWN, { -10, -6 } }, { OFFSET_UNKNOWN, OFFSET_UNKNOWN } };
 	struct series_row rows[] = {
 		{ 2000000, 120002000000, 7, 8, 9, &clocks[0], offsets[0] },
@@ -67,6 +68,7 @@ TEST(series_is_a_list_of_rows_by_clock_and_core)
 	report->facts.clock_count = 1;
 	report->facts.core_count = 2;
 	report->facts.series = (struct series){ .max = 2, .count = 2, .rows = rows };
+	report->figures.soak_rates = rates;
 	text_init(&text, buffer, sizeof(buffer));
 	json_render_brief(&text, report);
 	assert_non_null(strstr(buffer, "\"series\""));
@@ -212,7 +214,7 @@ report_of(size_t cores, enum pair_schedule kind, const int64_t *truth_ticks)
 {
 	struct report *report = literal_make_report_of_cores(cores, kind, truth_ticks);
 
-	judge_report(report);
+	literal_judge(report);
 	return report;
 }
 
@@ -281,7 +283,7 @@ TEST(an_entry_of_the_matrix_is_the_columns_core_minus_the_rows_core)
 	report->figures.skew.pass_count = 2;
 	render(report);
 	assert_non_null(strstr(buffer, "\"shown\": \"first\","));
-	report->figures.skew.shown = 1;
+	report->outcomes.sync.shown = 1;
 	render(report);
 	assert_non_null(strstr(buffer, "\"shown\": \"last\","));
 	assert_non_null(strstr(buffer, "      [null, null, null, null],\n"));

@@ -22,8 +22,8 @@ static char room[SCREEN_BUFFER_SIZE];
 static struct report *
 judged(struct report *report)
 {
-	judge_report(report);
-	recommend_clocks(report);
+	literal_judge(report);
+	recommend_clocks(report, &report->advice);
 	return report;
 }
 

@@ -8,7 +8,6 @@
 #include "render/layout/layout.h"
 #include "render/text/help.h"
 #include "rules/rules.h"
-#include "run/run.h"
 
 #define BEGIN "<!-- options: from src/options/options_table.c -->\n"
 #define END   "<!-- end of options -->\n"
@@ -21,7 +20,7 @@ names_of_all(void)
 {
 	static const char *clocks[REPORT_CLOCKS_MAX + 1], *rule_ids[RULES_MAX + 1];
 
-	run_list_clock_ids(drivers, clocks);
+	drivers_list_clock_ids(clocks, REPORT_CLOCKS_MAX);
 	rules_list_ids_with_limit(rule_ids);
 	return (struct options_names){ clocks, rule_ids };
 }
@@ -65,12 +64,15 @@ TEST(the_units_in_the_sentence_on_limits_are_those_of_the_rules)
 TEST(each_sample_is_valid)
 {
 	const struct options_names names = names_of_all();
-	char error[OPTIONS_ERROR_SIZE] = "";
+	char error[OPTIONS_ERROR_SIZE];
 	struct options options;
+	struct text text;
+
+	text_init(&text, error, sizeof(error));
 
 	for (const struct option *option = options_table; option->key; option++) {
 		options_set_defaults(&options);
-		if (!options_parse(option->sample, strlen(option->sample), option->key, &names, &options, error))
+		if (!options_parse(option->sample, strlen(option->sample), option->key, &names, &options, &text))
 			fail_msg("%s", error);
 	}
 }
@@ -104,45 +106,6 @@ TEST(the_readme_has_the_table_of_options)
 		text_printf(&text, " | %s | %s |\n", option->preset ? option->preset : "", option->meaning);
 	}
 	golden_compare_part("../../src/options/README.md", BEGIN, END, &text);
-}
-
-static void
-put_json_names(struct text *out, const char *key, const char *const *list)
-{
-	text_printf(out, "\"%s\": [", key);
-	for (size_t i = 0; list && list[i]; i++)
-		text_printf(out, "%s\"%s\"", i ? ", " : "", list[i]);
-	text_put(out, "]");
-}
-
-TEST(the_runner_has_the_grammar_of_the_options)
-{
-	static const char *const kinds[] = {
-		[OPTION_WORDS] = "words",     [OPTION_FLAG] = "flag", [OPTION_COUNT] = "count",
-		[OPTION_TIME] = "time",	      [OPTION_PERCENT] = "percent", [OPTION_TEXT] = "text",
-		[OPTION_CLOCKS] = "clocks",   [OPTION_URL] = "url",   [OPTION_LIMIT] = "limit",
-	};
-	const struct options_names names = names_of_all();
-	struct text text = empty_text();
-
-	text_put(&text, "{\"options\": {\n");
-	for (const struct option *option = options_table; option->key; option++) {
-		text_printf(&text, " \"%s\": {\"kind\": \"%s\", ", option->key, kinds[option->kind]);
-		put_json_names(&text, "words", option->words);
-		text_printf(&text, ", \"min\": %lu, \"max\": %lu, \"takes\": \"", option->min, option->max);
-		if (option->kind != OPTION_FLAG)
-			options_put_valid_values(&text, option, &names);
-		text_printf(&text, "\"}%s\n", option[1].key ? "," : "},");
-	}
-	text_put(&text, " \"units\": {");
-	for (const struct option_unit *unit = options_units; unit->word; unit++)
-		text_printf(&text, "\"%s\": %lu%s", unit->word, unit->ns, unit[1].word ? ", " : "},");
-	text_put(&text, "\n ");
-	put_json_names(&text, "clocks", names.clocks);
-	text_put(&text, ",\n ");
-	put_json_names(&text, "rules", names.rules);
-	text_put(&text, "}\n");
-	golden_compare("../../qemu/runner/options.json", &text);
 }
 
 /* Prints SENTENCES as comment lines, each of which starts with #. */

@@ -14,8 +14,8 @@ judged(struct report *(*literal)(void))
 {
 	struct report *report = literal();
 
-	judge_report(report);
-	recommend_clocks(report);
+	literal_judge(report);
+	recommend_clocks(report, &report->advice);
 	return report;
 }
 
@@ -177,6 +177,28 @@ TEST(digit_keys_show_their_pages_and_the_bar_marks_them)
 	press(&screen, 'x');
 	press(&screen, 0x100);
 	assert_int_equal(screen.page, SCREEN_SUMMARY);
+}
+
+TEST(the_page_of_timers_also_shows_sleep_states_and_the_firmwares_time)
+{
+	struct report *report = judged(literal_make_clean_report);
+	struct screen screen = screen_of(report, 80, 25);
+	static const char *const headings[] = { "Sleep: what clocks did", "The firmware's own time" };
+
+	report->figures.sleeps.rows[0] = (struct report_sleep){ .state = "halt", .core = 1 };
+	report->figures.sleeps.count = report->figures.firmware_count = 1;
+	report->figures.firmware[0] = (struct report_firmware){ .service = FIRMWARE_STALL, .asked_ns = 10000, .count = 8 };
+	screen_open(&screen);
+	press(&screen, '7');
+	for (size_t i = 0; i < 2; i++) {
+		bool is_shown = false;
+
+		press(&screen, SCREEN_KEY_HOME);
+		for (size_t line = 0; line < 200 && !is_shown; line++, press(&screen, SCREEN_KEY_DOWN))
+			for (size_t row = 1; row < 24; row++)
+				is_shown |= strncmp(row_of(&screen, row), headings[i], strlen(headings[i])) == 0;
+		assert_true(is_shown);
+	}
 }
 
 TEST(clock_keys_show_all_clocks_in_turn)
@@ -466,7 +488,7 @@ TEST(a_report_without_clocks_has_a_sentence)
 	struct screen screen;
 
 	report->facts.clock_count = 0;
-	judge_report(report);
+	literal_judge(report);
 	screen = screen_of(report, 80, 25);
 	press(&screen, '3');
 	press(&screen, '3');
@@ -525,7 +547,7 @@ report_of(size_t cores)
 {
 	struct report *report = literal_make_report_of_cores(cores, PAIR_SCHEDULE_ALL, NULL);
 
-	judge_report(report);
+	literal_judge(report);
 	return report;
 }
 
@@ -575,7 +597,7 @@ TEST(bytes_outside_ascii_never_reach_a_row)
 	memcpy(report->facts.machine.cpu, hostile, sizeof(report->facts.machine.cpu) - 1);
 	memcpy(report->facts.machine.firmware, hostile + 120, sizeof(report->facts.machine.firmware) - 1);
 	memcpy(report->facts.machine.hypervisor, hostile + 128, sizeof(report->facts.machine.hypervisor) - 1);
-	memcpy(report->facts.notes[0], hostile, REPORT_SENTENCE - 1);
+	memcpy(report->notes.sentences[0], hostile, REPORT_SENTENCE - 1);
 	memcpy(report->outcomes.findings[0].text, hostile, REPORT_SENTENCE - 1);
 	memcpy(report->facts.clocks[0].clock.reason, hostile + 127, CLOCK_REASON_SIZE - 1);
 	memcpy(report->advice.ranking.rows[0].reason, hostile, REPORT_SENTENCE - 1);
@@ -646,8 +668,8 @@ TEST(the_title_rounds_stolen_time_as_the_text_does)
 	report->figures.interference.observed_ns = 4000000000;
 	report->figures.interference.total_ns = 0;
 	literal_add_stolen_time(report, 1, 12034, 1025984000);
-	judge_report(report);
-	recommend_clocks(report);
+	literal_judge(report);
+	recommend_clocks(report, &report->advice);
 	struct screen screen = screen_of(report, 80, 25);
 
 	assert_non_null(strstr(row_of(&screen, 0), " 25.6 % stolen "));
@@ -659,8 +681,8 @@ TEST(every_page_has_stolen_time_next_to_the_verdict)
 	struct report *report = literal_make_clean_report();
 
 	literal_add_stolen_time(report, 1, 12034, 2440000000);
-	judge_report(report);
-	recommend_clocks(report);
+	literal_judge(report);
+	recommend_clocks(report, &report->advice);
 	struct screen screen = screen_of(report, 80, 25);
 
 	for (unsigned key = '1'; key <= '7'; key++) {

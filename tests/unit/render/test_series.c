@@ -28,6 +28,7 @@ begin(void **state)
 	report->facts.run.start_tsc = 1000;
 	series_init(&report->facts.series, here.memory, report->facts.clock_count, report->facts.core_count, ROWS,
 		    INTERVAL);
+	report->figures.soak_rates = report->facts.series.rates;
 	text_init(&here.text, here.bytes, sizeof(here.bytes));
 	return 0;
 }
@@ -61,10 +62,11 @@ add_minute(uint64_t tsc_p99_ns, int64_t offset_ticks, int64_t ppb, int64_t error
 	row->from_tsc = here.report->facts.run.start_tsc + series->count * INTERVAL * TICKS_NS;
 	row->to_tsc = row->from_tsc + INTERVAL * TICKS_NS;
 	*clock_of(row, "tsc") = (struct series_clock){ .count = 1000, .p99_ns = tsc_p99_ns };
-	*clock_of(row, "hpet") = (struct series_clock){ .count = 10, .p99_ns = 600, .rate = { true, 0, 0, 0 } };
-	*clock_of(row, "acpi_pm") = (struct series_clock){
-		.count = 10, .p99_ns = 1200, .rate = { error_ppb != 0, ppb, ppb - error_ppb, ppb + error_ppb }
-	};
+	*clock_of(row, "hpet") = (struct series_clock){ .count = 10, .p99_ns = 600 };
+	*clock_of(row, "acpi_pm") = (struct series_clock){ .count = 10, .p99_ns = 1200 };
+	series->rates[clock_of(row, "hpet") - series->rows[0].clocks].ppb = (struct interval_ppb){ true, 0, 0, 0 };
+	series->rates[clock_of(row, "acpi_pm") - series->rows[0].clocks].ppb =
+		(struct interval_ppb){ error_ppb != 0, ppb, ppb - error_ppb, ppb + error_ppb };
 	for (size_t i = 0; i < here.report->facts.core_count; i++)
 		row->offsets[i] = i == 1 ? (struct offset){ offset_ticks - 4, offset_ticks + 4 } : OFFSET_UNKNOWN;
 	series->count++;
@@ -130,14 +132,14 @@ TEST(a_bound_of_a_row_is_explained_only_if_it_exceeds_the_bound_of_the_run)
 	add_minute(85, 0, 0, 0);
 	add_minute(85, -40, 0, 0); /* at most 44 ticks, or 22 ns */
 	add_minute(85, 0, 0, 0);
-	here.report->figures.skew.within_known = true;
-	here.report->figures.skew.within_ns = 21;
+	here.report->outcomes.sync.within_known = true;
+	here.report->outcomes.sync.within_ns = 21;
 	assert_non_null(strstr(table(), words));
-	here.report->figures.skew.within_ns = 22;
+	here.report->outcomes.sync.within_ns = 22;
 	assert_non_null(strstr(table_again(), "\"cores\": largest"));
 	assert_null(strstr(here.bytes, "shorter measurements"));
-	here.report->figures.skew.within_ns = 21;
-	here.report->figures.skew.within_known = false;
+	here.report->outcomes.sync.within_ns = 21;
+	here.report->outcomes.sync.within_known = false;
 	assert_non_null(strstr(table_again(), "\"cores\": largest"));
 	assert_null(strstr(here.bytes, "shorter measurements"));
 }

@@ -11,6 +11,7 @@
 #include "report_literal.h"
 #include "render/layout/layout.h"
 #include "render/text/report_text.h"
+#include "render/text/table_firmware.h"
 #include "render/cores/table_cores.h"
 #include "render/sections/table_sections.h"
 #include "judge/cores/judge_cores.h"
@@ -27,8 +28,8 @@ render(renderer *put, struct report *report)
 {
 	struct text text;
 
-	analyse_offsets(report); /* calculates which rows are marked */
-	judge_summarize_synchrony(report);
+	analyse_offsets(report, &report->outcomes.sync); /* calculates which rows are marked */
+	judge_summarize_synchrony(report, &report->outcomes);
 	text_init(&text, buffer, sizeof(buffer));
 	put(&text, report);
 	return text;
@@ -60,8 +61,8 @@ compare(renderer *put, struct report *(*literal)(void), const char *golden)
 	struct report *report = literal();
 	struct text text;
 
-	judge_report(report);
-	recommend_clocks(report);
+	literal_judge(report);
+	recommend_clocks(report, &report->advice);
 	text = render(put, report);
 	assert_lines_fit(&text);
 	golden_compare(golden, &text);
@@ -89,13 +90,13 @@ TEST(the_longest_strings_fit_into_79_columns)
 
 	memset(report->facts.machine.cpu, 'c', sizeof(report->facts.machine.cpu) - 1);
 	memset(report->facts.machine.firmware, 'f', sizeof(report->facts.machine.firmware) - 1);
-	memset(report->facts.notes[0], 'n', REPORT_SENTENCE - 1);
+	memset(report->notes.sentences[0], 'n', REPORT_SENTENCE - 1);
 	memset(report->facts.clocks[0].clock.reason, 'r', CLOCK_REASON_SIZE - 1);
 	report->facts.clocks[0].clock.state = CLOCK_BROKEN;
 	report->facts.cores[0].apic_id = UINT32_MAX;
 	report->facts.cores[2].apic_id = UINT32_MAX - 1;
 	literal_record_ns(report->facts.clocks[1].latency, UINT64_MAX, 1);
-	judge_report(report);
+	literal_judge(report);
 	text = render(table_render, report);
 	assert_lines_fit(&text);
 	assert_non_null(strstr(text.bytes, "4294967295*\n"));
@@ -119,7 +120,7 @@ TEST(a_paragraph_with_the_longest_figures_is_complete)
 	struct report *report = literal_make_faulty_report();
 	struct text text;
 
-	report->facts.run.elapsed_ms = report->figures.interference.smi_count = report->figures.interference.gaps =
+	report->facts.run.elapsed_ms = report->facts.stolen_counters.smi_count = report->figures.interference.gaps =
 		UINT64_MAX;
 	report->figures.interference.total_ns = report->figures.interference.worst_ns =
 		report->figures.interference.observed_ns = UINT64_MAX;
@@ -130,17 +131,17 @@ TEST(a_paragraph_with_the_longest_figures_is_complete)
 	report->figures.skew.warps = report->figures.skew.worst_warp_ticks = report->figures.skew.worst_warp_ns =
 		UINT64_MAX;
 	report->figures.skew.best_trip_ns = report->figures.skew.drift_span_ns = UINT64_MAX;
-	report->figures.skew.lock_free = report->figures.skew.locked = (struct report_contended){
+	report->facts.warp_checks.lock_free = report->facts.warp_checks.locked = (struct report_contended){
 		.measured = true, .starved = true, .cores = UINT32_MAX, .iterations = UINT64_MAX, .warps = UINT64_MAX,
-		.worst_ticks = UINT64_MAX, .worst_ns = UINT64_MAX, .worst_a = UINT32_MAX, .worst_b = UINT32_MAX - 1 };
-	for (size_t i = 0; i < report->facts.interval_count; i++) {
-		report->facts.intervals[i].held_ns = report->facts.intervals[i].held_delivered = UINT64_MAX;
-		report->facts.intervals[i].policy = REPORT_POLICY_CATCH_UP;
+		.worst_ticks = UINT64_MAX, .worst_a = UINT32_MAX, .worst_b = UINT32_MAX - 1 };
+	for (size_t i = 0; i < report->figures.interval_count; i++) {
+		report->figures.intervals[i].held_ns = report->figures.intervals[i].held_delivered = UINT64_MAX;
+		report->figures.intervals[i].policy = REPORT_POLICY_CATCH_UP;
 	}
 	for (size_t i = 0; i < report->facts.core_count; i++)
 		report->facts.cores[i].apic_id = UINT32_MAX - (uint32_t)i;
-	judge_report(report);
-	recommend_clocks(report);
+	literal_judge(report);
+	recommend_clocks(report, &report->advice);
 	text = render(table_render, report);
 	assert_lines_fit(&text);
 	assert_false(has_cut_paragraph(&text));
@@ -156,9 +157,9 @@ TEST(a_warp_of_a_core_with_itself_has_its_own_sentence)
 		struct report *report = literal_make_clean_report();
 		struct text text;
 
-		report->figures.skew.locked.warps = 5;
-		report->figures.skew.locked.worst_a = 2;
-		report->figures.skew.locked.worst_b = other;
+		report->facts.warp_checks.locked.warps = 5;
+		report->facts.warp_checks.locked.worst_a = 2;
+		report->facts.warp_checks.locked.worst_b = other;
 		text = render(table_render, report);
 		assert_int_equal(strstr(text.bytes, "read less than") != NULL, other == 2);
 	}
@@ -182,16 +183,18 @@ TEST(a_paragraph_that_does_not_fit_ends_with_dots)
 TEST(a_row_of_a_timer_test_without_figures_has_its_period)
 {
 	struct report *report = literal_make_clean_report();
-	struct report_interval *rows = report->facts.intervals;
+	struct interval_figures *rows = report->figures.intervals;
 	struct text text;
 
-	rows[0] = (struct report_interval){ .source = "pit0", .state = CLOCK_STUCK, .asked = 3, .asked_ns = 10000000,
+	rows[0] = (struct interval_figures){
+		.test = { .source = "pit0", .asked_ns = 10000000 }, .state = CLOCK_STUCK, .asked = 3,
 		.reason = "No interrupt came, and the timer's own status shows that none was due." };
-	rows[1] = (struct report_interval){ .source = "hpet2", .state = CLOCK_PRESENT, .asked = 80, .asked_ns = 1000000,
-		.periodic = true, .scattered = true, .reason = "The ticks come anywhere." };
-	rows[2] = (struct report_interval){ .source = "rtc", .state = CLOCK_STUCK, .reason = "The RTC is halted." };
-	report->facts.interval_count = 3;
-	rows[0].core = rows[1].core = rows[2].core = report->facts.cores[0].apic_id;
+	rows[1] = (struct interval_figures){
+		.test = { .source = "hpet2", .asked_ns = 1000000, .periodic = true }, .state = CLOCK_PRESENT, .asked = 80,
+		.scattered = true, .reason = "The ticks come anywhere." };
+	rows[2] = (struct interval_figures){ .test.source = "rtc", .state = CLOCK_STUCK, .reason = "The RTC is halted." };
+	report->figures.interval_count = 3;
+	rows[0].test.core = rows[1].test.core = rows[2].test.core = report->facts.cores[0].apic_id;
 	text = render(table_put_intervals, report);
 	assert_non_null(strstr(text.bytes, "\npit0           10.0ms No interrupt came, and the timer's own status shows that\n"
 					   "  none was due.\n"));
@@ -200,13 +203,31 @@ TEST(a_row_of_a_timer_test_without_figures_has_its_period)
 	assert_lines_fit(&text);
 }
 
+TEST(rows_of_the_firmwares_time_end_with_their_last_figure)
+{
+	struct report *report = literal_make_clean_report();
+	struct report_firmware *rows = report->figures.firmware;
+	struct text text;
+
+	rows[0] = (struct report_firmware){ .service = FIRMWARE_STALL, .asked_ns = 10000, .count = 8, .least_ns = 0,
+					    .most_ns = 12000, .second = { true, 0, -20000000, 20000000 } };
+	rows[1] = (struct report_firmware){ .service = FIRMWARE_COUNTER, .count = 9 };
+	rows[2] = (struct report_firmware){ .service = FIRMWARE_CPU, .count = 9, .second = { true, 0, -20000000, 20000000 } };
+	report->figures.firmware_count = 3;
+	text = render(table_put_firmware_times, report);
+	assert_lines_fit(&text);
+	assert_non_null(strstr(text.bytes, "\nfirmware  efi_stall     10.0 us     8     0 ns  12.0 us  "));
+	assert_non_null(strstr(text.bytes, "\nfirmware  efi_counter               9\n"));
+	assert_non_null(strstr(text.bytes, "\nfirmware  efi_cpu                   9                    "));
+}
+
 TEST(a_report_cut_at_any_size_is_the_start_of_the_complete_one)
 {
 	struct report *report = literal_make_faulty_report();
 	static char whole[TEXT_SIZE];
 	struct text text;
 
-	judge_report(report);
+	literal_judge(report);
 	text = render(table_render, report);
 	memcpy(whole, text.bytes, text.length + 1);
 	for (size_t size = 1; size < 4000; size += 61) {
@@ -241,11 +262,11 @@ TEST(a_warp_check_without_simultaneous_cores_is_inconclusive_unless_it_found_a_w
 {
 	struct report *report = literal_make_clean_report();
 
-	report->figures.skew.locked.starved = true;
+	report->facts.warp_checks.locked.starved = true;
 	assert_non_null(strstr(render(table_put_skew_section, report).bytes, "with a lock (4 cores, 80000 iterations):\n"
 								 "  inconclusive: no warp"));
 	assert_non_null(strstr(buffer, "without a lock (4 cores, 80000 iterations): no\n  warp."));
-	report->figures.skew.locked.warps = 1;
+	report->facts.warp_checks.locked.warps = 1;
 	assert_null(strstr(render(table_put_skew_section, report).bytes, "inconclusive"));
 	assert_non_null(strstr(buffer, "): 1\n  warp, the worst"));
 }
@@ -284,7 +305,7 @@ TEST(each_of_up_to_64_cores_has_a_row_in_every_block)
 	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
 		struct report *report = literal_make_report_of_cores(counts[i], PAIR_SCHEDULE_ALL, NULL);
 
-		judge_report(report);
+		literal_judge(report);
 		render(table_render, report);
 		assert_lines_fit(&(struct text){ .bytes = buffer, .length = strlen(buffer) });
 		for (size_t h = 0; h < 3; h++)
@@ -300,7 +321,7 @@ TEST(with_six_devices_the_last_has_a_second_block)
 	struct report *report = literal_make_report_of_cores(4, PAIR_SCHEDULE_ALL, NULL);
 
 	literal_find_clock(report, "rtc_pf")->clock.main = "rtc_pf";
-	judge_report(report);
+	literal_judge(report);
 	render(table_put_cores, report);
 	assert_lines_fit(&(struct text){ .bytes = buffer, .length = strlen(buffer) });
 	for (size_t h = 0; h < 2; h++)
@@ -322,7 +343,7 @@ TEST(rows_of_more_cores_are_grouped_by_package_or_in_one_group)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct report *report = literal_make_report_of_cores(cases[i].cores, PAIR_SCHEDULE_ALL, NULL);
 
-		judge_report(report);
+		literal_judge(report);
 		render(table_render, report);
 		assert_lines_fit(&(struct text){ .bytes = buffer, .length = strlen(buffer) });
 		/*
@@ -601,13 +622,13 @@ TEST(no_bound_is_printed_after_a_warp_or_a_step_back)
 	assert_says(report, " In the first pass, cores ");
 	assert_null(strstr(buffer, "o two cores"));
 	report->figures.skew.warps = 0;
-	report->facts.cores[1].steps_back = true;
+	report->outcomes.sync.cores[1].steps_back = true;
 	assert_says(report, "\nSynchronisation not determined, as 1 of 4 TSCs step back: ");
 	assert_null(strstr(buffer, "o two cores"));
-	report->facts.cores[1].steps_back = false;
+	report->outcomes.sync.cores[1].steps_back = false;
 	literal_fill_pass(report, PAIR_SCHEDULE_ALL, truth_ticks);
 	assert_says(report, " Cores 4 and 6 differed by 9978 to 10024 ns. No two cores' TSCs differed by more than ");
-	report->figures.skew.locked.warps = 1;
+	report->facts.warp_checks.locked.warps = 1;
 	assert_says(report, " Cores 4 and 6 differed by 9978 to 10024 ns.\n");
 	assert_null(strstr(buffer, "o two cores"));
 }
@@ -702,7 +723,7 @@ TEST(the_longest_ids_and_figures_of_60_and_255_cores_fit_into_79_columns)
 		}
 		report->figures.skew.passes[0].summary.contradictions = SIZE_MAX;
 		report->figures.skew.passes[0].summary.contradiction_ticks = INT64_MAX / 16;
-		judge_report(report);
+		literal_judge(report);
 		text = render(table_render, report);
 		assert_lines_fit(&text);
 	}
@@ -762,7 +783,7 @@ TEST(ratios_of_contended_reads_have_a_warning_if_time_was_stolen)
 	assert_null(strstr(text.bytes, "\"-\": no other core"));
 	literal_fill_gap_search(report);
 	literal_add_stolen_time(report, 1, 100, report->figures.interference.observed_ns / 2);
-	judge_report(report);
+	literal_judge(report);
 	report->facts.cores[1].contended[hpet].count = 0;
 	text = render(table_put_cores, report);
 	assert_lines_fit(&text);
@@ -834,7 +855,7 @@ TEST(only_clocks_as_kernels_read_them_have_a_cost_for_a_database)
 	const char *bytes;
 	char row[32];
 
-	judge_report(report);
+	literal_judge(report);
 	bytes = make_database_section(report);
 	for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++) {
 		text_format(row, sizeof(row), "\n%s ", shown[i]);
@@ -844,7 +865,7 @@ TEST(only_clocks_as_kernels_read_them_have_a_cost_for_a_database)
 		text_format(row, sizeof(row), "\n%s ", not_shown[i]);
 		assert_null(strstr(bytes, row));
 	}
-	assert_non_null(strstr(bytes, "\ntsc_lfence     2.2 ms  user space  12.1ns"));
+	assert_non_null(strstr(bytes, "\ntsc_lfence     2.2 ms  user space  12.6ns"));
 	assert_non_null(strstr(bytes, "\nhpet_32        110 ms  kernel      "));
 }
 
@@ -852,9 +873,9 @@ TEST(only_clocks_as_kernels_read_them_have_a_cost_for_a_database)
 TEST(the_cost_for_a_database_is_a_lower_bound)
 {
 	struct report *report = literal_make_clean_report();
-	struct interval_ns *rows_ps = &literal_find_clock(report, "acpi_pm")->cost.rows_ps;
+	struct interval_ns *rows_ps = &literal_find_figures(report, "acpi_pm")->cost.rows_ps;
 
-	judge_report(report);
+	literal_judge(report);
 	*rows_ps = (struct interval_ns){ true, 199000000000, 7000000000, 300000000000 };
 	assert_non_null(strstr(make_database_section(report), "\nacpi_pm        7.0 ms  kernel  "));
 }
@@ -864,13 +885,13 @@ TEST(an_emulator_has_no_time_of_a_query)
 	struct report *report = literal_make_clean_report();
 	const char *bytes;
 
-	judge_report(report);
+	literal_judge(report);
 	assert_non_null(strstr(make_database_section(report), "The model: extra time = "));
 	text_format(report->facts.machine.accelerator, sizeof(report->facts.machine.accelerator), "tcg");
 	bytes = make_database_section(report);
 	assert_null(strstr(bytes, " ms"));
 	assert_null(strstr(bytes, "at least  "));
-	assert_non_null(strstr(bytes, "\ntsc_lfence   user space  12.1ns"));
+	assert_non_null(strstr(bytes, "\ntsc_lfence   user space  12.6ns"));
 	assert_non_null(strstr(bytes, "No time of a query is given"));
 }
 
@@ -878,8 +899,8 @@ TEST(a_failed_clock_is_marked_among_the_costs_for_a_database)
 {
 	struct report *report = literal_make_clean_report();
 
-	judge_report(report);
-	literal_find_clock(report, "acpi_pm")->verdict = VERDICT_FAIL;
+	literal_judge(report);
+	literal_find_outcome(report, "acpi_pm")->verdict = VERDICT_FAIL;
 	assert_non_null(strstr(make_database_section(report), "\nacpi_pm! "));
 	assert_non_null(strstr(make_database_section(report), "the clock failed, so its times cannot be trusted"));
 }

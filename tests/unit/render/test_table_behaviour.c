@@ -43,7 +43,7 @@ TEST(cores_without_gaps_are_reported)
 		   "\nInterference\n\nNo gap longer than 10.0 us in 4.00 s of observation on 4 cores.\n");
 	report->facts.core_count = 1;
 	literal_fill_gap_search(report);
-	report->figures.interference.smi_known = true;
+	report->facts.stolen_counters.smi_known = true;
 	assert_has(table_put_interference, report,
 		   "in 1.00 s of observation on 1 core. The boot core\n  counted no SMI in the whole run.\n");
 }
@@ -59,20 +59,20 @@ TEST(gaps_are_described_with_the_longest_and_without_a_cause)
 		   "  from a busy host or SMIs (system management interrupts). They make no clock\n"
 		   "  fail, but may leave a test undecided.\n");
 	literal_add_stolen_time(report, 3, 13, 60000000);
-	report->figures.interference.smi_known = true;
-	report->figures.interference.smi_count = 1;
+	report->facts.stolen_counters.smi_known = true;
+	report->facts.stolen_counters.smi_count = 1;
 	assert_has(table_put_interference, report,
 		   "2 gaps longer than 10.0 us in 4.00 s of observation on 4 cores: 80.0 ms stolen\n"
 		   "  in all, 2.000 % of the time, at worst 60.0 ms on core 6. Such gaps can come\n"
 		   "  from a busy host or SMIs (system management interrupts). They make no clock\n"
 		   "  fail, but may leave a test undecided. The boot core counted 1 SMI in the\n"
 		   "  whole run.\n");
-	report->figures.interference.smi_known = false;
+	report->facts.stolen_counters.smi_known = false;
 	report->figures.interference.stolen = (struct report_stolen){ 4000000000, 84000000, 83000000, 79000000,
 								      900000000 };
 	assert_has(table_put_interference, report, "The hypervisor's counter of stolen time\n  reports 2.100 %.\n");
 	report->figures.interference.stolen.observed_ns = 0;
-	judge_report(report);
+	literal_judge(report);
 	assert_int_equal(report->outcomes.finding_count, 0);
 	assert_int_equal(report->outcomes.verdict, VERDICT_PASS);
 }
@@ -92,8 +92,8 @@ TEST(cores_that_were_not_observed_are_reported)
 	struct report *report = literal_make_empty_report();
 
 	assert_string_equal(render(table_put_interference, report), "\nInterference\n\nNo core was observed for gaps.\n");
-	report->figures.interference.smi_known = true;
-	report->figures.interference.smi_count = 3;
+	report->facts.stolen_counters.smi_known = true;
+	report->facts.stolen_counters.smi_count = 3;
 	assert_string_equal(render(table_put_interference, report),
 			    "\nInterference\n\nNo core was observed for gaps. The boot core counted 3 SMIs in the whole "
 			    "run.\n");
@@ -240,7 +240,9 @@ TEST(the_longest_sentences_fit_into_79_columns)
 	}
 	*all = (struct report_interference){ .measured = true, .threshold_ns = UINT64_MAX, .observed_ns = UINT64_MAX,
 					     .gaps = UINT64_MAX, .worst_ns = UINT64_MAX, .total_ns = UINT64_MAX,
-					     .worst_core = UINT32_MAX, .smi_known = true, .smi_count = UINT32_MAX };
+					     .worst_core = UINT32_MAX };
+	report->facts.stolen_counters.smi_known = true;
+	report->facts.stolen_counters.smi_count = UINT32_MAX;
 	assert_true(strlen(render(table_put_behaviours, report)) > BEHAVIOURS_MAX / 2 * BEHAVIOUR_TEXT_SIZE);
 	assert_true(strlen(render(table_put_advice, report)) > REPORT_CLOCKS_MAX * REPORT_SENTENCE);
 	assert_has(table_put_interference, report, "18446744073709551615 gaps");

@@ -23,15 +23,15 @@ TEST(each_loop_has_a_row_and_each_reason_a_sentence)
 {
 	memset(&report, 0, sizeof(report));
 	report.figures.tsc_within = (struct rate_interval){ true, 1000000000000000, 999999900000000, 1000000100000000 };
-	report.facts.calibration_count = 2;
-	report.facts.calibrations[0] = (struct report_calibration){
+	report.figures.calibration_count = 2;
+	report.figures.calibrations[0] = (struct calibration_figures){
 		.loop = &loops[0], .runs = 500, .refused = 12, .refusal_count = 1,
 		.refusals = { { "a value of the PIT was missed (\"Fast TSC calibration failed\")", 12 } },
 		.median = { true, -12340, -12400, -12300 }, .worst = { true, -2000000000000, 0, 0 },
-		.remark = "The run was interrupted.",
 	};
-	report.facts.calibrations[1] = (struct report_calibration){ .loop = &loops[1],
+	report.figures.calibrations[1] = (struct calibration_figures){ .loop = &loops[1],
 							      .reason = "There was no time for this loop." };
+	strcpy(report.advice.remarks[0], "The run was interrupted.");
 	strcpy(report.advice.calibrated, "A sentence.");
 	assert_string_equal(render(),
 		"\nCalibration loops: how systems measure a clock's rate, tried here\n\n"

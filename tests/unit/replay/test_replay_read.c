@@ -15,7 +15,7 @@
 
 /* Numbers of fields, in the order of analysis/facts.def. */
 enum { OPTIONS = 1, CPU_VENDOR = 5, INVARIANT = 13, SERIES = 22, HURRIED_MS = 24, CLOCK_COUNT = 26, CORE_COUNT = 28,
-       INTERVAL_COUNT = 29, BEHAVIOUR_COUNT = 32, FINDING_COUNT = 33 };
+       INTERVAL_COUNT = 29, CHECK_COUNT = 32, PROBLEM_COUNT = 33 };
 enum { OPTIONS_CLOCKS = 2, OPTIONS_CORES = 3 };
 enum { CLOCK_CLOCK = 1, CLOCK_ID = 1, CLOCK_TITLE = 2, CLOCK_MAIN = 3, CLOCK_STATE = 6,
        CLOCK_WIDTH = 9, CLOCK_CLAIMED = 11 };
@@ -196,7 +196,7 @@ put_literal(void)
 	literal_record_ns(from->facts.clocks[0].latency, 5001,
 			  128); /* the smallest count that takes two bytes in the record */
 	literal_record_ns(from->facts.clocks[0].latency, 90000, 300);
-	rules_add_finding(from, "clock-stuck", "rtc", REPORT_NO_CORE, "It does not move.");
+	notes_add(&from->facts.table_problems, "MADT: its checksum is wrong.");
 	put_facts(from);
 	return from;
 }
@@ -231,13 +231,12 @@ TEST(facts_are_restored_as_they_were_written)
 	}
 	assert_int_equal(report.facts.interval_count, 3);
 	assert_string_equal(report.facts.intervals[2].reason, from->facts.intervals[2].reason);
-	assert_int_equal(report.facts.intervals[1].pin, 23);
-	assert_int_equal(report.outcomes.behaviours.count, from->outcomes.behaviours.count);
-	assert_int_equal(report.outcomes.behaviours.rows[2].low, 243);
-	assert_string_equal(report.outcomes.behaviours.rows[2].text, from->outcomes.behaviours.rows[2].text);
-	assert_int_equal(report.outcomes.finding_count, 1);
-	assert_string_equal(report.outcomes.findings[0].text, "It does not move.");
-	assert_int_equal(report.outcomes.verdict, VERDICT_FAIL);
+	assert_int_equal(report.facts.intervals[1].test.pin, 23);
+	assert_int_equal(report.facts.checks.count, from->facts.checks.count);
+	assert_int_equal(report.facts.checks.rows[2].low, 243);
+	assert_string_equal(report.facts.checks.rows[2].text, from->facts.checks.rows[2].text);
+	assert_int_equal(report.facts.table_problems.count, 1);
+	assert_string_equal(report.facts.table_problems.sentences[0], "MADT: its checksum is wrong.");
 }
 
 TEST(restored_facts_can_be_written_and_restored_again)
@@ -299,7 +298,7 @@ TEST(a_report_without_fields_is_accepted)
 	assert_null(replay_all());
 	assert_int_equal(report.facts.clock_count, 0);
 	assert_string_equal(report.facts.machine.fence, "");
-	assert_null(report.figures.interference.counter);
+	assert_null(report.facts.stolen_counters.counter);
 }
 
 TEST(texts_of_missing_structs_are_empty)
@@ -513,8 +512,8 @@ TEST(counts_above_their_maximum_give_an_error)
 		size_t most;
 	} counts[] = {
 		{ CLOCK_COUNT, REPORT_CLOCKS_MAX }, { 27, CLAIMS_MAX }, { INTERVAL_COUNT, REPORT_INTERVALS_MAX },
-		{ 30, CALIBRATION_LOOPS }, { 31, REPORT_NOTES_MAX }, { BEHAVIOUR_COUNT, BEHAVIOURS_MAX },
-		{ FINDING_COUNT, REPORT_FINDINGS_MAX },
+		{ 30, CALIBRATION_LOOPS }, { 31, REPORT_NOTES_MAX }, { CHECK_COUNT, BEHAVIOURS_MAX },
+		{ PROBLEM_COUNT, REPORT_NOTES_MAX },
 	};
 
 	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
@@ -672,9 +671,10 @@ replay_timer(const char *source, const char *route, uint8_t period_ns, const str
 TEST(timer_needs_a_source_and_a_known_route_and_a_period)
 {
 	assert_null(replay_timer("hpet0", "ioapic", 100, NULL));
-	assert_string_equal(replay_timer("hpet0", NULL, 100, NULL), "The record's fact intervals[0].route_kind is missing.");
-	assert_string_equal(replay_timer(NULL, "ioapic", 100, NULL), "The record's fact intervals[0].source is missing.");
-	assert_string_equal(replay_timer("", "ioapic", 100, NULL), "The record's fact intervals[0].source is empty.");
+	assert_string_equal(replay_timer("hpet0", NULL, 100, NULL),
+			    "The record's fact intervals[0].test.route_kind is missing.");
+	assert_string_equal(replay_timer(NULL, "ioapic", 100, NULL), "The record's fact intervals[0].test.source is missing.");
+	assert_string_equal(replay_timer("", "ioapic", 100, NULL), "The record's fact intervals[0].test.source is empty.");
 	for (size_t i = 0; i < 3; i++) {
 		static const char *const words[] = { "api", "ioapi", "c fsb" };
 
@@ -682,7 +682,7 @@ TEST(timer_needs_a_source_and_a_known_route_and_a_period)
 				       "which is none of: lapic ioapic fsb pic status."));
 	}
 	assert_string_equal(replay_timer("hpet0", "ioapic", 0, NULL),
-			    "The record's fact intervals[0].asked_ns is 0, although the timer is periodic.");
+			    "The record's fact intervals[0].test.asked_ns is 0, although the timer is periodic.");
 }
 
 TEST(description_of_a_timer_must_match_its_row)
@@ -786,7 +786,7 @@ TEST(each_fact_above_its_maximum_gives_an_error_that_names_it)
 	size_t checked = 0;
 
 	literal_add_intervals(from);
-	rules_add_finding(from, "clock-stuck", "rtc", REPORT_NO_CORE, "It does not move.");
+	notes_add(&from->facts.table_problems, "MADT: its checksum is wrong.");
 	for (enum facts_list list = FACTS_REPORT; list < FACTS_LISTS; list++) {
 		struct facts_elements of = facts_get_list_elements(list, from, NULL);
 
@@ -831,27 +831,22 @@ TEST(rules_of_another_version_are_omitted)
 	static const char *const rules_of_rows[] = { "no-such-rule", "rtc-update" };
 	size_t at = begin_element();
 
-	put_byte(BEHAVIOUR_COUNT, 2);
-	put_byte(FINDING_COUNT, 2);
+	put_byte(CHECK_COUNT, 2);
 	end_element(at);
 	put_entry(FACTS_REPORT, 0);
-	for (uint16_t list = FACTS_BEHAVIOURS; list <= FACTS_FINDINGS; list += FACTS_FINDINGS - FACTS_BEHAVIOURS) {
-		for (size_t i = 0; i < 2; i++) {
-			at = begin_element();
-			put_words(1, rules_of_rows[i]);
-			put_words(2, "rtc");
-			end_element(at);
-		}
-		put_entry(list, 0);
+	for (size_t i = 0; i < 2; i++) {
+		at = begin_element();
+		put_words(1, rules_of_rows[i]);
+		put_words(2, "rtc");
+		end_element(at);
 	}
+	put_entry(FACTS_CHECKS, 0);
 	assert_null(replay_all());
-	assert_int_equal(report.outcomes.behaviours.count, 1);
-	assert_string_equal(report.outcomes.behaviours.rows[0].rule, "rtc-update");
-	assert_int_equal(report.outcomes.finding_count, 1);
-	assert_string_equal(report.outcomes.findings[0].rule, "rtc-update");
-	assert_int_equal(report.facts.note_count, 1);
-	assert_string_equal(report.facts.notes[0],
-			    "2 results of rules that this version of baretick does not have are left out. "
+	assert_int_equal(report.facts.checks.count, 1);
+	assert_string_equal(report.facts.checks.rows[0].rule, "rtc-update");
+	assert_int_equal(report.notes.count, 1);
+	assert_string_equal(report.notes.sentences[0],
+			    "1 result of rules that this version of baretick does not have is left out. "
 					     "The last one is of the rule no-such-rule.");
 }
 
@@ -884,12 +879,14 @@ TEST(the_null_row_has_the_cost_of_the_tsc_reads_alone)
 	assert_int_equal(latency_percentile_ns(row->latency, 99000), 25);
 	assert_int_equal(row->latency->max_ns, 31);
 	assert_int_equal(row->latency->total_ticks, 2 * (700 * 24 + 290 * 25 + 10 * 31));
-	assert_false(row->measured.known || row->absolute.known || row->implied.known || row->cost.read_ps.known);
+	assert_false(report_get_figures(&report, row)->measured.known || report_get_figures(&report, row)->absolute.known ||
+		     report_get_figures(&report, row)->implied.known ||
+		     report_get_figures(&report, row)->cost.read_ps.known);
 	for (size_t i = 0; i < report.figures.rate_count; i++)
 		assert_true(report.figures.rates[i].a != row->clock.id && report.figures.rates[i].b != row->clock.id);
-	assert_true(report.facts.clocks[hpet].cost.read_ps.known);
-	assert_int_equal(report.facts.clocks[hpet].cost.read_ps.value, 500000);
-	assert_int_equal(report.facts.clocks[hpet].cost.null_ps, 24360);
+	assert_true(report.figures.clocks[hpet].cost.read_ps.known);
+	assert_int_equal(report.figures.clocks[hpet].cost.read_ps.value, 500000);
+	assert_int_equal(report.figures.clocks[hpet].cost.null_ps, 24360);
 }
 
 /* All fields of the cores have all bits set, except for the 0 at the end of their texts. */
@@ -953,15 +950,15 @@ TEST(the_record_of_a_machine_with_any_numbers_is_accepted)
 		}
 		facts_limit_numbers(from);
 		/* only a rule with a limit has a figure, and only a clock that is there has reads */
-		for (size_t k = 0; k < from->outcomes.behaviours.count; k++)
-			from->outcomes.behaviours.rows[k].has_figure &= rules_find(from->outcomes.behaviours.rows[k].rule)->unit != NULL;
+		for (size_t k = 0; k < from->facts.checks.count; k++)
+			from->facts.checks.rows[k].has_figure &= rules_find(from->facts.checks.rows[k].rule)->unit != NULL;
 		for (size_t k = 0; k < from->facts.clock_count; k++)
 			from->facts.clocks[k].clock.state = CLOCK_PRESENT;
 		put_facts(from);
 		assert_null(replay(bytes, record.length));
-		assert_int_equal(report.facts.note_count, from->facts.note_count);
+		assert_int_equal(report.notes.count, from->notes.count);
 		if (values[i] > 1)
-			assert_non_null(strstr(report.facts.notes[report.facts.note_count - 1],
+			assert_non_null(strstr(report.notes.sentences[report.notes.count - 1],
 					       "numbers that this machine gave are impossible"));
 		replay_calculate_results(&report, bytes, record.length, found.entries, found.dropped);
 	}
@@ -996,12 +993,12 @@ TEST(facts_that_contradict_each_other_give_an_error)
 	absent->resolution.gcd_ticks = 0;
 	assert_non_null(strstr(replay_changed(from), " has steps of 0 ticks."));
 	absent->resolution.gcd_ticks = 1;
-	from->outcomes.behaviours.rows[0].rule = "hpet-stops";
-	from->outcomes.behaviours.rows[0].has_figure = true;
+	from->facts.checks.rows[0].rule = "hpet-stops";
+	from->facts.checks.rows[0].has_figure = true;
 	assert_string_equal(replay_changed(from), "The record has a figure for the rule hpet-stops, which has no limit.");
 	for (const struct rule *rule = rules; rule->id; rule++)
 		if (rule->severity == VERDICT_PASS) {
-			from->outcomes.behaviours.rows[0].rule = rule->id;
+			from->facts.checks.rows[0].rule = rule->id;
 			assert_non_null(strstr(replay_changed(from), ", which is only a limit."));
 		}
 }

@@ -10,7 +10,7 @@ static void
 clock_is(size_t i, const char *id, int64_t change_ppb)
 {
 	report.facts.clocks[i].clock.id = report.facts.clocks[i].clock.main = id;
-	report.facts.clocks[i].change_halves = (struct interval_ppb){ true, change_ppb, change_ppb - PPM,
+	report.figures.clocks[i].change_halves = (struct interval_ppb){ true, change_ppb, change_ppb - PPM,
 								      change_ppb + PPM };
 }
 

@@ -11,6 +11,16 @@ static const struct options_names names = { clock_ids, rule_ids };
 
 static char error[OPTIONS_ERROR_SIZE];
 
+/* Returns the empty text in ERROR. */
+static struct text *
+begin_error(void)
+{
+	static struct text text;
+
+	text_init(&text, error, sizeof(error));
+	return &text;
+}
+
 /* Parses a copy of exactly LENGTH bytes, so that the sanitizer sees a read beyond its end. */
 static bool
 parse_bytes(struct options *options, const char *text, size_t length)
@@ -19,8 +29,7 @@ parse_bytes(struct options *options, const char *text, size_t length)
 	bool ok;
 
 	memcpy(copy, text, length);
-	memset(error, 'x', sizeof(error));
-	ok = options_parse(copy, length, "baretick.cfg", &names, options, error);
+	ok = options_parse(copy, length, "baretick.cfg", &names, options, begin_error());
 	free(copy);
 	return ok;
 }
@@ -103,18 +112,18 @@ TEST(for_an_unknown_key_the_error_lists_all_keys)
 {
 	assert_refused("duration=1s clock=tsc",
 		       "In baretick.cfg: \"clock=tsc\" is not an option (did you mean clocks?); the options are duration, "
-		       "clocks, cores, profile, cutoff, exit, boots, save, serial, label, identity, irq, pic, efi, deadline, "
+		       "clocks, cores, profile, cutoff, exit, boots, save, serial, label, identity, irq, sleep, pic, efi, deadline, "
 		       "tsc_hz, gap, interval, "
 		       "rules, help, limit.RULE.");
 	assert_refused("limit=3", "In baretick.cfg: \"limit=3\" is not an option; the options are duration, clocks, cores, "
-				  "profile, cutoff, exit, boots, save, serial, label, identity, irq, pic, efi, deadline, tsc_hz, gap, "
+				  "profile, cutoff, exit, boots, save, serial, label, identity, irq, sleep, pic, efi, deadline, tsc_hz, gap, "
 				  "interval, rules, help, limit.RULE.");
 	assert_refused("=", "In baretick.cfg: \"=\" is not an option; the options are duration, clocks, cores, profile, "
-			    "cutoff, exit, boots, save, serial, label, identity, irq, pic, efi, deadline, tsc_hz, gap, interval, "
+			    "cutoff, exit, boots, save, serial, label, identity, irq, sleep, pic, efi, deadline, tsc_hz, gap, interval, "
 			    "rules, help, limit.RULE.");
 	assert_refused("Save=off", "In baretick.cfg: \"Save=off\" is not an option (did you mean save?); the options are "
 				   "duration, clocks, "
-				   "cores, profile, cutoff, exit, boots, save, serial, label, identity, irq, pic, efi, deadline, "
+				   "cores, profile, cutoff, exit, boots, save, serial, label, identity, irq, sleep, pic, efi, deadline, "
 				   "tsc_hz, gap, interval, rules, help, limit.RULE.");
 }
 
@@ -143,6 +152,18 @@ TEST(each_wrong_word_is_named_if_there_is_space)
 	assert_string_equal(error + strlen(error) - 4, " ...");
 }
 
+TEST(without_a_source_each_wrong_word_has_a_line)
+{
+	struct options options;
+
+	options_set_defaults(&options);
+	assert_false(options_parse("irq=on gap=1ms pic=1", 20, NULL, &names, &options, begin_error()));
+	assert_string_equal(error, "\"irq=on\" is not valid: irq= takes off, auto or all.\n"
+				   "\"pic=1\" is not valid: pic= takes off or on.");
+	assert_false(options_parse("\x7f", 1, NULL, &names, &options, begin_error()));
+	assert_memory_equal(error, "the control character 7fh at byte 1", 35);
+}
+
 TEST(word_of_4096_bytes_is_shown_by_its_start)
 {
 	struct options options;
@@ -168,7 +189,7 @@ TEST(an_error_that_is_too_long_ends_with_dots_after_a_complete_name)
 		many[i] = all[i];
 	}
 	options_set_defaults(&options);
-	assert_false(options_parse("limit.x=1", 9, "the load options", &long_names, &options, error));
+	assert_false(options_parse("limit.x=1", 9, "the load options", &long_names, &options, begin_error()));
 	assert_in_range(strlen(error), OPTIONS_ERROR_SIZE - 40, OPTIONS_ERROR_SIZE - 1);
 	assert_string_equal(error + strlen(error) - 27, "quite-a-long-name-0026, ...");
 	assert_ptr_equal(strstr(error, "In the load options: \"limit.x=1\" names no rule"), error);
@@ -188,7 +209,7 @@ TEST(all_rules_that_have_a_limit_fit_into_the_error)
 	while (ids[last + 1])
 		last++;
 	options_set_defaults(&options);
-	assert_false(options_parse(word, sizeof(word) - 1, source, &all, &options, error));
+	assert_false(options_parse(word, sizeof(word) - 1, source, &all, &options, begin_error()));
 	assert_memory_equal(error + strlen(error) - 1 - strlen(ids[last]), ids[last], strlen(ids[last]));
 	assert_int_equal(error[strlen(error) - 1], '.');
 }
@@ -196,7 +217,7 @@ TEST(all_rules_that_have_a_limit_fit_into_the_error)
 TEST(words_with_bytes_outside_ascii_are_refused_and_shown_with_question_marks)
 {
 	assert_refused("\xc3\xa9x=1", "In baretick.cfg: \"??x=1\" is not an option; the options are duration, clocks, cores, "
-				     "profile, cutoff, exit, boots, save, serial, label, identity, irq, pic, efi, deadline, tsc_hz, gap, "
+				     "profile, cutoff, exit, boots, save, serial, label, identity, irq, sleep, pic, efi, deadline, tsc_hz, gap, "
 				     "interval, rules, help, limit.RULE.");
 	assert_refused("save=\xff",
 		       "In baretick.cfg: \"save=?\" is not valid: save= takes off, auto, or http://HOST[:PORT]/PATH.");

@@ -11,6 +11,8 @@
 
 static struct latency none;
 static struct report_core cores[CORES];
+static struct core_figures figures[CORES];
+static struct core_outcome outcomes[CORES];
 static uint32_t core_of[CORES];
 static struct offset core_offsets[CORES];
 static struct offset pairs[CORES * (CORES - 1) / 2];
@@ -22,8 +24,6 @@ fill_core(struct report_core *core)
 	*core = (struct report_core){
 		.apic_id = UINT32_MAX, .started = true, .facts_known = true,
 		.facts = { true, true, true, INT64_MIN, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX },
-		.pingpongs = UINT64_MAX, .off_majority = true,
-		.observed_ns = UINT64_MAX, .gaps = UINT64_MAX, .worst_gap_ns = UINT64_MAX,
 	};
 	memset(core->reason, '<', sizeof(core->reason) - 1); /* each of these characters takes six bytes in JSON */
 	for (size_t i = 0; i < REPORT_CLOCKS_MAX; i++)
@@ -52,17 +52,21 @@ make_report(size_t count)
 	}
 	for (size_t i = 0; i < count; i++) {
 		fill_core(&cores[i]);
-		cores[i].rank = i;
+		figures[i] = (struct core_figures){ .pingpongs = UINT64_MAX, .observed_ns = UINT64_MAX, .gaps = UINT64_MAX,
+						    .worst_gap_ns = UINT64_MAX, .rank = i };
+		outcomes[i].off_majority = true;
 		core_of[i] = (uint32_t)i;
 		core_offsets[i] = WORST;
 	}
 	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
 		pairs[i] = WORST;
-	report->facts.interval_count = REPORT_INTERVALS_MAX;
+	report->figures.interval_count = REPORT_INTERVALS_MAX;
 	for (size_t i = 0; i < REPORT_INTERVALS_MAX; i++)
-		report->facts.intervals[i] = (struct report_interval){
-			.source = "lapic_deadline", .periodic = true, .core = UINT32_MAX, .route_kind = "ioapic", .state = CLOCK_PRESENT,
-			.asked_ns = UINT64_MAX, .asked = UINT64_MAX, .expected = UINT64_MAX, .delivered = UINT64_MAX,
+		report->figures.intervals[i] = (struct interval_figures){
+			.test = { .source = "lapic_deadline", .periodic = true, .core = UINT32_MAX, .route_kind = "ioapic",
+				  .asked_ns = UINT64_MAX },
+			.reason = "", .state = CLOCK_PRESENT,
+			.asked = UINT64_MAX, .expected = UINT64_MAX, .delivered = UINT64_MAX,
 			.empty = UINT64_MAX, .doubled = UINT64_MAX, .early = UINT64_MAX, .excused = UINT64_MAX,
 			.lateness = { UINT64_MAX, -FAR, -FAR, -FAR, -FAR, -FAR, UINT64_MAX }, .rate = { true, -FAR, -FAR, -FAR },
 			.held_ns = UINT64_MAX, .held_delivered = UINT64_MAX,
@@ -70,6 +74,8 @@ make_report(size_t count)
 	/* each of these characters takes two bytes in quotes */
 	memset(report->facts.machine.identity.serial, '"', sizeof(report->facts.machine.identity.serial) - 1);
 	report->facts.cores = cores;
+	report->figures.cores = figures;
+	report->outcomes.sync.cores = outcomes;
 	report->facts.core_count = report->facts.machine.cores_listed = report->facts.machine.cores_started =
 		(uint32_t)count;
 	report->figures.skew.pass_count = REPORT_PASSES;
@@ -113,6 +119,7 @@ TEST(json_of_a_series_with_the_longest_figures_fits)
 {
 	enum { ROWS = 3 };
 	static struct series_clock clocks[REPORT_CLOCKS_MAX];
+	static struct series_rate rates[REPORT_CLOCKS_MAX];
 	static struct offset offsets[CORES];
 	struct series_row rows[ROWS];
 	size_t size = report_size_json(CORES) + report_size_series(CORES, ROWS);
@@ -122,14 +129,16 @@ TEST(json_of_a_series_with_the_longest_figures_fits)
 	struct text text;
 
 	assert_non_null(bytes);
-	for (size_t i = 0; i < REPORT_CLOCKS_MAX; i++)
-		clocks[i] = (struct series_clock){ UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX,
-						   .rate = { true, -FAR, -FAR, -FAR } };
+	for (size_t i = 0; i < REPORT_CLOCKS_MAX; i++) {
+		clocks[i] = (struct series_clock){ .count = UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX };
+		rates[i].ppb = (struct interval_ppb){ true, -FAR, -FAR, -FAR };
+	}
 	for (size_t i = 0; i < CORES; i++)
 		offsets[i] = WORST;
 	for (size_t i = 0; i < ROWS; i++)
 		rows[i] = (struct series_row){ UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, clocks, offsets };
 	report->facts.series = (struct series){ .max = ROWS, .count = ROWS, .rows = rows };
+	report->figures.soak_rates = rates;
 	text_init(&text, bytes, size);
 	json_render(&text, report);
 	assert_false(text.truncated);

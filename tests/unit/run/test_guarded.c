@@ -7,50 +7,20 @@
 #include "checks/checks.h"
 #include "paravirtual/leaves.h"
 #include "sim.h"
+#include "sim_guard.h"
 #include "sim_paravirtual.h"
 #include "timers/timers.h"
 
-static const struct fault page_fault = {
-	.vector = 14, .in_image = true, .at = 0x1a30, .error = 2, .address = 0xfed000f0
-};
-
 static struct {
-	jmp_buf *innermost;
 	void (*sample)(void *device, struct sample *samples, size_t count);
 	unsigned batches_left; /* number of groups of reads before the group that causes an exception */
 } guarded;
-
-/* Replaces the guard in boot/guard: runs WORK, and returns the simulated exception if there was one. */
-static bool
-guard(void (*work)(void *argument), void *argument, struct fault *fault)
-{
-	jmp_buf *outer = guarded.innermost;
-	jmp_buf here;
-	volatile bool back = false;
-
-	guarded.innermost = &here;
-	if (!setjmp(here)) {
-		work(argument);
-		back = true;
-	}
-	guarded.innermost = outer;
-	if (!back)
-		*fault = page_fault;
-	return back;
-}
-
-static void
-take_fault(void)
-{
-	assert_non_null(guarded.innermost);
-	longjmp(*guarded.innermost, 1);
-}
 
 static void
 sample_or_fault(void *device, struct sample *samples, size_t count)
 {
 	if (guarded.batches_left-- == 0)
-		take_fault();
+		sim_take_fault();
 	guarded.sample(device, samples, count);
 }
 
@@ -63,7 +33,7 @@ opened(unsigned batches)
 	sim_reset();
 	bench = bench_new();
 	bench_open(bench, 1);
-	bench->run.survey.hooks.guarded = guard;
+	bench->run.survey.hooks.guarded = sim_guard;
 	entry = bench_find_clock(bench, "acpi_pm");
 	guarded.sample = entry->clock.sample;
 	guarded.batches_left = batches;
@@ -83,7 +53,7 @@ assert_others_are_measured(struct bench *bench)
 			continue;
 		assert_int_equal(entry->clock.state, CLOCK_PRESENT);
 		assert_int_not_equal(entry->latency->count, 0);
-		assert_true(entry->implied.known || !report_clock_is_main_of_device(entry));
+		assert_true(report->figures.clocks[i].implied.known || !report_clock_is_main_of_device(entry));
 	}
 }
 
@@ -114,7 +84,7 @@ static void
 ask_and_fault(struct core_facts *facts)
 {
 	no_facts = facts;
-	take_fault();
+	sim_take_fault();
 }
 
 TEST(an_exception_outside_of_clock_reads_ends_the_run_as_incomplete)
@@ -126,7 +96,7 @@ TEST(an_exception_outside_of_clock_reads_ends_the_run_as_incomplete)
 	run_measure(&bench->run);
 	assert_non_null(no_facts);
 	assert_true(report->facts.run.incomplete);
-	assert_string_equal(report->facts.notes[report->facts.note_count - 1],
+	assert_string_equal(report->notes.sentences[report->notes.count - 1],
 			    "The boot core took an exception in the phase facts, which ended there: #PF (vector 14, error 2h) at "
 			    "baretick+1a30h, address fed000f0h. The results until then are reported.");
 	assert_int_not_equal(bench_find_clock(bench, "acpi_pm")->latency->count, 0);
@@ -140,7 +110,7 @@ look_and_fault(const struct checking *checking, struct behaviours *behaviours)
 {
 	(void)checking;
 	(void)behaviours;
-	take_fault();
+	sim_take_fault();
 }
 
 TEST(a_device_whose_check_causes_an_exception_is_broken_and_the_next_is_checked)
@@ -153,7 +123,7 @@ TEST(a_device_whose_check_causes_an_exception_is_broken_and_the_next_is_checked)
 	bench->machine.checks = checks;
 	run_measure(&bench->run);
 	assert_int_equal(bench_find_clock(bench, "acpi_pm")->clock.state, CLOCK_BROKEN);
-	assert_int_not_equal(bench->run.report.outcomes.behaviours.count, 0);
+	assert_int_not_equal(bench->run.report.facts.checks.count, 0);
 	assert_false(bench->run.report.facts.run.incomplete);
 	bench_free(bench);
 }
@@ -164,7 +134,7 @@ open_and_fault(const struct platform *platform, struct device *device, struct cl
 	(void)platform;
 	(void)device;
 	(void)clocks;
-	take_fault();
+	sim_take_fault();
 }
 
 TEST(a_driver_that_causes_an_exception_when_opened_has_rows_that_say_so)
@@ -177,7 +147,7 @@ TEST(a_driver_that_causes_an_exception_when_opened_has_rows_that_say_so)
 	driver.open = open_and_fault;
 	options_set_defaults(&run->report.facts.options);
 	bench->machine.drivers = drivers_with_it;
-	bench->machine.hooks.guarded = guard;
+	bench->machine.hooks.guarded = sim_guard;
 	run->smp = bench->run.smp;
 	run_set_up(run, &bench->machine, bench->memory, 1, bench->widest);
 	const struct report_clock *entry = report_find_clock(&run->report, "acpi_pm");
@@ -195,7 +165,7 @@ static void
 close_and_fault(struct device *device)
 {
 	(void)device;
-	take_fault();
+	sim_take_fault();
 }
 
 /*
@@ -217,14 +187,14 @@ TEST(a_run_that_an_exception_ended_restores_all_devices)
 	bench_close(bench);
 	faulty.close = close_and_fault;
 	bench->machine.drivers = drivers_here;
-	bench->machine.hooks.guarded = guard;
+	bench->machine.hooks.guarded = sim_guard;
 	options_set_defaults(&run->report.facts.options);
 	run->smp = bench->run.smp;
 	run_set_up(run, &bench->machine, bench->memory, 1, bench->widest);
 	assert_false(sim_paravirtual_are_settings_restored());
 	run_restore_boot_core(run);
 	assert_true(sim_paravirtual_are_settings_restored());
-	assert_string_equal(run->report.facts.notes[run->report.facts.note_count - 1],
+	assert_string_equal(run->report.notes.sentences[run->report.notes.count - 1],
 			    "Not restored: the state of acpi_pm, because closing this clock caused an exception.");
 	run_restore_boot_core(run);
 	assert_true(sim_paravirtual_are_settings_restored());
@@ -240,7 +210,7 @@ static bool
 read_or_fault(uint32_t msr, uint64_t *value)
 {
 	if (msr == faulty_msr)
-		take_fault();
+		sim_take_fault();
 	return read_any(msr, value);
 }
 
@@ -248,7 +218,7 @@ static bool
 write_or_fault(uint32_t msr, uint64_t value)
 {
 	if (msr == faulty_msr)
-		take_fault();
+		sim_take_fault();
 	return write_any(msr, value);
 }
 
@@ -259,7 +229,7 @@ fault_at_hypercall(uint64_t number, uint64_t first, uint64_t second, uint64_t th
 	(void)first;
 	(void)second;
 	(void)third;
-	take_fault();
+	sim_take_fault();
 	return 0;
 }
 
@@ -278,11 +248,11 @@ assert_broken(const struct driver *driver, const char *id, uint32_t msr)
 	else
 		sim_paravirtual_make_xen_guest(false);
 	bench = bench_new();
-	bench->guard = guard;
+	bench->guard = sim_guard;
 	bench_open(bench, 1);
 	bench_close(bench);
 	bench->machine.drivers = drivers_here;
-	bench->machine.hooks.guarded = guard;
+	bench->machine.hooks.guarded = sim_guard;
 	faulty_msr = msr;
 	read_any = sim.read_msr;
 	write_any = sim.write_msr;
@@ -313,54 +283,13 @@ TEST(a_hypervisors_clock_that_causes_an_exception_is_broken_and_restored)
 }
 
 static struct timer_driver faulty_timer;
-static struct timer_window sim_window;
-
-struct window_call {
-	void (*work)(void *argument);
-	void *argument;
-	bool faulted;
-};
-
-static void
-call_in_guard(void *argument)
-{
-	struct window_call *call = argument;
-	struct fault fault;
-
-	call->faulted = !guard(call->work, call->argument, &fault);
-}
-
-static void (*after_window)(void *argument);
-
-static void
-call_after_window(void *argument)
-{
-	struct window_call *call = argument;
-	struct fault fault;
-
-	guard(after_window, call->argument, &fault);
-}
-
-/* As boot/interrupts does: an exception ends the work in the window, and then ends the guard around the window. */
-static const char *
-run_guarded_window(void (*work)(void *argument), void (*after)(void *argument), void *argument)
-{
-	struct window_call call = { work, argument, false };
-	const char *why;
-
-	after_window = after;
-	why = sim_window.run(call_in_guard, call_after_window, &call);
-	if (call.faulted)
-		take_fault();
-	return why;
-}
 
 static void
 open_timer_and_fault(const struct platform *platform, struct timer *timer)
 {
 	(void)platform;
 	(void)timer;
-	take_fault();
+	sim_take_fault();
 }
 
 static void
@@ -368,7 +297,7 @@ set_up_timer_and_fault(struct timer *timer, uint32_t vector)
 {
 	(void)timer;
 	(void)vector;
-	take_fault();
+	sim_take_fault();
 }
 
 static uint64_t
@@ -377,7 +306,7 @@ arm_timer_and_fault(struct timer *timer, uint64_t ticks, bool periodic)
 	(void)timer;
 	(void)ticks;
 	(void)periodic;
-	take_fault();
+	sim_take_fault();
 	return 0;
 }
 
@@ -385,7 +314,7 @@ static void
 disarm_timer_and_fault(struct timer *timer)
 {
 	(void)timer;
-	take_fault();
+	sim_take_fault();
 }
 
 /* Tests timer_deadline with the fault that CHANGE adds, and then the LAPIC's timer. */
@@ -406,10 +335,8 @@ assert_only_faulty_timer_is_broken(void (*change)(void))
 	changed_open = faulty_timer.open == open_timer_and_fault;
 	bench = bench_new();
 	bench_open(bench, 1);
-	bench->run.survey.hooks.guarded = guard;
+	sim_guard_timers(bench);
 	bench->machine.timers = timers;
-	sim_window = bench->machine.window;
-	bench->machine.window.run = run_guarded_window;
 	run_measure(&bench->run);
 	bench_close(bench);
 	report = &bench->run.report;
@@ -420,9 +347,9 @@ assert_only_faulty_timer_is_broken(void (*change)(void))
 	assert_string_equal(finding->clock, "lapic_deadline");
 	assert_non_null(strstr(finding->text, changed_open ? "lapic_deadline: An access to it faulted: #PF (vector 14, " :
 			       "lapic_deadline: CPUID offers TSC deadlines, but an access faulted: #PF (vector 14, "));
-	for (size_t i = 0; i < report->facts.interval_count; i++)
-		if (strcmp(report->facts.intervals[i].source, "lapic") == 0)
-			delivered += report->facts.intervals[i].delivered;
+	for (size_t i = 0; i < report->figures.interval_count; i++)
+		if (strcmp(report->figures.intervals[i].test.source, "lapic") == 0)
+			delivered += report->figures.intervals[i].delivered;
 	assert_true(delivered > 0);
 	bench_free(bench);
 }

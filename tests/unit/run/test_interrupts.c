@@ -77,8 +77,8 @@ firmware_ticks(uint64_t (*tsc)(void), uint64_t bound)
 static bool
 has_note(const struct report *report, const char *words)
 {
-	for (size_t i = 0; i < report->facts.note_count; i++)
-		if (strstr(report->facts.notes[i], words))
+	for (size_t i = 0; i < report->notes.count; i++)
+		if (strstr(report->notes.sentences[i], words))
 			return true;
 	return false;
 }
@@ -109,13 +109,13 @@ TEST(a_dead_firmware_timer_is_noted_only_if_it_called_back_before_the_run)
 	}
 }
 
-static const struct report_interval *
+static const struct interval_figures *
 row_of(const struct report *report, const char *source, bool periodic)
 {
-	for (size_t i = 0; i < report->facts.interval_count; i++)
-		if (strcmp(report->facts.intervals[i].source, source) == 0 &&
-		    report->facts.intervals[i].periodic == periodic)
-			return &report->facts.intervals[i];
+	for (size_t i = 0; i < report->figures.interval_count; i++)
+		if (strcmp(report->figures.intervals[i].test.source, source) == 0 &&
+		    report->figures.intervals[i].test.periodic == periodic)
+			return &report->figures.intervals[i];
 	fail_msg("no row of %s", source);
 	return NULL;
 }
@@ -172,10 +172,10 @@ TEST(a_healthy_machine_has_no_finding)
 		assert_int_equal(outcome(report, rules_of_all[i], "lapic"), OUTCOME_PASSED);
 		assert_int_equal(outcome(report, rules_of_all[i], "hpet0"), OUTCOME_PASSED);
 	}
-	for (size_t i = 0; i < report->facts.interval_count; i++) {
-		const struct report_interval *row = &report->facts.intervals[i];
+	for (size_t i = 0; i < report->figures.interval_count; i++) {
+		const struct interval_figures *row = &report->figures.intervals[i];
 
-		if (strcmp(row->source, "lapic") != 0 && strcmp(row->source, "hpet0") != 0)
+		if (strcmp(row->test.source, "lapic") != 0 && strcmp(row->test.source, "hpet0") != 0)
 			continue;
 		assert_int_equal(row->delivered, row->expected);
 		assert_in_range(row->lateness.p50_ns + (int64_t)row->lateness.error_ns, 500, 5000);
@@ -308,8 +308,8 @@ count_left_out(const struct report *report)
 {
 	uint64_t count = 0;
 
-	for (size_t i = 0; i < report->facts.interval_count; i++)
-		count += report->facts.intervals[i].periodic ? report->facts.intervals[i].empty : 0;
+	for (size_t i = 0; i < report->figures.interval_count; i++)
+		count += report->figures.intervals[i].test.periodic ? report->figures.intervals[i].empty : 0;
 	return count;
 }
 

@@ -90,11 +90,11 @@ TEST(after_a_run_that_starting_cores_ended_the_next_method_is_used)
 	begin(CORES_SIPI, false);
 	assert_int_equal(evaluate_marker("skew", CORES_SIPI, CORES_SIPI, 3), CORES_MP);
 	assert_int_equal(report.facts.options.cores.method, CORES_MP);
-	assert_int_equal(report.facts.note_count, 2);
-	assert_string_equal(report.facts.notes[0],
+	assert_int_equal(report.notes.count, 2);
+	assert_string_equal(report.notes.sentences[0],
 			    "The last run on this machine did not finish: it stopped in its phase skew, with other cores "
 			    "started by INIT-SIPI-SIPI (cores=sipi); its report up to there is \\baretick\\0003.");
-	assert_string_equal(report.facts.notes[1],
+	assert_string_equal(report.notes.sentences[1],
 			    "An earlier run, in which the other cores were started by INIT-SIPI-SIPI (cores=sipi), "
 			    "did not finish. In this run they are started by the firmware's MP services (cores=mp). "
 			    "The option cores=sipi "
@@ -111,7 +111,7 @@ TEST(a_checkpoint_that_was_not_renamed_has_its_present_name_in_the_note)
 
 	begin(CORES_SIPI, false);
 	marker_make_options_safer(&found, &report);
-	assert_string_equal(report.facts.notes[0],
+	assert_string_equal(report.notes.sentences[0],
 			    "The last run on this machine did not finish: it stopped in its phase "
 					     "rates; its report up to there is \\baretick\\0003.new.");
 }
@@ -121,8 +121,8 @@ TEST(a_run_that_ended_while_no_other_core_worked_changes_no_option)
 	begin(CORES_SIPI, false);
 	assert_int_equal(evaluate_marker("rates", CORES_OFF, CORES_SIPI, 0), CORES_SIPI);
 	assert_int_equal(report.facts.options.cores.method, CORES_SIPI);
-	assert_int_equal(report.facts.note_count, 1);
-	assert_string_equal(report.facts.notes[0],
+	assert_int_equal(report.notes.count, 1);
+	assert_string_equal(report.notes.sentences[0],
 			    "The last run on this machine did not finish: it stopped in its phase rates.");
 }
 
@@ -132,7 +132,7 @@ TEST(after_a_run_that_ended_in_timer_tests_the_next_run_tests_no_interrupts)
 	report.facts.options.irq = IRQ_AUTO;
 	assert_int_equal(evaluate_marker("timers", CORES_OFF, CORES_SIPI, 2), CORES_SIPI);
 	assert_int_equal(report.facts.options.irq, IRQ_OFF);
-	assert_string_equal(report.facts.notes[1],
+	assert_string_equal(report.notes.sentences[1],
 			    "Therefore this run tests no timer interrupts (irq=off); the next one will.");
 
 	begin(CORES_SIPI, false);
@@ -147,11 +147,11 @@ TEST(a_complete_run_keeps_the_method_that_an_earlier_run_found)
 	begin(CORES_SIPI, false);
 	assert_int_equal(evaluate_marker("", CORES_OFF, CORES_MP, 0), CORES_MP);
 	assert_int_equal(report.facts.options.cores.method, CORES_MP);
-	assert_int_equal(report.facts.note_count, 1);
+	assert_int_equal(report.notes.count, 1);
 
 	begin(CORES_SIPI, false);
 	assert_int_equal(evaluate_marker("", CORES_OFF, CORES_SIPI, 0), CORES_SIPI);
-	assert_int_equal(report.facts.note_count, 0);
+	assert_int_equal(report.notes.count, 0);
 }
 
 TEST(options_of_the_user_replace_the_method_in_the_marker)
@@ -159,11 +159,38 @@ TEST(options_of_the_user_replace_the_method_in_the_marker)
 	begin(CORES_SIPI, true);
 	assert_int_equal(evaluate_marker("skew", CORES_SIPI, CORES_SIPI, 3), CORES_MP);
 	assert_int_equal(report.facts.options.cores.method, CORES_SIPI);
-	assert_int_equal(report.facts.note_count, 1);
+	assert_int_equal(report.notes.count, 1);
 
 	/* without other cores (CORES_OFF) a run is already safest, so the option must not be changed */
 	begin(CORES_OFF, false);
 	assert_int_equal(evaluate_marker("skew", CORES_SIPI, CORES_SIPI, 3), CORES_MP);
 	assert_int_equal(report.facts.options.cores.method, CORES_OFF);
-	assert_int_equal(report.facts.note_count, 1);
+	assert_int_equal(report.notes.count, 1);
+}
+
+TEST(after_a_hang_in_a_sleep_state_only_this_state_is_left_out)
+{
+	begin(CORES_SIPI, false);
+	report.facts.options.cores.sleep = SLEEP_DEEP;
+	assert_int_equal(evaluate_marker("sleep=mwait-20h", CORES_SIPI, CORES_SIPI, 0), CORES_SIPI);
+	assert_int_equal(report.facts.options.cores.method, CORES_SIPI);
+	assert_int_equal(report.facts.options.cores.sleep, SLEEP_DEEP);
+	assert_string_equal(report.facts.sleep_left_out, "mwait-20h");
+	assert_string_equal(report.notes.sentences[1],
+				    "Therefore this run does not test the sleep state mwait-20h; the next one will.");
+}
+
+TEST(after_a_hang_in_halt_no_sleep_state_is_tested)
+{
+	static const char *const phases[] = { "sleep", "sleep=halt" };
+
+	for (size_t i = 0; i < 2; i++) {
+		begin(CORES_SIPI, false);
+		report.facts.options.cores.sleep = SLEEP_DEEP;
+		assert_int_equal(evaluate_marker(phases[i], CORES_SIPI, CORES_SIPI, 0), CORES_SIPI);
+		assert_int_equal(report.facts.options.cores.sleep, SLEEP_OFF);
+		assert_string_equal(report.facts.sleep_left_out, "");
+		assert_string_equal(report.notes.sentences[1],
+				    "Therefore this run tests no sleep states (sleep=off); the next one will.");
+	}
 }

@@ -45,12 +45,12 @@ play(void)
 	return &bench->run.report;
 }
 
-static const struct report_calibration *
+static const struct calibration_figures *
 row_of(const struct report *report, const char *id)
 {
-	for (size_t i = 0; i < report->facts.calibration_count; i++)
-		if (strcmp(report->facts.calibrations[i].loop->id, id) == 0)
-			return &report->facts.calibrations[i];
+	for (size_t i = 0; i < report->figures.calibration_count; i++)
+		if (strcmp(report->figures.calibrations[i].loop->id, id) == 0)
+			return &report->figures.calibrations[i];
 	fail_msg("no loop %s", id);
 	return NULL;
 }
@@ -73,7 +73,7 @@ TEST(a_quick_run_has_up_to_three_runs_of_each_loop_in_300_ms)
 	assert_true(sim.now_ps - begin_ps <= 300 * SIM_PS_PER_MS);
 	report = analyse();
 	for (size_t i = 0; calibrations[i]; i++) {
-		const struct report_calibration *row = &report->facts.calibrations[i];
+		const struct calibration_figures *row = &report->figures.calibrations[i];
 
 		assert_ptr_equal(row->loop, calibrations[i]);
 		assert_string_equal(row->reason, "");
@@ -291,7 +291,7 @@ TEST(a_soak_records_the_readings_of_fifty_runs_of_a_loop)
 	survey_measure_rates(&bench->run.survey);
 	run_calibration_loops(&bench->run);
 	report = analyse();
-	assert_true(report->facts.calibrations[0].runs > 50);
+	assert_true(report->figures.calibrations[0].runs > 50);
 	assert_int_equal(report->record.dropped, 0);
 	reader = record_open(report->record.bytes, report->record.length);
 	while (record_read_next(&reader, &entry))

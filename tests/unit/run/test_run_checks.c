@@ -72,7 +72,7 @@ checked(unsigned disturbed)
 TEST(only_a_disturbed_check_is_repeated)
 {
 	struct bench *bench = checked(5);
-	const struct behaviours *behaviours = &bench->run.report.outcomes.behaviours;
+	const struct behaviours *behaviours = &bench->run.report.facts.checks;
 
 	assert_int_equal(behaviours->count, 4);
 	/*
@@ -97,7 +97,7 @@ TEST(a_check_that_is_always_disturbed_ends_when_the_time_is_over)
 {
 	uint64_t bound_ps;
 	struct bench *bench = checked(UINT32_MAX);
-	const struct behaviours *behaviours = &bench->run.report.outcomes.behaviours;
+	const struct behaviours *behaviours = &bench->run.report.facts.checks;
 
 	bound_ps = 2 * survey_get_budget(&bench->run.report)->checks_max_ns * 1000 + 2 * LOOK_PS;
 	assert_in_range(looks, 5, bound_ps / LOOK_PS);
@@ -146,10 +146,10 @@ TEST(checks_in_which_clocks_diverged_are_repeated)
 	looks = 0;
 	run_device_checks(&bench->run);
 	assert_int_equal(looks, 4); /* each of the two rows is checked twice */
-	assert_int_equal(bench->run.report.outcomes.behaviours.count, 2);
+	assert_int_equal(bench->run.report.facts.checks.count, 2);
 	for (size_t i = 0; i < 2; i++) {
-		assert_true(bench->run.report.outcomes.behaviours.rows[i].checked);
-		assert_false(bench->run.report.outcomes.behaviours.rows[i].failed);
+		assert_true(bench->run.report.facts.checks.rows[i].checked);
+		assert_false(bench->run.report.facts.checks.rows[i].failed);
 	}
 	assert_int_equal(bench->run.survey.record.entries_of[RECORD_STEP], 1);
 	bench_free(bench);

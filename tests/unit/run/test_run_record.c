@@ -131,10 +131,10 @@ TEST(a_full_record_is_reported_and_later_figures_are_not_measured)
 	report = play();
 	assert_true(report->record.dropped > 0);
 	assert_false(report->figures.interference.measured);
-	assert_int_equal(report->facts.cores[0].observed_ns, 0);
-	for (size_t i = 0; i < report->facts.note_count; i++)
-		is_said |= strstr(report->facts.notes[i],
-				  "The record of the run had no space for ") == report->facts.notes[i];
+	assert_int_equal(report->figures.cores[0].observed_ns, 0);
+	for (size_t i = 0; i < report->notes.count; i++)
+		is_said |= strstr(report->notes.sentences[i],
+				  "The record of the run had no space for ") == report->notes.sentences[i];
 	assert_true(is_said);
 }
 

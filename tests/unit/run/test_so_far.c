@@ -50,7 +50,7 @@ look_at(void *context, const struct run *run, const struct run_phase *phase)
 	assert_int_equal(report->outcomes.verdict, VERDICT_INCOMPLETE);
 	assert_int_equal(report->outcomes.finding_count, 0);
 	snprintf(note, sizeof(note), "Saved in the phase %s, before the end of the run.", phase->id);
-	assert_string_equal(report->facts.notes[report->facts.note_count - 1], note);
+	assert_string_equal(report->notes.sentences[report->notes.count - 1], note);
 	text_init(&looked.json, looked.json.bytes, looked.json.size);
 	json_render(&looked.json, report);
 	assert_false(looked.json.truncated);

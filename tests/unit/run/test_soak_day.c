@@ -110,10 +110,10 @@ assert_no_findings(const struct report *report)
 {
 	for (size_t i = 0; i < report->outcomes.finding_count; i++)
 		print_message("%s\n", report->outcomes.findings[i].text);
-	for (size_t i = 0; i < report->facts.note_count; i++)
-		print_message("%s\n", report->facts.notes[i]);
+	for (size_t i = 0; i < report->notes.count; i++)
+		print_message("%s\n", report->notes.sentences[i]);
 	assert_int_equal(report->outcomes.finding_count, 0);
-	assert_int_equal(report->facts.note_count, 0);
+	assert_int_equal(report->notes.count, 0);
 }
 
 TEST(a_healthy_machine_has_no_finding)
@@ -176,6 +176,6 @@ TEST(an_hour_with_stolen_time_is_found_with_the_time)
 	}
 	assert_true(in > 32);
 	assert_int_equal(out, 0);
-	assert_int_equal(report->facts.note_count, 1);
-	assert_non_null(strstr(report->facts.notes[0], "Time was stolen mostly between 3"));
+	assert_int_equal(report->notes.count, 1);
+	assert_non_null(strstr(report->notes.sentences[0], "Time was stolen mostly between 3"));
 }

@@ -180,8 +180,8 @@ played(const struct source *source)
 	bench_close(bench);
 	assert_true(sim.interrupts.longest_ps < 100 * SIM_PS_PER_MS);
 	assert_int_equal(sim.interrupts.slot.strays, 0);
-	for (size_t i = 0; i < bench->run.report.facts.note_count; i++)
-		assert_null(strstr(bench->run.report.facts.notes[i], "Not restored"));
+	for (size_t i = 0; i < bench->run.report.notes.count; i++)
+		assert_null(strstr(bench->run.report.notes.sentences[i], "Not restored"));
 	return &bench->run.report;
 }
 
@@ -209,9 +209,9 @@ TEST(each_healthy_source_is_tested_and_has_no_finding)
 		begin_for(&sources[i]);
 		report = played(&sources[i]);
 		assert_no_findings(report);
-		assert_true(report->facts.interval_count > 0);
-		for (size_t row = 0; row < report->facts.interval_count; row++) {
-			const struct report_interval *interval = &report->facts.intervals[row];
+		assert_true(report->figures.interval_count > 0);
+		for (size_t row = 0; row < report->figures.interval_count; row++) {
+			const struct interval_figures *interval = &report->figures.intervals[row];
 
 			assert_string_equal(interval->reason, "");
 			assert_int_equal(interval->state, CLOCK_PRESENT);
@@ -236,8 +236,8 @@ is_described(const struct report *report, const char *words)
 {
 	bool any = false;
 
-	for (size_t i = 0; i < report->facts.interval_count; i++)
-		any |= strstr(report->facts.intervals[i].reason, words) != NULL;
+	for (size_t i = 0; i < report->figures.interval_count; i++)
+		any |= strstr(report->figures.intervals[i].reason, words) != NULL;
 	for (size_t i = 0; i < report->outcomes.behaviours.count; i++)
 		any |= strstr(report->outcomes.behaviours.rows[i].text, words) &&
 		       rules_get_outcome(&report->outcomes.behaviours.rows[i],
@@ -288,8 +288,8 @@ is_told(const struct source *source, size_t fault)
 	for (size_t i = 0; i < report->outcomes.behaviours.count; i++)
 		print_error("  (%s: %s)\n", report->outcomes.behaviours.rows[i].rule,
 			    report->outcomes.behaviours.rows[i].text);
-	for (size_t i = 0; i < report->facts.interval_count; i++)
-		print_error("  (%s)\n", report->facts.intervals[i].reason);
+	for (size_t i = 0; i < report->figures.interval_count; i++)
+		print_error("  (%s)\n", report->figures.intervals[i].reason);
 	return false;
 }
 
@@ -327,7 +327,7 @@ TEST(a_status_that_cant_be_cleared_passes_nothing)
 		begin();
 		sim.interrupts.timers[sources[i].at].sticks = true;
 		report = played(&sources[i]);
-		assert_int_equal(report->facts.intervals[0].state, CLOCK_BROKEN);
+		assert_int_equal(report->figures.intervals[0].state, CLOCK_BROKEN);
 		for (size_t row = 0; row < report->outcomes.behaviours.count; row++)
 			if (strcmp(report->outcomes.behaviours.rows[row].clock, sources[i].driver->id) == 0)
 				assert_int_not_equal(rules_get_outcome(&report->outcomes.behaviours.rows[row],
@@ -350,7 +350,7 @@ TEST(the_policy_for_masked_ticks_is_found_for_each_periodic_source)
 			sim.interrupts.timers[sources[i].at].policy = (enum sim_policy)policy;
 			report = played(&sources[i]);
 			assert_no_findings(report);
-			assert_int_equal(report->facts.intervals[report->facts.interval_count - 1].policy,
+			assert_int_equal(report->figures.intervals[report->figures.interval_count - 1].policy,
 					 words[policy]);
 		}
 }
@@ -364,7 +364,7 @@ TEST(an_rtc_that_is_slow_to_program_is_tested_at_half_its_rate)
 	static const enum report_policy words[] = { REPORT_POLICY_DISCARD, REPORT_POLICY_CATCH_UP };
 
 	for (int policy = SIM_DISCARD; policy <= SIM_CATCH_UP; policy++) {
-		const struct report_interval *periods;
+		const struct interval_figures *periods;
 		const struct report *report;
 
 		begin();
@@ -372,8 +372,8 @@ TEST(an_rtc_that_is_slow_to_program_is_tested_at_half_its_rate)
 		sim.cost_ps[SIM_IN] = sim.cost_ps[SIM_OUT] = 65 * SIM_PS_PER_US;
 		report = played(&sources[7]);
 		assert_no_findings(report);
-		periods = &report->facts.intervals[report->facts.interval_count - 1];
-		assert_int_equal(periods->asked_ns, 1953125);
+		periods = &report->figures.intervals[report->figures.interval_count - 1];
+		assert_int_equal(periods->test.asked_ns, 1953125);
 		assert_string_equal(periods->reason, "");
 		assert_int_equal(periods->asked % 40, 0);
 		assert_true(periods->delivered > 0 && periods->delivered + periods->excused >= periods->expected);
@@ -442,11 +442,11 @@ TEST(the_message_of_an_hpet_comparator_is_restored)
  */
 TEST(the_pit_is_due_at_the_time_in_its_data_sheet)
 {
-	const struct report_interval *shots;
+	const struct interval_figures *shots;
 
 	begin();
-	shots = &played(&sources[6])->facts.intervals[0];
-	assert_string_equal(shots->source, "pit0");
+	shots = &played(&sources[6])->figures.intervals[0];
+	assert_string_equal(shots->test.source, "pit0");
 	assert_int_equal(shots->early, 0);
 	assert_in_range(shots->lateness.min_ns + (int64_t)shots->lateness.error_ns, 0, 3000);
 }
@@ -497,9 +497,9 @@ TEST(pics_that_are_in_use_or_cannot_interrupt_this_core_are_not_changed)
 		memcpy(masks, sim.pic_mask, sizeof(masks));
 		report = played(&sources[12]);
 		assert_no_findings(report);
-		assert_int_equal(report->facts.interval_count, 1);
-		assert_int_equal(report->facts.intervals[0].state, machines[i].state);
-		assert_non_null(strstr(report->facts.intervals[0].reason, machines[i].words));
+		assert_int_equal(report->figures.interval_count, 1);
+		assert_int_equal(report->figures.intervals[0].state, machines[i].state);
+		assert_non_null(strstr(report->figures.intervals[0].reason, machines[i].words));
 		assert_memory_equal(sim.pic_mask, masks, sizeof(masks));
 		assert_false(sim.interrupts.pics[0].initialized);
 	}
@@ -513,7 +513,7 @@ TEST(after_a_run_the_pics_have_all_inputs_masked_and_none_in_service)
 
 		begin();
 		report = played(&sources[i]);
-		assert_string_equal(report->facts.intervals[0].route_kind, "pic");
+		assert_string_equal(report->figures.intervals[0].test.route_kind, "pic");
 		assert_true(sim.interrupts.pics[0].initialized);
 		for (size_t n = 0; n < 2; n++) {
 			assert_int_equal(sim.pic_mask[n], 0xff);

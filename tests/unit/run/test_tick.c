@@ -110,7 +110,7 @@ TEST(an_hpet_that_the_firmware_stops_in_each_tick_passes)
 	bench = played(1, true, CORES_SIPI);
 	assert_no_clock_is_accused(bench);
 	assert_int_equal(rules_get_outcome(rate_of_hpet(bench), &bench->run.report.facts.options), OUTCOME_PASSED);
-	assert_false(bench_find_clock(bench, "hpet")->rate_whole_run);
+	assert_false(bench_find_figures(bench, "hpet")->rate_whole_run);
 	assert_string_equal(bench_find_clock(bench, "hpet")->clock.reason,
 			    "The HPET is on and sends interrupts: the firmware may use it as its timer tick.");
 	bench_free(bench);
@@ -168,8 +168,8 @@ TEST(a_tick_that_cannot_be_stopped_leaves_the_hpets_rate_undetermined)
 		assert_string_equal(row->text,
 				    "hpet: this clock drives the firmware's tick, which could not be stopped; the "
 				    "tick may stop the clock's counter for short times.");
-		assert_false(bench_find_clock(bench, "hpet")->implied.known);
-		assert_true(bench_find_clock(bench, "acpi_pm")->implied.known);
+		assert_false(bench_find_figures(bench, "hpet")->implied.known);
+		assert_true(bench_find_figures(bench, "acpi_pm")->implied.known);
 		bench_free(bench);
 	}
 }
@@ -195,6 +195,6 @@ TEST(if_the_tick_does_not_use_the_hpet_the_firmware_is_not_called)
 	bench = played(1, true, CORES_SIPI);
 	assert_no_clock_is_accused(bench);
 	assert_int_equal(firmware.calls, 0);
-	assert_true(bench_find_clock(bench, "hpet")->rate_whole_run);
+	assert_true(bench_find_figures(bench, "hpet")->rate_whole_run);
 	bench_free(bench);
 }

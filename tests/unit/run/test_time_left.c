@@ -87,7 +87,7 @@ assert_whole(const struct report *report)
 		if (report->facts.clocks[i].clock.state == CLOCK_PRESENT)
 			assert_true(report->facts.clocks[i].latency->count != 0);
 	for (size_t i = 0; i < report->facts.core_count; i++)
-		assert_true(report->facts.cores[i].observed_ns != 0);
+		assert_true(report->figures.cores[i].observed_ns != 0);
 	assert_true(report->facts.core_count == 1 || report->figures.skew.pass_count > 0);
 }
 
@@ -243,8 +243,8 @@ play_many(uint64_t job_ms, uint64_t deadline_s)
 static bool
 has_note(const struct report *report, const char *part)
 {
-	for (size_t i = 0; i < report->facts.note_count; i++)
-		if (strstr(report->facts.notes[i], part))
+	for (size_t i = 0; i < report->notes.count; i++)
+		if (strstr(report->notes.sentences[i], part))
 			return true;
 	return false;
 }
@@ -282,12 +282,12 @@ TEST(forty_cores_that_start_in_5_ms_are_all_checked_for_warps)
 
 	for (size_t i = 0; i < MANY; i++) {
 		read += report->facts.cores[i].latency[0].count != 0;
-		watched += report->facts.cores[i].observed_ns != 0;
+		watched += report->figures.cores[i].observed_ns != 0;
 	}
 	assert_in_range(read, 2, MANY - 1);
 	assert_int_equal(watched, MANY);
 	assert_int_equal(count_facts(report), MANY);
-	assert_true(report->figures.skew.locked.measured && report->figures.skew.lock_free.measured);
+	assert_true(report->facts.warp_checks.locked.measured && report->facts.warp_checks.lock_free.measured);
 	assert_true(report->figures.skew.pass_count > 1);
 	assert_int_equal(count_left_out(report), 0);
 	assert_true(has_note(report, " of 40 cores: reading on more would have taken too much of the time left."));
@@ -301,7 +301,7 @@ TEST(forty_cores_that_start_in_50_ms_have_no_warp_checks_and_the_report_says_so)
 
 	assert_int_equal(count_facts(report), MANY);
 	assert_int_equal(count_left_out(report), 2);
-	assert_false(report->figures.skew.locked.measured || report->figures.skew.lock_free.measured);
+	assert_false(report->facts.warp_checks.locked.measured || report->facts.warp_checks.lock_free.measured);
 	assert_non_null(strstr(report->outcomes.unjudged, "3 for lack of time")); /* both warp checks, and hpet-torn */
 	assert_true(report->figures.skew.pass_count > 1);
 	bench_free(bench);

@@ -1,0 +1,58 @@
+/*
+ * The interface of the sleep states that a core can enter. A state stops the core until an interrupt comes. Deeper
+ * states may also stop the core's TSC, its local APIC's timer, or clocks of the chipset.
+ */
+#ifndef BARETICK_SLEEP_H
+#define BARETICK_SLEEP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A state is this number, or the hint of MWAIT (the value of EAX). The record contains these numbers. */
+#define SLEEP_BY_HLT     UINT32_MAX
+
+#define SLEEP_STATES_MAX 8u /* maximum number of deep states that are tested */
+#define SLEEP_NAME_SIZE  16u
+/*
+ * Number of times that a core enters a state again which it left early. A core that leaves a state so often before it
+ * is woken cannot enter it, and waits awake.
+ */
+#define SLEEP_EARLY_MAX  16u
+/* A TSC that lost at least 1/SLEEP_LOST_SHARE of its sleep stopped in it, however much it drifts while it is awake. */
+#define SLEEP_LOST_SHARE 2
+
+struct timer_driver;
+
+/*
+ * Functions for the calling core. They are called in a job with interrupts masked, except list_deep_states(), and
+ * enter() on the boot core, whose interrupts the firmware handles.
+ */
+struct sleep_driver {
+	/* Fills STATES with the states that are deeper than HLT, the shallowest first. Returns their number. */
+	size_t (*list_deep_states)(uint32_t states[SLEEP_STATES_MAX]);
+	/*
+	 * Enters STATE until an interrupt comes, and handles the interrupt. MWAIT watches LINE, a cache line that is never
+	 * written. May return earlier.
+	 */
+	void (*enter)(uint32_t state, const void *line);
+	void (*wake)(uint32_t apic_id); /* sends an interrupt to a core */
+	/*
+	 * The local APIC's timer as a counter, and its TSC deadline. They interrupt with VECTOR, which enter() handles.
+	 * Their open() needs no platform.
+	 */
+	const struct timer_driver *counter, *deadline;
+	uint32_t vector;
+};
+
+struct sleep_hooks {
+	const struct sleep_driver *driver; /* the CPU's sleep states */
+	/* Called before the tests of the sleep state NAME, so that the next run can leave it out. May be NULL. */
+	void (*state_starts)(void *context, const char *name);
+	void *context;
+};
+
+/* Writes the state's name to NAME: "halt", or "mwait-20h" for the hint 20h. */
+void sleep_print_name(char name[SLEEP_NAME_SIZE], uint32_t state);
+
+#endif

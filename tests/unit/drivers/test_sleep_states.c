@@ -1,0 +1,132 @@
+/* The CPU's sleep states, and the local APIC's timer that wakes a core from them. MONITOR and MWAIT: SDM vol. 2A. */
+#include "test.h"
+#include "hw/lapic.h"
+#include "sim.h"
+#include "clock/timer.h"
+#include "sleep/sleep.h"
+
+#define MONITOR_BIT  (1u << 3)
+#define DEADLINE_BIT (1u << 24)
+#define MSR_AND_APIC_BITS (1u << 5 | 1u << 9) /* in EDX; all other bits are in ECX */
+#define MSR_DEADLINE 0x6e0u
+#define DEADLINE_MODE (1u << 18)
+#define LVT_OF_FIRMWARE (0x20u | 1u << 17) /* periodic, vector 20h */
+
+static int
+set_up(void **state)
+{
+	(void)state;
+	sim_reset();
+	return 0;
+}
+
+TEST_FIXTURE(set_up, NULL);
+
+static void
+set_cpuid(uint32_t leaf_max, uint32_t features, uint32_t substates)
+{
+	sim_cpuid_set(0, 0, (struct hw_cpuid){ leaf_max, 0, 0, 0 });
+	sim_cpuid_set(1, 0, (struct hw_cpuid){ 0, 0, features, MSR_AND_APIC_BITS });
+	sim_cpuid_set(5, 0, (struct hw_cpuid){ 64, 64, 3, substates });
+}
+
+static uint32_t
+lapic_register(uint32_t offset)
+{
+	return sim.lapic.registers[offset / 16];
+}
+
+TEST(without_monitor_there_is_no_deep_state)
+{
+	uint32_t states[SLEEP_STATES_MAX];
+
+	set_cpuid(0xd, 0, 0x00000220);
+	assert_int_equal(sleep_driver.list_deep_states(states), 0);
+	set_cpuid(4, MONITOR_BIT, 0x00000220);
+	assert_int_equal(sleep_driver.list_deep_states(states), 0);
+}
+
+TEST(the_hint_of_a_state_is_made_of_its_number_and_its_substate)
+{
+	static const uint32_t hints[] = { 0x00, 0x01, 0x10, 0x20, 0x21, 0x50 };
+	uint32_t states[SLEEP_STATES_MAX];
+
+	/* C0 has 2 sub-states, which do not count. C1 has 2, C2 has 1, C3 has 2, C6 has 1. */
+	set_cpuid(0xd, MONITOR_BIT, 0x01002122);
+	assert_int_equal(sleep_driver.list_deep_states(states), 6);
+	assert_memory_equal(states, hints, sizeof(hints));
+}
+
+TEST(a_cpu_that_lists_no_state_gets_the_hint_0_and_one_with_many_states_eight)
+{
+	uint32_t states[SLEEP_STATES_MAX];
+
+	set_cpuid(0xd, MONITOR_BIT, 0);
+	assert_int_equal(sleep_driver.list_deep_states(states), 1);
+	assert_int_equal(states[0], 0);
+	set_cpuid(0xd, MONITOR_BIT, 0xffffffff);
+	assert_int_equal(sleep_driver.list_deep_states(states), SLEEP_STATES_MAX);
+}
+
+TEST(a_state_is_entered_by_hlt_or_by_mwait_with_its_hint)
+{
+	sleep_driver.enter(SLEEP_BY_HLT, NULL);
+	assert_int_equal(sim.slept, SLEEP_BY_HLT);
+	sleep_driver.enter(0x21, NULL);
+	assert_int_equal(sim.slept, 0x21);
+}
+
+TEST(an_ipi_wakes_a_core)
+{
+	sleep_driver.wake(3);
+	assert_int_equal(sim.lapic.ipi_count, 1);
+	assert_int_equal(sim.lapic.ipis[0].destination, 3);
+	assert_int_equal(sim.lapic.ipis[0].command & 0xff, LAPIC_WAKE_VECTOR);
+}
+
+TEST(the_timer_that_wakes_a_core_interrupts_and_is_restored)
+{
+	struct timer timer = { .driver = sleep_driver.counter };
+
+	set_cpuid(0xd, 0, 0);
+	sim.lapic.registers[LAPIC_LVT_TIMER / 16] = LVT_OF_FIRMWARE;
+	sim.lapic.registers[LAPIC_INITIAL_COUNT / 16] = 1234567;
+	sim.lapic.registers[LAPIC_DIVIDE / 16] = 3;
+	timer.driver->open(NULL, &timer);
+	assert_int_equal(timer.state, CLOCK_PRESENT);
+	timer.driver->set_up(&timer, sleep_driver.vector);
+	assert_int_equal(lapic_register(LAPIC_LVT_TIMER), LAPIC_WAKE_VECTOR | LAPIC_LVT_MASKED);
+	assert_int_equal(lapic_register(LAPIC_INITIAL_COUNT), 0);
+	timer.driver->arm(&timer, 5000, false);
+	assert_int_equal(lapic_register(LAPIC_LVT_TIMER), LAPIC_WAKE_VECTOR);
+	assert_int_equal(lapic_register(LAPIC_INITIAL_COUNT), 5000);
+	timer.driver->restore(&timer);
+	assert_int_equal(lapic_register(LAPIC_LVT_TIMER), LVT_OF_FIRMWARE);
+	assert_int_equal(lapic_register(LAPIC_INITIAL_COUNT), 1234567);
+	assert_int_equal(lapic_register(LAPIC_DIVIDE), 3);
+}
+
+TEST(a_deadline_is_over_when_the_cpu_has_set_its_msr_to_0)
+{
+	struct timer timer = { .driver = sleep_driver.deadline };
+	uint64_t due;
+
+	set_cpuid(0xd, 0, 0);
+	timer.driver->open(NULL, &timer);
+	assert_int_equal(timer.state, CLOCK_ABSENT);
+	set_cpuid(0xd, DEADLINE_BIT, 0);
+	timer.driver->open(NULL, &timer);
+	assert_int_equal(timer.state, CLOCK_PRESENT);
+	sim_msr_set(MSR_DEADLINE, 0);
+	timer.driver->set_up(&timer, sleep_driver.vector);
+	due = timer.driver->arm(&timer, UINT64_C(123456789012), false);
+	assert_int_equal(lapic_register(LAPIC_LVT_TIMER), LAPIC_WAKE_VECTOR | DEADLINE_MODE);
+	assert_int_equal(sim_msr_get(MSR_DEADLINE), due);
+	assert_true(due > UINT64_C(123456789012));
+	assert_false(timer.driver->expired(&timer));
+	sim_msr_set(MSR_DEADLINE, 0);
+	assert_true(timer.driver->expired(&timer));
+	timer.driver->arm(&timer, 1, false);
+	timer.driver->restore(&timer);
+	assert_int_equal(sim_msr_get(MSR_DEADLINE), 0);
+}
