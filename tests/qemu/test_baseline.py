@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+import compare_cases
 from harness import report, spoken
 from results import baseline, cases
 from results.baseline import Comparison
@@ -36,6 +37,13 @@ def worse(before, now, factor=baseline.TOLERANCE):
     return compare(document(before), document(now), factor).regression_sentences
 
 
+@pytest.mark.parametrize("before, now, worse", [pytest.param(*pair, id=name) for name, *pair in compare_cases.make_pairs()])
+def test_the_cases_that_the_page_shares(before, now, worse):
+    """tests/page/test_page.py has the same cases."""
+    found = {("the run" if each.name == baseline.THE_RUN else each.name, each.what) for each in compare(before, now).regressions}
+    assert found == worse
+
+
 def test_a_run_is_not_worse_than_itself():
     one = document(clock(), clock("tsc", claimed=None), verdict="warn", findings=[("rtc-battery", "hpet")])
     assert compare(one, one).regression_sentences == [] and compare(one, one).notes == []
@@ -43,20 +51,15 @@ def test_a_run_is_not_worse_than_itself():
 
 # Tests of verdicts and clocks.
 
-def test_a_verdict_that_became_worse_is_named_with_its_rule():
-    before, now = document(clock()), document(clock(verdict="warn"), verdict="warn", findings=[("hpet-torn", "hpet")])
-    assert compare(before, now).regression_sentences == ["hpet is warn, it was pass: hpet-torn"]
-    assert compare(now, before).regression_sentences == []
+def test_a_verdict_that_became_worse_is_named_and_all_rules_that_are_broken_now():
+    findings = [("hpet-torn", "hpet"), ("rate-off", "hpet"), ("hpet-torn", "hpet"), ("core-missing", None)]
+    now = compare(document(clock()), document(clock(verdict="warn"), verdict="warn", findings=findings))
+    assert now.by_name == {"hpet": ["hpet is warn, it was pass", "hpet breaks hpet-torn, rate-off, and did not before"],
+                           "machine": ["the verdict is warn, it was pass", "the machine breaks core-missing, and did not before"]}
 
 
-def test_another_rule_broken_is_worse_though_the_verdict_is_the_same():
-    before = document(clock(verdict="warn"), verdict="warn", findings=[("hpet-torn", "hpet")])
-    now = document(clock(verdict="warn"), verdict="warn", findings=[("hpet-torn", "hpet"), ("rate-off", "hpet")])
-    assert compare(before, now).regression_sentences == ["hpet breaks rate-off, and did not before"]
-
-
-def test_a_rule_that_a_source_of_interrupts_breaks_is_worse_where_it_was_asked_then_too():
-    before, now = document(clock()), document(clock(), verdict="warn", findings=[("irq-late", "pit0")])
+def test_each_tested_source_of_interrupts_has_a_list():
+    before, now = document(clock()), document(clock(), findings=[("irq-late", "pit0")])
     assert compare(before, now).by_name.get("pit0") is None
     before["intervals"], now["intervals"] = [timer("pit0"), timer()], [timer("pit0"), timer()]
     assert compare(before, now).by_name["pit0"] == ["pit0 breaks irq-late, and did not before"]
@@ -78,22 +81,6 @@ def test_a_claim_that_was_right_and_is_wrong_is_named_with_its_error():
     assert compare(right, wrong).regression_sentences == ["the claim of CPUID 15h on tsc is wrong by 1740 ppm, and was not before"]
     assert compare(right, wrong).by_name["machine"] == compare(right, wrong).regression_sentences
     assert compare(wrong, right).regression_sentences == [] and compare(wrong, wrong).regression_sentences == []
-
-
-@pytest.mark.parametrize("before", ["not_determined", "not_checked"])
-def test_a_claim_that_was_not_known_to_be_right_is_not_worse(before):
-    assert compare(claimed(claiming(before)), claimed(claiming("failed"))).regression_sentences == []
-
-
-@pytest.mark.parametrize("now", ["not_determined", "not_checked"])
-def test_a_claim_that_is_no_longer_judged_is_not_worse(now):
-    assert compare(claimed(claiming("passed", 1.0)), claimed(claiming(now))).regression_sentences == []
-
-
-def test_a_claim_is_compared_with_that_of_the_same_source_on_the_same_clock():
-    before = claimed(claiming("passed", 1.0), claiming("failed", on="lapic"))
-    assert compare(before, claimed(claiming("failed", on="lapic"))).regression_sentences == []
-    assert compare(before, claimed(claiming("failed", source="CPUID 16h"))).regression_sentences == []
 
 
 def test_a_report_without_claims_is_compared_as_before():
@@ -121,49 +108,20 @@ def test_a_source_that_no_longer_sends_interrupts_is_named_with_the_reason():
     assert compare(gone, gone).regression_sentences == compare(gone, before).regression_sentences == []
 
 
-def test_a_source_that_stays_out_on_a_busy_host_is_no_loss():
-    before, now = timed(timer()), timed(timer(state="stuck", reason="None was due."))
-    assert compare(before, now).regression_sentences == ["hpet0 sends no interrupts any more, it is stuck: None was due."]
-    assert compare(before, now | {"quality": {"reliable_tails": False, "text": "Stolen."}}).regression_sentences == []
-
-
 @pytest.mark.parametrize("options", [{"irq": "off"}, {"profile": "standard"}])
 def test_a_source_that_was_not_asked_for_is_no_loss_but_a_note(options):
     now = compare(timed(timer()), timed(**options))
     assert now.regression_sentences == [] and "not asked for: hpet0's interrupts" in now.notes
 
 
-def test_interrupts_are_later_where_even_the_earliest_is_beyond_what_both_may_be_off_by():
-    before = timed(timer(p50=1000, error=50))
-    # the limit on the smallest lateness: 2 * (1000 + 50) ns, plus 300 ns for the handler's entry (self_ipi), plus the
-    # new error of 50 ns
-    for least, worse in (2450, False), (2451, True):
-        now = timed(timer(least=least, p50=9000, error=50))
-        assert compare(before, now).regression_sentences == (["hpet0 of 100000 ns, one-shot, is late by 9000 ns (median), it was by 1000 ns: "
-                                                              "more than 2 times that"] if worse else [])
-
-
-def test_a_busy_host_that_delays_most_interrupts_makes_none_worse():
-    assert compare(timed(timer()), timed(timer(least=900, p50=900000))).regression_sentences == []
-
-
-def test_interrupts_that_are_as_late_as_before_or_were_early_are_not_worse():
-    early = timed(timer(least=-900, p50=-500, error=40))
-    assert compare(early, early).regression_sentences == [] == compare(early, timed(timer(least=350, p50=360, error=40))).regression_sentences
+def test_later_interrupts_are_named_with_both_medians():
+    assert compare(timed(timer(p50=1000, error=50)), timed(timer(least=2451, p50=9000, error=50))).regression_sentences == [
+        "hpet0 of 100000 ns, one-shot, is late by 9000 ns (median), it was by 1000 ns: more than 2 times that"]
 
 
 def test_how_late_an_emulators_interrupts_come_is_not_compared_but_said():
     now = compare(timed(timer(), accelerator="tcg"), timed(timer(least=900000, p50=900000), accelerator="tcg"))
     assert now.regression_sentences == [] and "how late interrupts come is not compared: in an emulator it depends on the host" in now.notes
-
-
-def test_only_the_boot_cores_sources_are_compared_for_others_may_not_be_asked():
-    assert compare(timed(timer(), timer(core=1)), timed(timer(), timer(core=1, least=90000, p50=90000))).regression_sentences == []
-
-
-def test_a_rule_without_a_clock_is_compared_for_the_whole_run():
-    now = document(clock(), verdict="warn", findings=[("core-missing", None)])
-    assert compare(document(clock()), now).regression_sentences == ["the verdict is warn, it was pass: core-missing"]
 
 
 def test_a_clock_that_went_is_named_with_the_reason():
@@ -200,33 +158,19 @@ def test_reads_beyond_the_factor_are_named_with_both_figures():
     assert worse(clock(p50=1200, least=1100), clock()) == []
 
 
-def test_a_median_that_a_busy_host_doubled_is_no_accusation_while_some_reads_were_fast():
-    assert worse(clock(p50=200, least=190), clock(p50=431, least=230)) == []
-
-
-@pytest.mark.parametrize("least, accused", [(800, False), (801, True)])
-def test_the_factor_itself_is_allowed(least, accused):
-    assert bool(worse(clock(), clock(p50=900, least=least))) == accused
-
-
 @pytest.mark.parametrize("factor, accused", [(1, True), (1.4, True), (1.5, False), (3, False)])
 def test_the_tolerance_is_the_factor(factor, accused):
     assert bool(worse(clock(), clock(p50=580, least=570), factor)) == accused
 
 
-@pytest.mark.parametrize("bracket, accused", [(9, True), (10, False)])
-def test_a_median_that_changed_by_less_than_a_bracket_is_not_worse(bracket, accused):
-    """The median rose from 10 to 30 ns. If time stamps have steps of 10 ns, these are one step and three steps. The
-    read may then have become slower by only a little more than one step, and must not be called worse."""
-    before = document(clock("tsc", p50=10, least=10), clock("null", p50=bracket, least=bracket))
-    now = document(clock("tsc", p50=30, least=30), clock("null", p50=bracket, least=bracket))
-    assert bool(compare(before, now).regression_sentences) == accused
+def test_a_slower_loop_is_named_with_both_figures():
+    assert worse(clock(), clock(loop=900.0)) == ["hpet has a loop time of 900 ns, it was 430 ns: more than 2 times that"]
 
 
-def test_the_cost_in_the_loop_is_compared_only_without_interruptions():
-    assert worse(clock(), clock(loop=900.0)) == [
-        "hpet has a loop time of 900 ns, it was 430 ns: more than 2 times that"]
-    assert worse(clock(), clock(loop=5000.0, hit=3)) == []
+def test_a_costlier_read_is_a_note_for_it_depends_on_the_load():
+    before, now = (clock() | {"cost": {"read_ns": {"value": cost, "low": cost - 10, "high": cost + 10}}} for cost in (300, 900))
+    found = compare(document(before), document(now))
+    assert found.regression_sentences == [] and found.notes == ["hpet has a read cost of 900 ns, it was 300 ns: more than 2 times that"]
 
 
 def test_latencies_of_another_accelerator_or_hypervisor_are_not_compared_and_a_note_says_so():
@@ -249,11 +193,21 @@ def test_ticks_are_no_nanoseconds():
     assert found.regression_sentences == [] and "in ticks only" in found.notes[0]
 
 
+@pytest.mark.parametrize("name", ["{}", "{0.__class__}", "{", "%s"])
+def test_a_name_from_the_report_is_no_format(name):
+    """A guest may send any name. A figure that it left out is shown as a question mark."""
+    before, now = document(clock(name)), document(clock(name, least=1100))
+    now["clocks"][0]["latency"]["p50_ns"] = None
+    assert compare(before, now).regression_sentences == [f"{name} has a median latency of ? ns, it was 400 ns: more than 2 times that"]
+    late = timed(timer(name, least=9000, p50=9000, mode=name))
+    assert compare(timed(timer(name, mode=name)), late).regression_sentences == [
+        f"{name} of 100000 ns, {name}, is late by 9000 ns (median), it was by 1000 ns: more than 2 times that"]
+
+
 # Tests of steps and rates of clocks.
 
 def test_a_coarser_step_is_named():
     assert worse(clock(), clock(step=80)) == ["hpet has a resolution of 80 ns, it was 10 ns: more than 2 times that"]
-    assert worse(clock(step=80), clock()) == [] and worse(clock(), clock(step=20)) == []
 
 
 def test_a_step_is_compared_in_ticks_where_its_time_is_not_known():
@@ -265,23 +219,6 @@ def test_a_step_is_compared_in_ticks_where_its_time_is_not_known():
 def test_a_rate_proven_to_have_moved_is_named_with_both_intervals():
     assert worse(clock(), clock(hz=(100_060_000, 1000))) == [
         "hpet runs at 100059000 to 100061000 Hz, it ran at 99999990 to 100000010 Hz: more than 500 ppm faster"]
-
-
-@pytest.mark.parametrize("hz, accused", [
-    ((100_049_000, 10), False),     # 490 ppm too fast
-    ((100_052_000, 10), True),      # 520 ppm too fast
-    ((100_052_000, 3000), False),   # 520 ppm too fast, with an uncertainty of 30 ppm
-    ((99_948_000, 10), True),       # 520 ppm too slow
-    ((100_052_000, 60_000_000), False),
-])
-def test_inside_the_error_no_rate_is_accused(hz, accused):
-    assert bool(worse(clock(), clock(hz=hz))) == accused
-
-
-def test_a_rate_that_moved_towards_its_claim_is_not_worse():
-    off = clock(hz=(100_090_000, 10))
-    assert worse(off, clock()) == []
-    assert len(worse(off, clock(hz=(99_910_000, 10)))) == 1  # as much too slow as the rate before was too fast
 
 
 def test_a_rate_without_a_claim_is_compared_on_the_same_machine_and_else_a_note():

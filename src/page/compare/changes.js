@@ -1,21 +1,16 @@
 /*
- * Lists the differences between two reports as rows. A row is "worse" by the rules and limits of `qemu/run --baseline`
- * (src/report/compare.json), with the other report as the baseline. It is "better" if the opposite change would be
+ * Lists the differences between two reports as rows. A row is "worse" by the rules of `qemu/run --baseline`
+ * (COMPARE is src/report/compare.json), with the other report as the baseline. It is "better" if the opposite change would be
  * worse. All other differences are "changed".
  */
 
-const VERDICT_RANK = new Map([["pass", 0], ["warn", 1], ["fail", 2]]);
-const GONE_RANK = 3;
-
-const isJudged = (clock) => Boolean(clock) && VERDICT_RANK.has(clock.verdict);
-const getVerdictRank = (clock) => (isJudged(clock) ? VERDICT_RANK.get(clock.verdict) : GONE_RANK);
+const isJudged = (clock) => Boolean(clock) && COMPARE.verdicts.includes(clock.verdict);
+const getVerdictRank = (clock) => (isJudged(clock) ? COMPARE.verdicts.indexOf(clock.verdict) : COMPARE.verdicts.length);
 const getLatency = (clock) => clock.latency || {};
 
-/*
- * Returns the upper bound of the median latency, or the median itself if the report has no interval for it. Two medians
- * count as equal if their intervals overlap.
- */
-const getMedianUpperBound = (clock) => (getLatency(clock).p50_within_ns || [0, getLatency(clock).p50_ns])[1];
+/* Returns the first of the figures at PATHS that CLOCK has. A path is keys and list indices with dots between them. */
+const getFigure = (clock, ...paths) => paths.map(
+	(path) => path.split(".").reduce((value, key) => (value || {})[key], clock)).find(isNumber);
 
 function mapClocksById(report) {
 	return new Map(report.clocks.map((clock) => [clock.id, clock]));
@@ -31,13 +26,15 @@ function getNullClockMedian(report) {
 	return (empty && getLatency(empty).p50_ns) || 0;
 }
 
-function areMachinesEqual(a, b, ...names) {
+function areMachinesEqual(a, b, names) {
 	return names.every((name) => (a.machine[name] || null) === (b.machine[name] || null));
 }
 
+const isEmulated = ({machine}) => COMPARE.emulators.includes(machine.accelerator);
+
 /* Returns the reason why the latencies of the two reports cannot be compared, or null if they can be compared. */
 function explainLatencyDoubt(a, b) {
-	if (!areMachinesEqual(a, b, "accelerator", "hypervisor"))
+	if (!areMachinesEqual(a, b, COMPARE.same_place))
 		return "the reports are of different machines";
 	if (a.machine.tsc_hz === null || b.machine.tsc_hz === null)
 		return "one report has them in ticks only";
@@ -49,13 +46,25 @@ function isBeyondTolerance(wasAtMost, isAtLeast, error) {
 		isAtLeast > COMPARE.slower_factor * wasAtMost + error;
 }
 
+/* Returns the figure of the clock NOW to compare by RULE, a row of COMPARE.figures. */
+function getLowerBound(rule, now) {
+	const isUnhit = getFigure(now, "latency.clean.hit") === 0; /* no read in the loop was interrupted */
+
+	return getFigure(now, (isUnhit && rule.at_least_if_unhit) || rule.at_least);
+}
+
 /*
- * Returns true if a read is slower than before. WASATMOST is an upper bound of the old duration, and ISATLEAST is a
- * lower bound of the new duration, in ns. The true duration of a read lies between the fastest read and the median,
- * because a busy host only makes reads slower.
+ * Returns true if the figure WHAT of a clock is worse than before by COMPARE.figures. The true duration of a read lies
+ * between the fastest read and the median, because a busy host only makes reads slower. Times are clearer than ticks,
+ * so ticks are compared only if a time is missing.
  */
-function isReadSlower(wasAtMost, isAtLeast, {was, now}) {
-	return !explainLatencyDoubt(was, now) && isBeyondTolerance(wasAtMost, isAtLeast, getNullClockMedian(was));
+function isFigureWorse(what, was, now, runs) {
+	const rule = COMPARE.figures.find((each) => each.what === what &&
+		isNumber(getFigure(was, ...each.at_most)) && isNumber(getLowerBound(each, now)));
+
+	return Boolean(rule) && !(rule.needs_same_place && explainLatencyDoubt(runs.was, runs.now)) &&
+		isBeyondTolerance(getFigure(was, ...rule.at_most), getLowerBound(rule, now),
+			rule.needs_same_place ? getNullClockMedian(runs.was) : 0);
 }
 
 /* Returns true if two intervals do not overlap. */
@@ -80,8 +89,7 @@ function isNearerToNominal(was, now) {
  * of an emulated TSC depends on the host.
  */
 function canCompareRates(clock, {was, now}) {
-	return isNumber(clock.claimed_hz) || (now.machine.accelerator !== "tcg" &&
-		areMachinesEqual(was, now, "accelerator", "hypervisor", "cpu"));
+	return isNumber(clock.claimed_hz) || (!isEmulated(now) && areMachinesEqual(was, now, COMPARE.same_machine));
 }
 
 function hasRateChanged(was, now, runs) {
@@ -119,32 +127,29 @@ const VERDICT = {
 
 /*
  * Properties of a clock that are compared if both reports have a verdict on it. Each has {what, text(clock, other),
- * worse(was, now, {was, now}), differs(one, other)}.
+ * worse(was, now, {was, now}), differs(one, other)}. Without worse(), COMPARE.figures has the rule.
+ * KINDS are the kinds of a row if this report, or the other one, is worse.
  */
 const ASPECTS = [
+	{
+		what: "a read",
+		text: (clock) => ns(getFigure(clock, "cost.read_ns.value")),
+		differs: never,
+		kinds: ["changed", "changed"],
+	},
 	{
 		what: "median latency",
 		text: (clock) => ns(getLatency(clock).p50_ns),
 		differs: never,
-		worse: (was, now, runs) => isReadSlower(getMedianUpperBound(was), getLatency(now).min_ns, runs),
 	},
 	{
 		what: "loop time",
 		text: (clock) => ns(getLatency(clock).loop_ns),
 		differs: never,
-		worse: (was, now, runs) => {
-			const {clean, loop_ns, min_ns} = getLatency(now);
-
-			return isReadSlower(getLatency(was).loop_ns,
-				clean && clean.hit === 0 ? loop_ns : min_ns, runs);
-		},
 	},
 	{
 		what: "resolution",
 		text: (clock) => `${ns(clock.resolution_ns)}, ${formatResolutionStep(clock)}`,
-		worse: (was, now) => (isNumber(was.resolution_ns) && isNumber(now.resolution_ns) ?
-			isBeyondTolerance(was.resolution_ns, now.resolution_ns, 0) :
-			isBeyondTolerance(was.step_ticks, now.step_ticks, 0)),
 		differs: (a, b) => a.main === a.id && isNumber(a.step_ticks) && isNumber(b.step_ticks) &&
 			a.step_ticks !== b.step_ticks,
 	},
@@ -169,13 +174,13 @@ const ASPECTS = [
  * Compares two clocks by one item of ASPECTS. Returns a list with the row of the difference, or an empty list if the
  * reports agree.
  */
-function compareAspect({what, text, worse, differs}, clock, a, b, here, there) {
+function compareAspect({what, text, differs, kinds = ["worse", "better"], worse = isFigureWorse.bind(null, what)}, clock, a, b, here, there) {
 	let kind = differs(a, b) && "changed";
 
 	if (worse(b, a, {was: there, now: here}))
-		kind = "worse";
+		[kind] = kinds;
 	else if (worse(a, b, {was: here, now: there}))
-		kind = "better";
+		[, kind] = kinds;
 	return kind ? [{clock, what, here: text(a, b), there: text(b, a), kind}] : [];
 }
 
@@ -204,11 +209,11 @@ const findFailedTest = (rows) => rows.find(({state}) => state !== "present");
  * a source may only seem to be stuck.
  */
 function isTimerLost(rows, {was, now}) {
-	const quiet = !now.quality || now.quality.reliable_tails !== false;
+	const isBusy = now.quality && now.quality.reliable_tails === false;
+	const states = isBusy ? COMPARE.lost_states_if_busy : COMPARE.lost_states;
 
-	if (!rows.length)
-		return ["profile", "irq"].every((name) => was.options[name] === now.options[name]);
-	return rows.some(({state}) => ["absent", "disabled", "broken"].includes(state) || (quiet && state === "stuck"));
+	return rows.length ? rows.some(({state}) => states.includes(state)) :
+		COMPARE.timer_options.every((name) => was.options[name] === now.options[name]);
 }
 
 const SENDS = {
@@ -223,7 +228,7 @@ const SENDS = {
  * that may have to wait for a core of the host.
  */
 function canCompareLateness({was, now}) {
-	return !explainLatencyDoubt(was, now) && ![was, now].some(({machine}) => machine.accelerator === "tcg");
+	return !explainLatencyDoubt(was, now) && ![was, now].some(isEmulated);
 }
 
 /*
@@ -261,21 +266,43 @@ const RUN_VERDICT = {
 	worse: (was, now) => isJudged(was) && isJudged(now) && getVerdictRank(now) > getVerdictRank(was),
 };
 
-/* Returns rows of the rules that a clock broke in only one of the two reports. */
+/* Returns true if REPORT has a verdict on the clock NAME, or tests of the interrupt source NAME. */
+const isTested = (report, name) => isJudged(mapClocksById(report).get(name)) || mapTimerTestsBySource(report).has(name);
+
+/*
+ * Returns rows of the rules that a clock broke in only one of the two reports. If the other report did not test the
+ * clock, nothing is known to be worse or better.
+ */
 function listFindingChanges(here, there) {
 	const nameOf = (finding) => joined([finding.rule, finding.clock], ", ");
+	const kindOf = (kind, {clock}, other) => (!clock || isTested(other, clock) ? kind : "changed");
 	const only = (a, b, row) => {
 		const others = new Set(b.findings.map(nameOf));
 
 		return a.findings.filter((finding) => !others.has(nameOf(finding)))
-			.map((finding) => (
-				{clock: nameOf(finding), what: "finding", ...row(finding.text || "")}));
+			.map((finding) => ({clock: nameOf(finding), what: "finding", ...row(finding, finding.text || "")}));
 	};
 
 	return [
-		...only(here, there, (text) => ({here: text, there: "none", kind: "worse"})),
-		...only(there, here, (text) => ({here: "none", there: text, kind: "better"})),
+		...only(here, there, (finding, text) => ({here: text, there: "none", kind: kindOf("worse", finding, there)})),
+		...only(there, here, (finding, text) => ({here: "none", there: text, kind: kindOf("better", finding, here)})),
 	];
+}
+
+const CLAIM = {
+	what: "claim",
+	text: ({outcome, error_ppm}) => joined([outcome.replaceAll("_", " "), known(error_ppm) && `${span(error_ppm, ppm)} ppm`], ", "),
+	differs: never,
+	worse: (was, now) => was.outcome === "passed" && now.outcome === "failed" && Boolean(known(now.error_ppm)),
+};
+
+/* Returns rows of the claims on rates that are wrong in only one of the two reports. */
+function listClaimChanges(here, there) {
+	return (here.claims || []).flatMap((claim) => {
+		const other = (there.claims || []).find(({source, clock}) => source === claim.source && clock === claim.clock);
+
+		return other ? compareAspect(CLAIM, joined([claim.source, claim.clock], ", "), claim, other, here, there) : [];
+	});
 }
 
 /* Returns rows of the differences in machine and options, which may explain the other differences. */
@@ -307,7 +334,8 @@ function listContextChanges(here, there) {
 function listAllChanges(here, there) {
 	const changes = [
 		...compareAspect(RUN_VERDICT, "the run", here, there, here, there),
-		...listClockChanges(here, there), ...listTimerChanges(here, there), ...listFindingChanges(here, there)
+		...listClockChanges(here, there), ...listTimerChanges(here, there), ...listFindingChanges(here, there),
+		...listClaimChanges(here, there)
 	];
 
 	return [...listContextChanges(here, there), ...["worse", "changed", "better"].flatMap(
