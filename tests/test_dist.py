@@ -21,7 +21,7 @@ MADE = {"baretick.efi", "baretick.elf", "baretick.bin", "baretick.img", "baretic
 BUILT = {*MADE, "baretick.so", "baretick.elf.debug", "page.html", "page.0", "page.1", "page.2", "charts.gz", "commit"}
 PROGRAMS = ("baretick.efi", "baretick.elf", "baretick-replay")
 PAGES = {"baretick": 7, "baretick-run": 1, "baretick-nextboot": 8, "baretick-fleet": 1, "baretick-replay": 1}
-LISTED = {*MADE, "report.schema.json", "baretick.cfg", "options.json", "LICENSE", "CHANGELOG.md", "qemu/run", "qemu/nextboot", "qemu/fleet",
+LISTED = {*MADE, "report.schema.json", "baretick.cfg", "LICENSE", "CHANGELOG.md", "qemu/run", "qemu/nextboot", "qemu/fleet",
           *(f"man/{name}.{section}" for name, section in PAGES.items())}
 VERSION = re.search(r"^VERSION := (\S+)$", (ROOT / "Makefile").read_text(), re.M)[1]
 NAME = f"baretick-{VERSION}"
@@ -169,7 +169,7 @@ def test_a_manual_page_has_no_warning_and_all_options(made, page):
     assert done.stderr == ""
     text = re.sub(r"\x1b\[[0-9;]*m|.\x08", "", done.stdout)
     wanted = re.findall(r"^  (--[\w-]+)", call(made / NAME, f"qemu/{page.partition('-')[2]}", "--help"), re.M) if PAGES[page] != 7 and "replay" not in page \
-        else re.findall(r'^ "(\w+)": \{"kind"', (ROOT / "qemu/runner/options.json").read_text(), re.M) if PAGES[page] == 7 else ["--out", "--compare", "--version"]
+        else re.findall(r"^\| `(\w+)`", (ROOT / "src/options/README.md").read_text().partition("<!-- options:")[2], re.M) if PAGES[page] == 7 else ["--out", "--compare", "--version"]
     assert len(wanted) >= 3 and [word for word in wanted if word not in text.replace("\u2010", "-").replace("\u2212", "-")] == []
 
 
@@ -179,6 +179,12 @@ def test_baretick_replay_runs_from_the_archive(made, tmp_path):
         archive.extract(f"{NAME}/baretick-replay", tmp_path)
     said = subprocess.run([tmp_path / NAME / "baretick-replay", "--version"], capture_output=True, text=True, timeout=60, check=False)
     assert said.returncode == 0 and said.stdout.startswith(f"baretick-replay {VERSION} ("), said.stderr
+
+
+def test_a_wrong_option_is_found_in_a_release(made, tmp_path):
+    """qemu/run must find baretick-replay in the folder of the release."""
+    done = subprocess.run([made / NAME / "qemu/run", "--", "profile=quik"], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2 and '"profile=quik" is not valid (did you mean quick?)' in done.stderr
 
 
 def test_the_c_library_of_baretick_replay_is_listed_as_a_dynamic_link(spdx):

@@ -12,7 +12,7 @@ from next import compare, firmware, kernel, loaders, volume
 from next.system import FILE_MAX, Refused, restore_files_on_error
 from results import files, reports
 from results.reports import KERNEL
-from runner import grammar
+from runner import option_check
 
 STATE = "prepared.json"
 BOOT_ID = "/proc/sys/kernel/random/boot_id"  # a different value after each start
@@ -64,11 +64,22 @@ def make_options_file(words):
     """Return the bytes of baretick.cfg: the options WORDS, and defaults for a machine that no person watches."""
     given = {word.partition("=")[0] for word in words}
     added = [f"{key}={value}" for key, value in DEFAULTS.items() if key not in given]
-    data = command.join_options([*words, *added])
-    flaws = grammar.Grammar(os.path.join(os.path.dirname(grammar.__file__), grammar.NAME)).find_option_flaws(data)
+    return command.join_options([*words, *added])
+
+
+def check_options(words, path):
+    """Raise Refused if the application PATH would refuse an option of WORDS. Yield a sentence if the options could not be checked. An
+    application of another version checks its options itself, and comes back to Linux if one is wrong.
+    """
+    if not words or not option_check.is_of_this_version(path):
+        return
+    try:
+        flaws = option_check.find_option_flaws(make_options_file(words))
+    except option_check.Unchecked as error:
+        yield f"the options are not checked before the restart: {error}"
+        return
     if flaws:
         raise Refused("; ".join(flaws))
-    return data
 
 
 def check_series(options, loader):

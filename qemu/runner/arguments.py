@@ -1,6 +1,6 @@
 """Parses the runner's command line, and finds all its errors before QEMU starts."""
 import argparse
-import contextlib
+import difflib
 import functools
 import os
 import re
@@ -11,7 +11,7 @@ from machine.command import UserError
 from machine.events import KINDS, PHASES, Event
 from results import baseline, product, sanitize
 from results.product import BUILD, ROOT
-from runner import grammar
+from runner import option_check
 
 IMAGES = {"efi": "baretick.efi", "usb": "baretick.img", "disk": "baretick.img", "cd": "baretick.iso", "bare": "baretick.elf"}
 MAKE = {"efi": "make", "usb": "make image", "disk": "make image", "cd": "make image", "bare": "make"}
@@ -32,6 +32,7 @@ SIZES_MIB = {"K": 1 / 1024, "": 1, "M": 1, "G": 1024, "T": 1024 * 1024}
 UNITS_S = {"ms": 0.001, "s": 1, "m": 60, "": 1}
 TIMEOUT_S = 300.0
 BOOTS_MAX = 1000  # as in src/report/boots.h
+SIMILAR = 0.66   # smallest part of the letters that a misspelled word and a name must share: two of three
 SHOWN_MAX = 100  # maximum number of characters of an invalid value in a sentence
 # A pattern for QEMU's names of PCs (-machine help), with properties.
 MACHINE = r"(?:q35|pc|(?:pc|q35)-[\w.+-]+|microvm)(?:,[A-Za-z][\w.-]*=[^,\s]+)*"
@@ -53,6 +54,17 @@ class Parser(sanitize.ArgumentParser):
         raise UserError(f"{message} (see --help)")
 
 
+def find_similar_name(word, names):
+    """Return the item of NAMES that WORD is similar to, or None."""
+    return next(iter(difflib.get_close_matches(word, names, n=1, cutoff=SIMILAR)), None)
+
+
+def format_suggestion(word, names):
+    """Return the question "did you mean ...?" for a misspelled WORD, or "" if no name is similar."""
+    name = find_similar_name(word, names)
+    return f" (did you mean {name}?)" if name else ""
+
+
 class Flaw(str):
     """The error message for an invalid value. It replaces the value, so that all arguments are parsed and all errors are reported
     together.
@@ -70,7 +82,7 @@ def make_argument_type(valid, names=()):
                 return read(text)
             except ValueError:
                 parts = [part for part in re.split("[=:+,]", text) if part not in names]
-                hints = filter(None, (grammar.format_suggestion(part, names) for part in parts))
+                hints = filter(None, (format_suggestion(part, names) for part in parts))
                 return Flaw(f"{text[:SHOWN_MAX]!r}{next(hints, '')} is not {valid}")
         return parse_or_return_error
     return make_type_from_parser
@@ -78,7 +90,7 @@ def make_argument_type(valid, names=()):
 
 def make_choice_type(*words):
     def check_choice(text):
-        return text if text in words else Flaw(f"invalid choice: {text!r}{grammar.format_suggestion(text, words)}, "
+        return text if text in words else Flaw(f"invalid choice: {text!r}{format_suggestion(text, words)}, "
                                                f"choose from {', '.join(words)}")
     return check_choice
 
@@ -156,7 +168,7 @@ def parse_time_s(text):
     return float(parts[1]) * UNITS_S[parts[2]]
 
 
-@make_argument_type("AFTER=WHAT:TIME, as in 2s=stop:3s, rates=snapshot:3s or rates+500ms=migrate:3s; WHAT is one of "
+@make_argument_type("AFTER=WHAT:TIME, as in 2s=stop:3s, rates=snapshot:3s, rates+500ms=migrate:3s or 2s=reset; WHAT is one of "
       f"{', '.join(KINDS)}; AFTER is a time from the application's start or a phase's name ({', '.join(PHASES)}), "
       "or a time after the phase's start", (*KINDS, *PHASES))
 def parse_event(text):
@@ -165,9 +177,10 @@ def parse_event(text):
     what, _, lasts = happens.partition(":")
     if phase not in PHASES:
         phase, plus, later = "", "+", after
-    if what not in KINDS or not parse_time_s(lasts):
+    seconds = 0.0 if happens == "reset" else parse_time_s(lasts)
+    if what not in KINDS or not (seconds or happens == "reset"):
         raise ValueError
-    return Event(text, phase, parse_time_s(later) if plus else 0.0, what, parse_time_s(lasts))
+    return Event(text, phase, parse_time_s(later) if plus else 0.0, what, seconds)
 
 
 @make_argument_type("q35, pc, a type of these families that QEMU knows, such as pc-q35-7.2 or pc-i440fx-6.2, or microvm, with its "
@@ -232,7 +245,7 @@ def make_parser():
     option("--screenshot", metavar="FILE.png", help="Saves a picture of the last screen.")
     option("--event", type=parse_event, action="append", default=[], metavar="AFTER=WHAT",
            help="An event of the running machine: stop:3s is a pause, snapshot:3s takes a snapshot and returns to it 3 s later, "
-           "migrate:3s moves to another QEMU through a file. AFTER is a time from the application's start, such as 2s, a "
+           "migrate:3s moves to another QEMU through a file, reset resets the machine. AFTER is a time from the application's start, such as 2s, a "
            "phase, such as rates, or a time after its start, such as rates+500ms. May be given several times.")
     option("--qemu", default=os.environ.get("QEMU") or "qemu-system-x86_64", metavar="PATH",
            help="The QEMU program (default: $QEMU, otherwise qemu-system-x86_64).")
@@ -277,6 +290,7 @@ def parse_arguments_into_run(run, arguments, row):
     run.words = words
     run.transcript = None
     run.cleared = False    # True after the files of an earlier run were removed from the folder
+    run.unchecked = None   # sentence that says why baretick's options could not be checked
     run.fell_back = False  # True if KVM did not work, so that TCG was used
     run.suite = None       # function that takes a name and makes the run's JUnit suite
     run.out = run.out or get_default_folder(run)
@@ -304,7 +318,7 @@ def suggest_similar_option(unknown, known):
     """
     options = [option for action in known._actions for option in action.option_strings]
     dashed = next((word.partition("=")[0] for word in unknown if word.startswith("-")), None)
-    name = grammar.find_similar_name(dashed, options) if dashed else None
+    name = find_similar_name(dashed, options) if dashed else None
     if name:
         return f"did you mean {name}?"
     return "baretick's own options go behind --" if any("=" in word for word in unknown) else "see --help"
@@ -352,25 +366,19 @@ def check_qemu(run):
 
 
 def check_options(run):
-    """Check baretick's options, because a wrong option would cost a boot. An application that was not built here, such as a
-    release, has the grammar of its options in its own folder.
+    """Check baretick's options, because a wrong option would cost a boot. An application of another version may have other options,
+    and checks them itself.
     """
-    path = find_option_grammar_of_image(run.efi or run.image, run.boot)
+    named = run.efi or run.image
+    if not run.words or named and not option_check.is_of_this_version(named):
+        return
     try:
-        wrong = grammar.Grammar(path).find_option_flaws(command.join_options(run.words)) if path else []
-    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
-        raise UserError(f"{path} is no list of baretick's options: {error}") from error
+        wrong = option_check.find_option_flaws(command.join_options(run.words))
+    except option_check.Unchecked as error:
+        run.unchecked = f"baretick's options are not checked before the boot: {error}"
+        return
     if wrong:
         raise UserError(*wrong)
-
-
-def find_option_grammar_of_image(named, boot):
-    """Return the path of the grammar for the image NAMED, or None if there is no grammar."""
-    with contextlib.suppress(OSError):
-        if not named or os.path.samefile(named, os.path.join(BUILD, IMAGES[boot])):
-            return os.path.join(ROOT, "qemu", "runner", grammar.NAME)
-    path = os.path.join(os.path.dirname(os.path.abspath(named)), grammar.NAME)
-    return path if os.path.isfile(path) else None
 
 
 def find_and_check_firmware(run):

@@ -12,7 +12,7 @@ from machine.boot import EXIT_NOT_DONE
 from machine.command import UserError
 from machine.console import Console
 from results import cases, files, junit
-from runner import arguments, folder, grammar
+from runner import arguments, folder
 
 KEYS = ("accel", "cpus", "machine", "memory", "boot", "efi", "image", "timeout", "qemu", "qemu-arg", "firmware",
         "event", "options")
@@ -47,7 +47,7 @@ def combine_alternatives(path, name, section):
     """Yield the runs of one SECTION. Each run has one alternative for every key, and all combinations occur."""
     unknown = [key for key in section if key not in KEYS]
     if unknown:
-        raise UserError(f"--matrix: {path}: [{name}] has the key {unknown[0]}{grammar.format_suggestion(unknown[0], KEYS)}; there are {', '.join(KEYS)}")
+        raise UserError(f"--matrix: {path}: [{name}] has the key {unknown[0]}{arguments.format_suggestion(unknown[0], KEYS)}; there are {', '.join(KEYS)}")
     choices = {key: value.split("|") for key, value in section.items()}
     for chosen in itertools.product(*choices.values()):
         pairs = list(zip(choices, chosen))

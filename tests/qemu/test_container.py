@@ -74,6 +74,8 @@ def test_the_entry_point_boots_and_leaves_the_report(container, tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
     assert json.loads((root / "report" / "report.json").read_bytes())["verdict"] == "pass"
     assert b"\x00-smp\x004" in (tmp_path / "argv").read_bytes()
+    wrong = call("--", "profile=quik")
+    assert wrong.returncode == 2 and '"profile=quik" is not valid (did you mean quick?)' in wrong.stderr
     help_text = call("--help")
     assert help_text.returncode == 0 and "profile=" in help_text.stdout
 

@@ -4,6 +4,7 @@ import importlib.machinery
 import importlib.util
 import json
 import os
+import pathlib
 import shutil
 import struct
 import textwrap
@@ -14,7 +15,8 @@ import pytest
 from harness import ROOT
 from next import actions, compare, firmware, kernel, loaders, volume
 from next.system import Refused, System
-from results import files
+from results import files, product
+from runner import option_check
 
 GUID = "11223344-5566-7788-99aa-bbccddeeff00"
 ESP = volume.KIND[0]
@@ -168,11 +170,24 @@ def test_an_option_of_the_user_is_not_added_again():
     assert actions.make_options_file(["exit=poweroff", "deadline=5m"]) == b"exit=poweroff\ndeadline=5m\n"
 
 
-def test_a_wrong_option_is_named_and_nothing_is_changed(machine, application):
+def test_all_wrong_options_are_named_and_nothing_is_changed(command, machine, capsys, monkeypatch):
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
     before = machine.state()
-    with pytest.raises(Refused, match='"exit=restart" is not valid: exit= takes'):
-        actions.prepare_next_start(machine.system, application, ["exit=restart"])
-    assert machine.state() == before
+    assert command.main(["--", "exit=restart", "cores=2", "warp=9"], machine.system) == 2
+    said = capsys.readouterr()
+    assert said.err.startswith('nextboot: "exit=restart" is not valid: exit= takes ') and '; "warp=9" is not an option; ' in said.err
+    assert said.out == "" and machine.state() == before
+
+
+def test_options_that_cannot_be_checked_are_passed_on_with_a_message(command, machine, application, capsys, monkeypatch, tmp_path):
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(option_check, "PROGRAM", str(tmp_path / "none"))
+    own = tmp_path / "own.efi"
+    own.write_bytes(pathlib.Path(application).read_bytes() + product.read_version().encode())
+    for path, first in (application, "prepared: "), (own, f"the options are not checked before the restart: {tmp_path}/none: No such"):
+        assert command.main(["--efi", str(path), "--", "warp=9"], machine.system) == 0
+        assert capsys.readouterr().out.startswith(first)
+        assert b"warp=9\n" in (machine.esp / volume.OWN / "baretick.cfg").read_bytes()
 
 
 @pytest.mark.parametrize("earlier, left", [(None, "nothing is prepared"), ("profile=quick", "the earlier preparation stays")])
