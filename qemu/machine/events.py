@@ -1,4 +1,4 @@
-"""Carries out the events that the option --event requests: a pause, a snapshot with a later return to it, or a migration.
+"""Carries out the events that the option --event requests: a pause, a snapshot with a later return to it, a migration, or a reset.
 
 Each kind of event is a generator of steps. A step is a command of QMP, QEMU's machine protocol, whose answer the generator
 receives, or a number of seconds to wait. No step blocks, so the loop that runs the guest can check its time-out.
@@ -10,7 +10,7 @@ import time
 
 # The same list as run_phases in src/run/run.c. If a phase occurs more than once, an event refers to the phase's first start.
 PHASES = ("prepare", "rates", "latency", "firmware", "start-cores", "facts", "skew", "cores", "contended", "warps", "interference",
-          "series", "timers", "stop-cores", "rates-again", "checks", "calibrations")
+          "series", "timers", "rates-again", "sleep", "stop-cores", "checks", "calibrations")
 ANSWER_S = 30.0   # time limit for the answer to a command
 WORK_S = 60.0     # time limit for a job that a command starts; a busy host needed only a small part of either limit
 POLL_S = 0.02
@@ -47,7 +47,7 @@ class Event:
         """True if the event saves and restores the machine's state. QEMU refuses this, for example, with `-cpu
         host,migratable=off`.
         """
-        return self.what != "stop"
+        return self.what in ("snapshot", "migrate")
 
     def __str__(self):
         if self.problem:
@@ -172,7 +172,26 @@ def migrate_machine(event, guest):
             yield from wait_until(is_running, "migrate-incoming")
 
 
-KINDS = {"stop": pause_machine, "snapshot": save_and_restore_machine, "migrate": migrate_machine}
+def reset_machine(event, guest):
+    """Reset the stopped machine, and wait until the application starts again. The transcript drops the output before the reset."""
+    def is_reset():
+        return (yield from run_qmp_command("query-status"))["status"] == "prelaunch"
+    yield from run_qmp_command("stop")
+    guest.read_all_output()
+    yield event.seconds
+    with mark_guest_lost_on_failure():
+        # With -no-reboot a reset would end QEMU. SeaBIOS resets the machine a second time ("Attempting a hard reboot").
+        yield from run_qmp_command("set-action", reboot="reset")
+        yield from run_qmp_command("system_reset")
+        yield from wait_until(is_reset, "system_reset")
+        guest.transcript.drop_all_output()
+        yield from run_qmp_command("cont")
+    while not guest.transcript.has_started:  # the time-out of the run limits this wait
+        yield POLL_S
+    yield from run_qmp_command("set-action", reboot="shutdown")
+
+
+KINDS = {"stop": pause_machine, "snapshot": save_and_restore_machine, "migrate": migrate_machine, "reset": reset_machine}
 
 
 class Events:
@@ -182,6 +201,7 @@ class Events:
         self._guest, self._say = guest, say
         self._left = list(requested)
         self._event = self._steps = None
+        self._origin = None  # time of the application's start before the current event; after a reset it has not started yet
         self._wanted = None  # the QMP command whose answer the current step waits for, or None if the step only waits for some time
         self._until = None   # end of the current wait, in time.monotonic(): the end of the step, or the time limit for the answer
         self._label = 0
@@ -202,6 +222,7 @@ class Events:
                 self._event = due[0]
                 self._left.remove(due[0])
                 self._steps = KINDS[due[0].what](due[0], self._guest)
+                self._origin = self._guest.transcript.phase_starts[""]
                 self._event.span = (self._get_time_since_start(), None)
                 self._continue_event(None)
         elif now >= self._until:
@@ -233,7 +254,7 @@ class Events:
         return start + event.after if start is not None else None
 
     def _get_time_since_start(self):
-        return time.monotonic() - self._guest.transcript.phase_starts[""]
+        return time.monotonic() - self._origin
 
     def _continue_event(self, answer):
         try:
@@ -267,6 +288,7 @@ class Events:
         self._steps.close()
         event.problem, event.span = problem, (event.span[0], self._get_time_since_start())
         starts = self._guest.transcript.phase_starts
-        event.measuring = starts["prepare"] - starts[""] if "prepare" in starts else None
+        # a reset is before the report, which is of the second start
+        event.measuring = starts["prepare"] - starts[""] if "prepare" in starts and event.what != "reset" else None
         if self._say and not problem:
             self._say(f"--event {event.text}: {event}")

@@ -142,6 +142,10 @@ class Transcript:
         """
         vars(self).update(mark)
 
+    def drop_all_output(self):
+        """Forget the output of a machine that was reset. The application will start again."""
+        self.restore_state(Transcript(None).save_state())
+
     def close(self):
         """Handle the end of the serial line. A last line without a newline counts."""
         if self._rest:

@@ -31,6 +31,7 @@ def test_a_run_reaches_its_end_after_each_event(run, tmp_path, what):
     done = run(*BARE, "--cpus", "1", "--event", text, *junit(tmp_path), "--", "profile=quick", "duration=10ms", "clocks=tsc,rtc")
     happened(done, text, 0.2, 1)
     assert done.file("qemu.log").count(b"\n$ ") == (what == "migrate")
+    assert done.file("serial.log").count(b"phase: prepare") == 1 + (what == "reset")
     said = re.findall(rb"(?m)^phase: (\S+?)\r?$", done.file("serial.log"))
     # without UEFI no time of the firmware is measured
     assert [phase.decode() for phase in dict.fromkeys(said)] == [phase for phase in events.PHASES if phase != "firmware"]

@@ -19,14 +19,15 @@ from test_run import BOUND_S, alive, start, wait_until
 @pytest.mark.parametrize("text, phase, after, what, seconds", [
     ("2=stop:3s", "", 2, "stop", 3), ("2.5s=stop:3", "", 2.5, "stop", 3), ("0=stop:1s", "", 0, "stop", 1),
     ("500ms=snapshot:1m", "", 0.5, "snapshot", 60), ("rates=migrate:500ms", "rates", 0, "migrate", 0.5),
-    ("rates-again+1.5s=stop:.5s", "rates-again", 1.5, "stop", 0.5)])
+    ("rates-again+1.5s=stop:.5s", "rates-again", 1.5, "stop", 0.5), ("rates=reset", "rates", 0, "reset", 0),
+    ("2s=reset:3s", "", 2, "reset", 3)])
 def test_an_event_is_a_moment_a_kind_and_a_time(text, phase, after, what, seconds):
     event, = arguments.parse_run_arguments(["--event", text]).event
     assert (event.text, event.phase, event.after, event.what, event.seconds) == (text, phase, after, what, seconds)
 
 
 @pytest.mark.parametrize("text", [
-    "", "stop:3s", "2=stop", "2=stop:", "2=stop:0s", "2=stop:-1s", "2=halt:3s", "2h=stop:3s", "-2=stop:3s",
+    "", "stop:3s", "2=stop", "2=stop:", "2=reset:", "2=reset:0s", "2=stop:0s", "2=stop:-1s", "2=halt:3s", "2h=stop:3s", "-2=stop:3s",
     "tea=stop:3s", "rates+=stop:3s", "+1=stop:3s", "=stop:3s", "1e3=stop:3s", "2=stop:nan"])
 def test_an_invalid_event_is_refused_with_a_valid_example(text):
     with pytest.raises(UserError, match=f"argument --event: {re.escape(repr(text))} is not AFTER=WHAT:TIME.*rates-again"):
@@ -54,7 +55,8 @@ def test_a_snapshot_does_not_go_with_a_stick(run, fake, tmp_path):
     assert "--event rates=snapshot:1s does not go with --boot usb: a snapshot does not undo writes to the stick" in done.stderr
 
 
-@pytest.mark.parametrize("what, cpu", [("stop", "host,migratable=off"), ("snapshot", "host"), ("migrate", "host")])
+@pytest.mark.parametrize("what, cpu", [("stop", "host,migratable=off"), ("reset", "host,migratable=off"), ("snapshot", "host"),
+                                       ("migrate", "host")])
 def test_under_kvm_the_cpu_is_one_that_can_be_moved_where_it_must(what, cpu, tmp_path):
     """QEMU refuses to save a machine whose CPU has the property migratable=off. For an event that only stops the
     machine, the CPU has this property, because the guest sees an invariant TSC only with it."""
@@ -168,6 +170,30 @@ def test_a_migration_that_fails_says_why():
     while event.problem == Event.problem:
         stand.step(happening, {"return": {"status": "failed", "error-desc": "disk full"}})
     assert event.problem == "migrate: disk full"
+
+
+@pytest.mark.parametrize("starts_again", [True, False])
+def test_a_reset_machine_may_reset_itself_until_the_application_starts_again(starts_again):
+    stand = Stand("rates")
+    stand.transcript.show = lambda _: None
+    stand.read_all_output = lambda: stand.transcript.parse_bytes(b"BARETICK TEXT BEGIN\n")
+    (event, later), happening = stand.events("rates=reset", "rates=stop:1ms")
+    for _ in range(5):
+        stand.step(happening, {"return": {"status": "prelaunch"}})
+    assert [name for name, _ in stand.sent] == ["stop", "set-action", "system_reset", "query-status", "cont"]
+    assert not stand.transcript.phase_starts and event.problem == Event.problem
+    if starts_again:
+        stand.transcript.parse_bytes(spoken())
+        stand.transcript.phase_starts["prepare"] = stand.transcript.phase_starts[""]
+        time.sleep(2 * events.POLL_S)
+        stand.step(happening)
+        assert event.measuring is None
+        assert stand.sent[-1][0] == "set-action" and not event.problem and 0 < event.span[0] < event.span[1]
+        stand.transcript.close()
+        assert stand.transcript.is_report_complete and not stand.transcript.faults
+    happening.fail_unfinished_events()
+    assert event.problem == (None if starts_again else "the run ended during the event")
+    assert later.problem == ("the run ended before its phase rates began" if starts_again else Event.problem)
 
 
 def test_what_was_said_after_the_snapshot_was_never_said():
