@@ -13,9 +13,8 @@ from host import Share, list_stolen_percents, processor_s
 sys.dont_write_bytecode = True  # Python then makes no folder __pycache__ next to each test
 
 pytest_plugins = ["runners"]
-DURATIONS = pathlib.Path(__file__).parent / "durations"
-HEADER = ("# processor-seconds and seconds of each test that computes or waits for a second; each make check writes "
-          "build/durations, to be copied to tests\n")
+# Processor-seconds and seconds of each test of the last `make check` that computed or waited for a second.
+DURATIONS = pathlib.Path(__file__).parent.parent / "build" / "durations"
 SLOWEST = 10
 # A test waits if it takes more than this many times its processor time. A test that computes shares its processor with at most one
 # other test.
@@ -45,9 +44,12 @@ def group_of(item):
 
 
 def read_durations():
-    """Return {test: (processor-seconds, seconds)} from tests/durations."""
-    lines = [line.split(None, 2) for line in DURATIONS.read_text().splitlines() if not line.startswith("#")]
-    return {test: (float(processor_s), float(whole_s)) for processor_s, whole_s, test in lines}
+    """Return {test: (processor-seconds, seconds)} from the last run, or {} if there is none."""
+    try:
+        lines = [line.split(None, 2) for line in DURATIONS.read_text().splitlines()]
+        return {test: (float(processor_s), float(whole_s)) for processor_s, whole_s, test in lines}
+    except (OSError, ValueError):
+        return {}
 
 
 def waits(processor_s, whole_s):
@@ -148,6 +150,6 @@ def pytest_terminal_summary(terminalreporter, config):
         terminalreporter.write_line("\n".join(lines[:SLOWEST]))
     if config.getoption("results"):
         folder = pathlib.Path(config.getoption("results"))
-        (folder / "durations").write_text(HEADER + "".join(f"{line}\n" for line in lines))
+        (folder / "durations").write_text("".join(f"{line}\n" for line in lines))
         stats = terminalreporter.stats
         (folder / "counts.json").write_text(json.dumps({**counts(stats), "failures": list_failures(stats)}))

@@ -1,5 +1,4 @@
 """Tests of tests/check: the arguments that it gives to pytest, and its last line."""
-import ast
 import functools
 import importlib.machinery
 import importlib.util
@@ -14,8 +13,6 @@ import types
 import pytest
 
 TESTS = pathlib.Path(__file__).resolve().parent
-REASON_S = 15
-WAITING = 3  # as in conftest.py
 PROGRAM = TESTS.parent / "build" / "unit" / "base" / "test_text"
 
 
@@ -123,46 +120,30 @@ def test_long_tests_need_the_option_and_each_file_also_has_short_tests():
     assert {test.partition("::")[0] for test in rare} <= {test.partition("::")[0] for test in short}
 
 
-def durations():
-    """Return {test: (processor-seconds, seconds)} from tests/durations."""
-    first, *lines = (TESTS / "durations").read_text().splitlines()
-    assert first.startswith("# processor-seconds and seconds ")
-    return {test: (float(processor_s), float(whole_s)) for processor_s, whole_s, test in (line.split(None, 2) for line in lines)}
+def order(names, known):
+    """Return NAMES in the order in which these tests start. KNOWN is {test: (processor-seconds, seconds)}."""
+    groups = [[types.SimpleNamespace(nodeid=name)] for name in names]
+    return [group[0].nodeid for group in load(TESTS / "conftest.py").in_order(groups, known)]
 
 
-def test_a_test_that_takes_long_gives_the_reason():
-    """A test that takes more than REASON_S processor-seconds must give the reason in its docstring or in the docstring
-    of its file. Programs in C have no docstrings."""
-    for test, (seconds, _) in durations().items():
-        if seconds > REASON_S and not test.startswith("test_units"):
-            path, _, name = test.partition("::")
-            tree = ast.parse((TESTS / path).read_text())
-            function, = (node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == name.partition("[")[0])
-            assert re.search(r"\bTakes|\btakes", f"{ast.get_docstring(function)} {ast.get_docstring(tree)}"), test
-
-
-def test_the_longest_tests_start_first():
-    known, units = durations().keys(), [test for test in collected() if test.startswith("test_units.py")]
-    ranks = [number for number, test in enumerate(units) if test in known]
-    assert ranks == list(range(len(ranks))) and ranks
+def test_the_longest_tests_start_first_and_unknown_tests_last():
+    assert order(["new", "a", "b", "c", "newer"], {"a": (1, 1), "b": (9, 9), "c": (5, 14)}) == ["b", "c", "a", "new", "newer"]
 
 
 def test_tests_that_wait_come_between_those_that_compute():
     """If only tests that wait were left at the end, they would take minutes, and the processors would be idle."""
-    known = durations()
-    kinds = [known[test][1] > WAITING * known[test][0] for test in collected() if test in known]
+    known = {**{f"computes{number}": (2, 2) for number in range(40)}, **{f"waits{number}": (0.1, 30) for number in range(12)}}
+    kinds = [name.startswith("waits") for name in order(known, known)]
     last = max(number for number, is_waiting in enumerate(kinds) if is_waiting)
-    assert kinds.count(True) > 10 and len(kinds) - last > 10
+    assert len(kinds) - last > 10
     # at the start, most workers run tests that compute
     assert 1 <= sum(kinds[:10]) <= 3
 
 
-def test_the_order_does_not_depend_on_the_number_of_processors(monkeypatch):
-    """If it did, tests that wait could be last on a machine with many processors."""
-    spec = importlib.util.spec_from_file_location("order_of_tests", TESTS / "conftest.py")
-    spec.loader.exec_module(conftest := importlib.util.module_from_spec(spec))
-    groups, orders = [[types.SimpleNamespace(nodeid=test)] for test in durations()], []
-    for processors in 1, 2, 64:
-        monkeypatch.setattr(os, "sched_getaffinity", lambda _, count=processors: set(range(count)))
-        orders.append(conftest.in_order(groups, durations()))
-    assert orders[0] == orders[1] == orders[2] and len(orders[0]) == len(groups)
+@pytest.mark.parametrize("text, known", [("   9.5   12.0 a.py::test[x y]\n", {"a.py::test[x y]": (9.5, 12.0)}), (None, {}), ("9.5", {}), ("", {})])
+def test_the_durations_are_those_of_the_last_run_if_there_is_one(monkeypatch, tmp_path, text, known):
+    conftest = load(TESTS / "conftest.py")
+    monkeypatch.setattr(conftest, "DURATIONS", tmp_path / "durations")
+    if text is not None:
+        (tmp_path / "durations").write_text(text)
+    assert conftest.read_durations() == known

@@ -24,24 +24,47 @@ HPET_CONFIGURATION, HPET_COUNTER = 0xFED00010, 0xFED000F0  # addresses of regist
 HPET_ENABLE = 1
 
 
+class Ended(ConnectionError):
+    """QEMU has ended, so nothing can be done with the machine."""
+
+
+@contextlib.contextmanager
+def ended_if(*problems):
+    """Raise Ended instead of the exceptions PROBLEMS, which mean here that QEMU is gone."""
+    try:
+        yield
+    except problems as problem:
+        raise Ended(*problem.args) from problem
+
+
+def connect(path):
+    """Return a connection to the socket PATH of QEMU."""
+    connection = socket.socket(socket.AF_UNIX)
+    connection.settimeout(ANSWER_S)
+    try:
+        connection.connect(str(path))
+    except OSError:
+        connection.close()
+        raise
+    return connection
+
+
 class Registers:
     """Reads and writes the machine's registers, by the protocol of QEMU's own device tests (docs/devel/qtest.rst)."""
 
-    def __init__(self, path):
-        self._socket = socket.socket(socket.AF_UNIX)
-        self._socket.settimeout(ANSWER_S)
-        self._socket.connect(str(path))
+    def __init__(self, connection):
+        self._socket = connection
         self._answers = self._socket.makefile("r")
 
     def ask(self, *lines):
         """Send all LINES at once, so that the guest cannot access its devices between them. Return the answer to the
         last line."""
-        self._socket.sendall("".join(f"{line}\n" for line in lines).encode())
-        for line in lines:
-            answer = self._answers.readline()
-            if not answer:
-                raise ConnectionError("QEMU is gone")
-            assert answer.startswith("OK"), f"{line}: {answer!r}"
+        with ended_if(BrokenPipeError, ConnectionResetError):
+            self._socket.sendall("".join(f"{line}\n" for line in lines).encode())
+            for line in lines:
+                if not (answer := self._answers.readline()):
+                    raise Ended
+                assert answer.startswith("OK"), f"{line}: {answer!r}"
         return answer
 
     def read32(self, address):
@@ -80,19 +103,23 @@ def stop_rtc(registers):
 class Monitor:
     """QEMU's machine protocol (QMP)."""
 
-    def __init__(self, path):
-        self._socket = socket.socket(socket.AF_UNIX)
-        self._socket.settimeout(ANSWER_S)
-        self._socket.connect(str(path))
+    def __init__(self, connection):
+        self._socket = connection
         self._lines = self._socket.makefile("rw")
-        self._lines.readline()  # skips the greeting of QEMU's protocol
+        self._read()  # skips the greeting of QEMU's protocol
         self.execute("qmp_capabilities")
 
+    def _read(self):
+        if not (line := self._lines.readline()):
+            raise Ended
+        return json.loads(line)
+
     def execute(self, command, **arguments):
-        self._lines.write(json.dumps({"execute": command, "arguments": arguments}) + "\n")
-        self._lines.flush()
-        while "return" not in (message := json.loads(self._lines.readline())):
-            assert "event" in message, message
+        with ended_if(BrokenPipeError, ConnectionResetError):
+            self._lines.write(json.dumps({"execute": command, "arguments": arguments}) + "\n")
+            self._lines.flush()
+            while "return" not in (message := self._read()):
+                assert "event" in message, message
         return message["return"]
 
     @contextlib.contextmanager
@@ -127,7 +154,8 @@ class Process:
     """The process of QEMU."""
 
     def __init__(self, pid_file):
-        self._process = os.pidfd_open(int(pid_file.read_text()))
+        with ended_if(FileNotFoundError, ProcessLookupError):
+            self._process = os.pidfd_open(int(pid_file.read_text()))
 
     def __enter__(self):
         return self
@@ -137,19 +165,23 @@ class Process:
 
     def kill(self):
         """Kill QEMU, like a power cut."""
-        signal.pidfd_send_signal(self._process, signal.SIGKILL)
+        self._send(signal.SIGKILL)
 
     def stop(self):
         """Stop the whole machine until the runner kills QEMU."""
-        signal.pidfd_send_signal(self._process, signal.SIGSTOP)
+        self._send(signal.SIGSTOP)
 
     def hold(self, seconds):
         """Stop the whole machine for some seconds, as if the host preempted it."""
-        signal.pidfd_send_signal(self._process, signal.SIGSTOP)
+        self._send(signal.SIGSTOP)
         try:
             time.sleep(seconds)
         finally:
-            signal.pidfd_send_signal(self._process, signal.SIGCONT)
+            self._send(signal.SIGCONT)
+
+    def _send(self, number):
+        with ended_if(ProcessLookupError):
+            signal.pidfd_send_signal(self._process, number)
 
 
 class Machine:
@@ -160,10 +192,18 @@ class Machine:
         self._folder, self._log, self._over = folder, log, over
 
     def registers(self):
-        return Registers(self._folder / "qtest")
+        return Registers(self._connect("qtest"))
 
     def monitor(self):
-        return Monitor(self._folder / "qmp")
+        return Monitor(self._connect("qmp"))
+
+    def _connect(self, name):
+        """Connect to QEMU's socket NAME as soon as QEMU has made it. Raise Ended if the run ends before."""
+        while not self._over.is_set():
+            with contextlib.suppress(FileNotFoundError, ConnectionRefusedError):
+                return connect(self._folder / name)
+            time.sleep(POLL_S)
+        raise Ended
 
     def process(self):
         return Process(self._folder / "pid")
@@ -180,12 +220,10 @@ class Machine:
             time.sleep(POLL_S)
 
     def wait_for(self, text):
-        """Wait until baretick printed TEXT on the serial line. Return False if the run ended before."""
-        while not self._over.is_set():
-            if self.has_said(text):
-                return True
+        """Wait until baretick printed TEXT on the serial line. Return False if the run ended without it."""
+        while not self._over.is_set() and not self.has_said(text):
             time.sleep(POLL_S)
-        return False
+        return self.has_said(text)
 
     def repeat(self, action, times, pause_s, until=None):
         """Call ACTION up to TIMES times. Stop earlier if the run has ended or has printed UNTIL. Return the number of
@@ -196,8 +234,8 @@ class Machine:
                 action()
                 done += 1
                 time.sleep(pause_s)
-        except (ConnectionError, ProcessLookupError):
-            pass  # QEMU has already ended
+        except Ended:
+            pass
         return done
 
 
@@ -229,12 +267,17 @@ def run_while(pull, out, *arguments):
 
 
 def run_until_in_time(pull, folder, *arguments):
-    """Do run_while() until PULL(machine) returns true, and return this run. PULL returns false if a busy host delayed it
-    for too long."""
+    """Do run_while() until PULL(machine) returns true, and return this run. A busy host may delay PULL for too long. PULL
+    then returns false, or QEMU has ended before PULL could use it."""
     for attempt in range(TRIES):
         in_time = []
-        done = run_while(lambda machine: in_time.append(pull(machine)), folder / f"out{attempt}", *arguments)
-        if in_time[0]:
+
+        def pull_if_running(machine):
+            with contextlib.suppress(Ended):
+                in_time.append(pull(machine))
+
+        done = run_while(pull_if_running, folder / f"out{attempt}", *arguments)
+        if in_time and in_time[0]:
             return done
     raise AssertionError(f"the host was too busy in {TRIES} runs; the last run: {done}")
 

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from harness import NO_SCREEN, QUICK_SCREEN, QUICK_TCG, check_schema
-from levers import run_while
+from levers import run_until_in_time, run_while
 from machine.transcript import DETAIL
 from stick import CD, FAST, FILES, IMAGE, ON_STICK, PARTITION, REAL_TIME_STICK, STICK, block_sums, copy_of_stick, folders, mtools, volume_of
 from boots import EFI, IMAGE_BUILT, NO_REPORT, VERDICT_STATUS, checked, clocks, qemu
@@ -135,12 +135,12 @@ def test_a_cd_says_that_it_cannot_be_written(run):
 
 def test_a_stick_that_was_pulled_out_while_measuring_says_so(tmp_path):
     def pull(machine):
-        assert machine.wait_for(b"baretick ")
         with machine.monitor() as monitor:
             assert machine.wait_for(b"progress: ")
             monitor.unplug("usb-storage")
+            return not machine.has_said(b"Saving the report")
 
-    done = run_while(pull, tmp_path / "out", *REAL_TIME_STICK, *NO_SCREEN, "--", "profile=quick", "clocks=tsc,hpet", "cores=off", "duration=2s")
+    done = run_until_in_time(pull, tmp_path, *REAL_TIME_STICK, *NO_SCREEN, "--", "profile=quick", "clocks=tsc,hpet", "cores=off", "duration=2s")
     check_unsaved(done, "it was removed")
     volume = volume_of(done.file("stick.img"))
     # only the marker file of the unfinished run exists
@@ -153,7 +153,6 @@ def test_a_stick_that_is_pulled_out_while_it_is_written_loses_nothing_that_seria
     the stick out, even on a busy host. Takes 14 to 28 s of processor time, because the firmware waits in real time for
     the missing stick. In the next test a stick refuses writes at once."""
     def pull(machine):
-        assert machine.wait_for(b"baretick ")
         with machine.monitor() as monitor:
             assert machine.wait_for(b"Saving the report")
             monitor.unplug("usb-storage")
