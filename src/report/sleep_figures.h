@@ -28,6 +28,7 @@ struct report_sleep { /* One core in one sleep state (see clock/sleep.h). */
 	bool all;           /* true if all cores slept; CORE is then the boot core */
 	bool lost;          /* true if the core did not wake and was stopped by INIT */
 	bool left;          /* true if the core left the state at once, again and again */
+	bool counted;       /* true if the core's TSC counted the whole long sleep, so it did not stop in it */
 	uint64_t slept_ns;  /* duration of the long sleep by the core's own TSC; 0 if the core was lost */
 	/*
 	 * Time that the core's TSC gained on the other core's TSC in the sleep, minus its drift. It is negative if the TSC

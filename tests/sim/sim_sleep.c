@@ -213,9 +213,13 @@ set_up_timer(struct timer *timer, uint32_t vector)
 static uint64_t
 arm_timer(struct timer *timer, uint64_t ticks, bool periodic)
 {
+	const struct sim_sleep_cores *world = sim_sleep.cores;
+	uint64_t begin_ps = world->get_time_ps();
 	struct core *core = get_core();
 
 	(void)periodic;
+	while (world->get_time_ps() - begin_ps < sim_sleep.busy_ps)
+		world->wait(begin_ps + sim_sleep.busy_ps);
 	clear_timer(core);
 	if (timer->by_tsc)
 		return core->deadline = sim_sleep.cores->read_tsc() + ticks;

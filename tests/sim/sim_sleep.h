@@ -42,6 +42,7 @@ struct sim_sleep {
 	bool has_deep;      /* true if CPUID offers MWAIT */
 	bool has_deadlines;
 	uint64_t lapic_hz, late_ps;
+	uint64_t busy_ps;   /* a busy host runs a core this late after it has set up its timer for a short sleep */
 	/* duration of the faulty core's first sleep, and sum of the boot core's sleeps */
 	uint64_t first_ps, all_ps;
 	const struct sim_sleep_cores *cores;

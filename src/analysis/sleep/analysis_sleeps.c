@@ -46,23 +46,68 @@ calculate_gain_by_drift(struct offset drift, int64_t ticks)
 }
 
 /*
- * Returns the ticks that the core's TSC gained between the two measurements of its offset, without the drift that it
- * has while it is awake. If this drift is not known, the gain is known only if most of the sleep is missing.
+ * Returns the least time of the long sleep in ticks of the boot core, which read a clock of the chipset at its start and
+ * end. READER is behind the entry of a core. Returns 0 if the boot core read no clock.
+ */
+static int64_t
+find_ticks_asleep(struct record_reader reader)
+{
+	struct record_slept_clock clock;
+	struct record_entry entry;
+	int64_t ticks;
+
+	while (record_read_next(&reader, &entry)) {
+		if (entry.kind != RECORD_SLEPT)
+			continue;
+		if (!entry.item_count)
+			return 0;
+		record_read_item(&entry, 0, &clock);
+		ticks = difference(clock.awake.begin, clock.asleep.end);
+		return ticks > 0 ? ticks : 0;
+	}
+	return 0;
+}
+
+/* Returns the ticks that the core's TSC counted in the long sleep, in which the boot core sees it asleep. */
+static int64_t
+count_ticks_asleep(const struct record_sleep *entry)
+{
+	return difference(entry->awake.end, entry->asleep.begin);
+}
+
+/*
+ * Returns the part of GAINED that the core's TSC surely gained in its sleeps, although its drift is not known. This is
+ * all of it if most of the time between the measurements, TICKS, is missing. On a busy host this time is far longer
+ * than the sleeps. Then it is what is missing of the long sleep, of at least ASLEEP_TICKS, if most of it is.
  */
 static struct offset
-calculate_gain_of_tsc(const struct report *report, const struct record_sleep *entry)
+find_gain_in_sleep(struct offset gained, int64_t ticks, const struct record_sleep *entry, int64_t asleep_ticks)
+{
+	int64_t counted_ticks = count_ticks_asleep(entry), high = counted_ticks - asleep_ticks;
+
+	if (offset_min_abs(gained) >= (uint64_t)ticks / SLEEP_LOST_SHARE)
+		return gained;
+	return counted_ticks >= 0 && counted_ticks < asleep_ticks / SLEEP_LOST_SHARE && gained.low <= high ?
+	       (struct offset){ gained.low, high } : OFFSET_UNKNOWN;
+}
+
+/*
+ * Returns the ticks that the core's TSC gained between the two measurements of its offset, without the drift that it
+ * has while it is awake. ASLEEP_TICKS is the least time of its long sleep, or 0 if this is not known.
+ */
+static struct offset
+calculate_gain_of_tsc(const struct report *report, const struct record_sleep *entry, int64_t asleep_ticks)
 {
 	struct offset before = { entry->before.low, entry->before.high }, after = { entry->after.low, entry->after.high };
 	struct offset drift = report_get_core_drift(report, &report->facts.cores[entry->core | entry->partner]), gained;
+	int64_t ticks = difference(entry->after.tsc, entry->before.tsc);
 
 	if (!offset_is_known(before) || !offset_is_known(after) || before.low > before.high || after.low > after.high)
 		return OFFSET_UNKNOWN;
 	gained = offset_add(after, offset_negate(before));
-	drift = calculate_gain_by_drift(drift, difference(entry->after.tsc, entry->before.tsc));
-	if (offset_is_known(drift))
-		gained = offset_add(gained, offset_negate(drift));
-	else if (offset_min_abs(gained) < (uint64_t)difference(entry->after.tsc, entry->before.tsc) / SLEEP_LOST_SHARE)
-		return OFFSET_UNKNOWN;
+	drift = calculate_gain_by_drift(drift, ticks);
+	gained = offset_is_known(drift) ? offset_add(gained, offset_negate(drift)) :
+					  find_gain_in_sleep(gained, ticks, entry, asleep_ticks);
 	/* The offset of a partner is its offset against the boot core, so the boot core gained what the partner lost. */
 	return entry->partner ? offset_negate(gained) : gained;
 }
@@ -162,7 +207,7 @@ calculate_lateness(struct report_wakes *wakes, const struct record_entry *entry,
 
 static void
 add_sleep(const struct report *report, struct figures *figures, const struct scale *scale,
-	  const struct record_entry *entry)
+	  const struct record_entry *entry, struct record_reader reader)
 {
 	struct report_sleeps *sleeps = &figures->sleeps;
 	struct record_sleep sleep;
@@ -171,18 +216,20 @@ add_sleep(const struct report *report, struct figures *figures, const struct sca
 	if ((sleep.core | sleep.partner) >= report->facts.core_count || sleeps->count == REPORT_SLEEPS_MAX)
 		return;
 	struct report_sleep *row = &sleeps->rows[sleeps->count++];
+	int64_t asleep_ticks = sleep.core && !sleep.lost ? find_ticks_asleep(reader) : 0;
 
 	*row = (struct report_sleep){
 		.core = report->facts.cores[sleep.core].apic_id,
 		.all = !sleep.core,
 		.lost = sleep.lost,
 		.left = sleep.early >= SLEEP_EARLY_MAX,
-		.tsc_gained_ns = to_ns(scale, calculate_gain_of_tsc(report, &sleep)),
+		.tsc_gained_ns = to_ns(scale, calculate_gain_of_tsc(report, &sleep, asleep_ticks)),
 		.lapic_lost_ns = to_ns(scale, calculate_loss_of_lapic(report, &sleep)),
 	};
 	sleep_print_name(row->state, sleep.state);
 	if (row->lost)
 		return;
+	row->counted = asleep_ticks && count_ticks_asleep(&sleep) >= asleep_ticks;
 	row->slept_ns = scale_ns(scale, (uint64_t)difference(sleep.awake.begin, sleep.asleep.end) & INT64_MAX);
 	calculate_lateness(&row->wakes[WOKEN_BY_IPI], entry, &sleep, false, report);
 	calculate_lateness(&row->wakes[WOKEN_BY_TIMER], entry, &sleep, true, report);
@@ -226,7 +273,7 @@ analysis_calculate_sleeps(const void *record, size_t size, const struct report *
 	figures->sleeps.count = figures->sleeps.clock_count = 0;
 	while (record_read_next(&reader, &entry)) {
 		if (entry.kind == RECORD_SLEEP)
-			add_sleep(report, figures, &scale, &entry);
+			add_sleep(report, figures, &scale, &entry, reader);
 		else if (entry.kind == RECORD_SLEPT)
 			add_sleep_clocks(report, figures, &scale, &entry);
 	}

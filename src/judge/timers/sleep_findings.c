@@ -78,6 +78,9 @@ judge_cores(struct judging *at, find_figure *find)
 	if (worst == sleeps->count)
 		return NULL;
 	at->row.core = sleeps->rows[worst].core;
+	at->row.cores_asked = 0;
+	for (size_t i = 0; i < sleeps->count; i++)
+		at->row.cores_asked += text_equal(sleeps->rows[i].state, at->state);
 	return &sleeps->rows[worst];
 }
 
@@ -129,14 +132,19 @@ find_gain_of_tsc(const struct judging *at, size_t i)
 	return sleep ? sleep->tsc_gained_ns : OFFSET_UNKNOWN;
 }
 
-/* Returns true if the core's TSC also stepped back while the core was awake, so that a small change proves nothing. */
+/*
+ * Returns true if the core's TSC surely moved while the core was awake: it stepped back there, so that a small change
+ * proves nothing, or it counted the long sleep, so that a large change came at another time.
+ */
 static bool
 does_core_also_move_awake(const struct judging *at, const struct report_sleep *sleep)
 {
-	for (size_t i = 0; i < at->report->facts.core_count; i++)
+	bool is_large = offset_min_abs((struct offset){ at->row.low, at->row.high }) > sleep->slept_ns / SLEEP_LOST_SHARE;
+
+	for (size_t i = 0; i < at->report->facts.core_count && !is_large; i++)
 		if (at->report->facts.cores[i].apic_id == sleep->core && at->report->facts.cores[i].tsc.backward)
-			return offset_min_abs((struct offset){ at->row.low, at->row.high }) <= sleep->slept_ns / SLEEP_LOST_SHARE;
-	return false;
+			return true;
+	return is_large && sleep->counted;
 }
 
 static void

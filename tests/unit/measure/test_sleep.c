@@ -23,6 +23,8 @@ struct options_of_test {
 	enum options_sleep sleep;
 	bool has_no_arat, has_deadlines, has_no_pm, hpet_ticks, is_guest;
 	uint32_t core; /* the core with the fault, SIM_FAULTY_CORE if 0 */
+	uint64_t busy_ps;
+	uint64_t steps_ms; /* time at which this core's TSC is set back by 20 ms; 0 for never */
 	const char *left_out;
 };
 
@@ -76,6 +78,11 @@ run(const struct options_of_test *options)
 		threads_cores[core].late_ticks = READ_TICKS;
 	sim_sleep.fault = options->fault;
 	sim_sleep.core = options->core ? options->core : SIM_FAULTY_CORE;
+	sim_sleep.busy_ps = options->busy_ps;
+	if (options->steps_ms) {
+		threads_cores[sim_sleep.core].steps_at = THREADS_WORLD_0 + options->steps_ms * 1000000;
+		threads_cores[sim_sleep.core].step_ticks = -20000000;
+	}
 	if (options->is_guest)
 		snprintf(bench->run.report.facts.machine.hypervisor, 16, "Guest");
 	started_count = 0;
@@ -146,6 +153,18 @@ assert_only_finding(const struct bench *bench, const char *rule, const char *clo
 }
 
 static bool
+has_finding(const struct bench *bench, const char *rule, uint32_t core)
+{
+	const struct outcomes *outcomes = &bench->run.report.outcomes;
+	size_t i = 0;
+
+	while (i < outcomes->finding_count &&
+	       (strcmp(outcomes->findings[i].rule, rule) != 0 || outcomes->findings[i].core != core))
+		i++;
+	return i < outcomes->finding_count;
+}
+
+static bool
 has_note(const struct bench *bench, const char *words)
 {
 	const struct notes *notes = &bench->run.report.notes;
@@ -190,6 +209,43 @@ TEST(a_tsc_that_stops_in_halt_is_named_with_its_core)
 	assert_in_range(-sleep->tsc_gained_ns.high, 36000000, 36500000);
 	assert_in_range(-sleep->tsc_gained_ns.low, 36000000, 36500000);
 	assert_int_equal(outcome_of(bench, "clock-sleeps", "hpet"), OUTCOME_PASSED);
+	bench_free(bench);
+}
+
+/*
+ * The core's TSC is set back by 20 ms before its sleeps, so its drift is not known. The host runs the core 50 ms late
+ * before each short sleep, so the sleeps are a small part of the time between the measurements of its offset.
+ */
+TEST(a_tsc_of_unknown_drift_that_stops_in_halt_is_named_on_a_busy_host_by_its_long_sleep)
+{
+	struct options_of_test options = { .sleep = SLEEP_HALT, .state = SLEEP_BY_HLT, .steps_ms = 1000,
+					   .busy_ps = 50 * SIM_PS_PER_MS };
+
+	for (int is_faulty = 0; is_faulty < 2; is_faulty++) {
+		options.fault = is_faulty ? SIM_SLEEP_STOPS_TSC : SIM_SLEEP_HEALTHY;
+		struct bench *bench = run(&options);
+		const struct report_sleep *sleep = find_sleep(bench, "halt", SIM_FAULTY_CORE);
+
+		assert_int_equal(has_finding(bench, "tsc-sleeps", SIM_FAULTY_CORE), is_faulty);
+		assert_int_equal(offset_is_known(sleep->tsc_gained_ns), is_faulty);
+		if (is_faulty) {
+			/* the core surely lost the sleep of 20 ms, and at most all sleeps */
+			assert_in_range(-sleep->tsc_gained_ns.high, 19900000, 20100000);
+			assert_in_range(-sleep->tsc_gained_ns.low, 36000000, 36500000);
+		}
+		bench_free(bench);
+	}
+}
+
+TEST(a_tsc_that_is_set_back_between_two_sleeps_is_not_said_to_stop_in_them)
+{
+	struct bench *bench = run(&(struct options_of_test){ .sleep = SLEEP_HALT, .state = SLEEP_BY_HLT, .steps_ms = 1100,
+							     .busy_ps = 50 * SIM_PS_PER_MS });
+
+	print_findings(bench);
+	assert_int_equal(bench->run.report.outcomes.finding_count, 0);
+	assert_int_equal(outcome_of(bench, "tsc-sleeps", "tsc"), OUTCOME_NOT_DETERMINED);
+	assert_int_equal(find_row(bench, "tsc-sleeps", "tsc")->core, SIM_FAULTY_CORE);
 	bench_free(bench);
 }
 
