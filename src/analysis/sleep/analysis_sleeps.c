@@ -46,8 +46,8 @@ calculate_gain_by_drift(struct offset drift, int64_t ticks)
 }
 
 /*
- * Returns the least time of the long sleep in ticks of the boot core, which read a clock of the chipset at its start and
- * end. READER is behind the entry of a core. Returns 0 if the boot core read no clock.
+ * Returns the least time of the long sleep in ticks of the boot core, which read a clock of the chipset at its start
+ * and end. READER is behind the entry of a core. Returns 0 if the boot core read no clock.
  */
 static int64_t
 find_ticks_asleep(struct record_reader reader)
@@ -76,9 +76,9 @@ count_ticks_asleep(const struct record_sleep *entry)
 }
 
 /*
- * Returns the part of GAINED that the core's TSC surely gained in its sleeps, although its drift is not known. This is
- * all of it if most of the time between the measurements, TICKS, is missing. On a busy host this time is far longer
- * than the sleeps. Then it is what is missing of the long sleep, of at least ASLEEP_TICKS, if most of it is.
+ * Returns the part of GAINED that the core's TSC surely gained in its sleeps, although its drift is not known. If most
+ * of the TICKS between the measurements are missing, this is all of it. On a busy host these ticks are far more than
+ * the sleeps. Then only the missing part of the long sleep counts, if most of its ASLEEP_TICKS are missing.
  */
 static struct offset
 find_gain_in_sleep(struct offset gained, int64_t ticks, const struct record_sleep *entry, int64_t asleep_ticks)

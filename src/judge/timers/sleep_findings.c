@@ -133,8 +133,8 @@ find_gain_of_tsc(const struct judging *at, size_t i)
 }
 
 /*
- * Returns true if the core's TSC surely moved while the core was awake: it stepped back there, so that a small change
- * proves nothing, or it counted the long sleep, so that a large change came at another time.
+ * Returns true if the core's TSC surely moved while the core was awake. Either it stepped back then, and a small change
+ * proves nothing. Or it counted during the whole long sleep, so a large change came at another time.
  */
 static bool
 does_core_also_move_awake(const struct judging *at, const struct report_sleep *sleep)
