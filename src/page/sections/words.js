@@ -308,7 +308,7 @@ function clocksTable(report) {
 				["Backward, stalls", backward],
 			],
 			report.clocks, "All clocks: verdict, rate, resolution, what a read costs, and latency"),
-		note("A read is the typical latency without the bracket (the clock ", code("null"), "), in the median of the cores. ",
+		note("A read is the typical latency without the bracket (the clock ", code("null"), "), as the median of the cores. ",
 			"The latencies are the boot core's, with the bracket."),
 		stallNote(report.clocks),
 		el("ul", {class: "reasons"}, report.clocks.filter(hasOwnReason).map(clockReason)));

@@ -113,7 +113,7 @@ put_latency_figures(struct text *out, const struct report *report, const struct 
 	if (cost->read_ps.known)
 		table_put_labelled_line(out, "a read", "%s without the two TSC reads%s",
 					phrase_read_cost(report, entry->clock.id).bytes,
-					cost->differs ? ", which differs between cores" : ", in the median of the cores");
+					cost->differs ? ", which differs between cores" : ", as the median of the cores");
 }
 
 void

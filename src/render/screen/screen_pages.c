@@ -150,7 +150,7 @@ put_about_page(const struct screen *screen, struct text *left, struct text *righ
 	put_heading(left, "How the figures are made");
 	put_paragraph(left, "A clock is read between two reads of the TSC, the bracket: the time between them is the "
 			    "latency. The row null reads nothing, so it shows the cost of the bracket. The column \"a read\" "
-			    "is the mean latency without the bracket, in the median of the cores.");
+			    "is the typical latency without the bracket, as the median of the cores.");
 	put_paragraph(left, "No clock is the reference. All are sampled over the same window and compared pair by pair; one "
 			    "that disagrees with the majority is a falseticker. A rate or an offset is an interval, and fails only "
 			    "if all of it is beyond the limit.");
