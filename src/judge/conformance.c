@@ -1,6 +1,6 @@
 /*
- * Judges how devices conform to their data sheets, whether the TSC's resolution is good enough, and whether other
- * clocks can confirm the TSC's rate. See judge_internal.h.
+ * Judges the failed checks of devices, timers and firmware, whether the TSC's resolution is good enough, and whether
+ * other clocks can confirm the TSC's rate. See judge_internal.h.
  */
 #include "judge/judge_internal.h"
 
@@ -9,82 +9,40 @@
 #include "base/units.h"
 #include "report/phrase.h"
 
-/*
- * Returns true if the TSC's rate changed, or if no majority of the clocks confirms it. Figures timed by the TSC may
- * then be wrong by any amount.
- */
-static bool
-is_tsc_rate_doubtful(const struct report *report)
-{
-	for (size_t i = 0; i < report->outcomes.finding_count; i++) {
-		const struct finding *finding = &report->outcomes.findings[i];
-
-		if ((rules_is_finding_of(finding, "rate-changed", NULL) || rules_is_finding_of(finding, "rate-disagree", NULL)) &&
-		    (!finding->clock || text_equal(finding->clock, "tsc")))
-			return true;
-	}
-	return false;
-}
-
-/*
- * Returns the largest error of CLOCK's rate that a finding states, in ppm. The periods of a timer that uses this clock
- * have the same error.
- */
-static uint64_t
-clock_error_ppm(const struct report *report, const char *clock)
-{
-	static const char *const rate_rules[] = { "rate-wrong", "pv-rate", "rate-off", "rate-changed" };
-	uint64_t most = 0;
-
-	for (size_t i = 0; i < sizeof(rate_rules) / sizeof(rate_rules[0]); i++) {
-		const struct finding *finding = rules_find_finding(report, rate_rules[i], clock);
-		uint64_t error = finding ? offset_max_abs((struct offset){ finding->low, finding->high }) : 0;
-
-		most = error > most ? error : most;
-	}
-	return most;
-}
-
-/* Returns a fault of the TSC that makes all times that it measured unreliable. Returns NULL if there is none. */
+/* Returns the words on a fault of the TSC that makes all times that it measured unreliable, or NULL. */
 static const char *
 find_fault_of_tsc(const struct report *report)
 {
 	if (judge_has_tsc_stepped_or_jumped(report))
-		return "that stepped back or jumped";
+		return ", but the test was timed by a TSC that stepped back or jumped";
 	if (!report->figures.tsc.den)
-		return "whose rate is not known";
-	return judge_has_tsc_diverged(report) ? "that diverged from all other clocks in this run" : NULL;
+		return ", but the test was timed by a TSC whose rate is not known";
+	return judge_has_tsc_diverged(report) ?
+	       ", but the test was timed by a TSC that diverged from all other clocks in this run" : NULL;
 }
 
 /*
- * Withdraws the failure of ROW, which has a figure that the TSC timed, if another fault explains the figure. For rates,
- * for example of timer ticks, this may be a doubtful rate of the TSC, a clock that stopped, or the error of the clock's
- * own rate. For all figures, it may be a fault of the TSC.
+ * Withdraws the failure of ROW, whose figure the TSC timed, if another fault explains the figure: one of the table
+ * explanations, or a fault of the TSC.
  */
 static void
-withdraw_failure_with_other_cause(const struct report *report, struct behaviour *row)
+withdraw_explained_failure(const struct report *report, struct behaviour *row)
 {
-	const struct rule *rule = rules_find(row->rule);
-	bool is_rate = text_equal(rule->unit, "ppm"), is_doubtful = is_rate && is_tsc_rate_doubtful(report);
-	uint64_t error_ppm = is_rate ? clock_error_ppm(report, row->clock) : 0;
-	const char *fault = find_fault_of_tsc(report);
-	struct phrase cause;
+	struct rule_fault cause;
+	const struct explanation *pair = rules_find_explanation(report, row, &cause);
+	const char *words = pair ? pair->words : find_fault_of_tsc(report);
+	struct phrase sentence = phrase("The result is %ld %s", row->measured, rules_find(row->rule)->unit);
 
-	if (is_doubtful)
-		cause = phrase("the test was timed by a TSC whose own rate is uncertain");
-	else if (is_rate && rules_find_finding(report, "clock-stuck", row->clock))
-		cause = phrase("the clock itself is stuck");
-	else if (error_ppm &&
-		 behaviour_get_outcome(row,
-				       rules_get_limit(rule, &report->facts.options) + error_ppm) != OUTCOME_FAILED)
-		cause = phrase("the clock's own rate is off by up to %lu ppm", error_ppm);
-	else if (fault)
-		cause = phrase("the test was timed by a TSC %s", fault);
-	else
+	if (!words)
 		return;
-	row->open = row->checked = is_doubtful;
+	row->checked = row->open = pair && !pair->unchecked;
 	row->unchecked = UNCHECKED_OTHER;
-	behaviour_set_text(row, "The result is %ld %s, but %s.", row->measured, rule->unit, cause.bytes);
+	if (pair && pair->rule)
+		sentence = phrase("%.*s", (int)text_length(row->text) - 1, row->text); /* without its full stop */
+	phrase_add(&sentence, "%s", words);
+	if (pair && pair->raises_limit)
+		phrase_add(&sentence, " by up to %lu ppm", offset_max_abs(cause.figure));
+	behaviour_set_text(row, "%s.", sentence.bytes);
 }
 
 /* Returns the number of rows from FROM on that failed the same rule of the same clock. A rule may have many checks. */
@@ -137,7 +95,7 @@ judge_add_behaviour_findings(const struct report *report, struct outcomes *outco
 		struct behaviour *row = &outcomes->behaviours.rows[i];
 
 		if (row->has_figure && rules_has_check_failed(report, row))
-			withdraw_failure_with_other_cause(report, row);
+			withdraw_explained_failure(report, row);
 	}
 	for (size_t i = 0; i < report->outcomes.behaviours.count; i++) {
 		const struct behaviour *row = &report->outcomes.behaviours.rows[i];

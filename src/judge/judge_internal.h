@@ -60,11 +60,11 @@ void judge_reported_stolen_time(const struct report *report, struct outcomes *ou
  */
 void judge_clock_states(const struct report *report, struct outcomes *outcomes);
 /*
- * Adds a finding for each failed device check. If the TSC's rate is uncertain, a figure that the TSC timed must exceed
- * its limit by more than this uncertainty. Call it after judge_rates().
+ * Adds a finding for each failed check, unless another fault explains it: see struct explanation. Call it after
+ * judge_rates(), and after all functions that add rows for checks.
  */
 void judge_add_behaviour_findings(const struct report *report, struct outcomes *outcomes);
-/* Judges the cost of reads. Call it after judge_clock_states(). */
+/* Judges the cost of reads. */
 void judge_slow_clocks(const struct report *report, struct outcomes *outcomes);
 /* Judges reads by all cores at the same time. */
 void judge_contended_reads(const struct report *report, struct outcomes *outcomes);

@@ -35,6 +35,25 @@ struct rule {
 	const char *source;    /* document, program or report that describes this kind of fault */
 };
 
+/* A finding, or a failed check that has no finding yet */
+struct rule_fault {
+	const char *rule, *clock; /* CLOCK may be NULL */
+	struct offset figure;
+};
+
+/* Pairs of rules: a failed check of one rule has no finding if a fault of another rule explains it. */
+struct explanation {
+	const char *rule, *clock, *unit; /* the rule of the failed check, its clock and its unit; NULL for any */
+	const char *by[13];              /* the rules whose faults explain it, followed by NULL */
+	const char *by_clock;            /* the clock with the fault; NULL: the device of the check ("hpet" for "hpet0") */
+	bool raises_limit; /* true if the check must pass with its limit raised by the figure of the fault */
+	bool unchecked;    /* true if the check counts as not checked then, false if as not determined */
+	/* the end of the check's sentence then; if RULE is NULL, of the sentence "The result is 900 ppm" */
+	const char *words;
+};
+
+extern const struct explanation explanations[]; /* the first that applies counts; the words of the last row are NULL */
+
 extern const struct rule rules[]; /* in the order in which findings are reported; the id of the last row is NULL */
 
 const struct rule *rules_find(const char *id); /* returns NULL if there is no rule with this id */
@@ -113,6 +132,13 @@ bool rules_does_finding_name_core(const struct finding *finding, uint32_t apic_i
 
 /* Returns true if the check ROW has the outcome "failed". */
 bool rules_has_check_failed(const struct report *report, const struct behaviour *row);
+
+/*
+ * Returns the first pair by which a fault explains the failed check ROW, and sets FAULT. Returns NULL if there is none.
+ * It is called when all rows exist, and all findings that are not made from rows.
+ */
+const struct explanation *rules_find_explanation(const struct report *report, const struct behaviour *row,
+						 struct rule_fault *fault);
 
 /*
  * Returns true if the main clock CLOCK of a device failed a check whose severity is LEAST or higher. Wrong readings of

@@ -176,20 +176,6 @@ judge_lateness(const struct report *report, struct outcomes *outcomes, enum firm
 
 /* ---- the rate ---- */
 
-/* Returns true if the RTC has a fault, except on the duration of a read, which does not change its time. */
-static bool
-is_rtc_suspect(const struct report *report)
-{
-	for (size_t i = 0; i < report->outcomes.finding_count; i++) {
-		const struct finding *finding = &report->outcomes.findings[i];
-
-		if (rules_is_finding_of(finding, NULL, "rtc") && !rules_is_finding_of(finding, "clock-slow", NULL) &&
-		    !rules_is_finding_of(finding, "clock-contended", NULL))
-			return true;
-	}
-	return rules_has_failed_check(report, "rtc", VERDICT_WARN); /* it becomes a finding only later */
-}
-
 /* Returns why the figure of OF proves no fault of the firmware, or NULL. */
 static const char *
 find_excuse(const struct report *report, const struct report_firmware *of)
@@ -198,8 +184,6 @@ find_excuse(const struct report *report, const struct report_firmware *of)
 
 	if (report->figures.discontinuity_count)
 		return "the clocks diverged in this run, so that no rate is certain";
-	if (of->service == FIRMWARE_TIME && is_rtc_suspect(report))
-		return "the RTC has a fault, and the firmware may read the time of day from it";
 	if (of->service == FIRMWARE_CPU && is_guest && of->first_ns >= CALIBRATED_NS)
 		return "the firmware measured its period in this call, in which the host may have stopped it";
 	if (of->service == FIRMWARE_PERIODIC && is_guest && of->second.low > 0)

@@ -334,16 +334,6 @@ judge_doubled_interrupts(const struct report *report, const struct irq_totals *t
 
 /* ---- rates and lateness ---- */
 
-/* Returns true if there is a finding on SOURCE's device, for example on "hpet" if SOURCE is "hpet0". */
-static bool
-does_device_have_finding(const struct report *report, const char *source)
-{
-	for (size_t i = 0; i < report->outcomes.finding_count; i++)
-		if (report->outcomes.findings[i].clock && text_begins_with(source, report->outcomes.findings[i].clock))
-			return true;
-	return false;
-}
-
 static void
 judge_tick_rate(const struct report *report, const struct irq_totals *totals, struct behaviour *row)
 {
@@ -355,10 +345,8 @@ judge_tick_rate(const struct report *report, const struct irq_totals *totals, st
 		return;
 	}
 	behaviour_set_figure(row, rate.value, rate.low, rate.high);
-	row->open = does_device_have_finding(report, totals->source) ||
-		    behaviour_get_outcome(row, rules_get_limit_by_id(report, row->rule)) == OUTCOME_NOT_DETERMINED;
+	row->open = behaviour_get_outcome(row, rules_get_limit_by_id(report, row->rule)) == OUTCOME_NOT_DETERMINED;
 	behaviour_set_text(row, "the timer's periods are off by %ld to %ld ppm%s", row->low, row->high,
-			   does_device_have_finding(report, totals->source) ? ": a finding on its clock explains that." :
 			   row->open ? ": the periods are too uneven to decide." : ".");
 }
 

@@ -5,8 +5,8 @@
 #include "report/report.h"
 
 /*
- * Adds to the report a row for each rule of each interrupt source. Call it after judge_rates(), and before
- * judge_add_behaviour_findings(), which makes findings of these rows.
+ * Adds to the report a row for each rule of each interrupt source. Call it before judge_add_behaviour_findings(), which
+ * makes findings of these rows.
  */
 void judge_timer_tests(const struct report *report, struct outcomes *outcomes);
 

@@ -277,9 +277,7 @@ find_other_cause(const struct report *report, const struct report_sleep_clock *c
 	return report->facts.clocks[clock->clock].clock.firmware_ticks ? "the firmware's tick may stop it for short times" :
 	       clock->lost_ns.high < 0 ? "a clock that is ahead has not stopped" :
 	       agreeing ? "another clock differs from the TSC in the same way" :
-	       !others ? "no third clock shows whether it or the TSC stopped" :
-	       rules_find_finding(report, NULL, report_clock_id(report, clock->clock)) ? "the clock has another fault, too" :
-	       NULL;
+	       !others ? "no third clock shows whether it or the TSC stopped" : NULL;
 }
 
 /* Judges a clock of the chipset by its worst row in this state. Returns false if it was not read in this state. */

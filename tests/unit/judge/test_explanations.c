@@ -98,14 +98,16 @@ struct pair {
 #define OWN_RATE    ", but the clock's own rate is off by up to 1100 ppm."
 
 static const struct pair findings[] = {
-	{ "irq-rate", "hpet0", "clock-stuck", "hpet", OUTCOME_NOT_DETERMINED, OF_CLOCK },
+	{ "irq-rate", "hpet0", "clock-stuck", "hpet", OUTCOME_NOT_CHECKED, IS_STUCK },
 	{ "irq-rate", "hpet0", "clock-broken", "hpet", OUTCOME_NOT_DETERMINED, OF_CLOCK },
 	{ "irq-rate", "hpet0", "clock-broken", "hpet0", OUTCOME_NOT_DETERMINED, OF_CLOCK },
 	{ "irq-rate", "hpet0", "clock-backward", "hpet", OUTCOME_NOT_DETERMINED, OF_CLOCK },
 	{ "irq-rate", "pit0", "clock-jumped", "pit", OUTCOME_NOT_DETERMINED, OF_CLOCK },
 	{ "irq-rate", "pit0", "rate-changed", "pit", OUTCOME_NOT_DETERMINED, OF_CLOCK },
-	{ "irq-rate", "pit0", "rate-off", "pit", OUTCOME_NOT_DETERMINED, OF_CLOCK },
-	{ "irq-rate", "rtc", "rate-wrong", "rtc", OUTCOME_NOT_DETERMINED, OF_CLOCK },
+	{ "irq-rate", "pit0", "rate-off", "pit", OUTCOME_NOT_CHECKED, OWN_RATE },
+	{ "irq-rate", "rtc", "rate-wrong", "rtc", OUTCOME_NOT_CHECKED, OWN_RATE },
+	{ "irq-rate", "hpet0", "clock-slow", "hpet", OUTCOME_FAILED, "1100 ppm." },
+	{ "irq-rate", "hpet0", "clock-contended", "hpet", OUTCOME_FAILED, "1100 ppm." },
 	{ "irq-rate", "pit0", "rate-off", "hpet", OUTCOME_FAILED, "1100 ppm." },
 	{ "irq-rate", "lapic", "rate-wrong", "rtc", OUTCOME_FAILED, "1100 ppm." },
 	{ "irq-rate", "lapic", "rate-changed", "tsc", OUTCOME_NOT_DETERMINED, BY_TSC },
@@ -118,6 +120,7 @@ static const struct pair findings[] = {
 	{ "clock-sleeps", "acpi_pm", "rate-wrong", "acpi_pm", OUTCOME_NOT_DETERMINED, OTHER_FAULT },
 	{ "clock-sleeps", "acpi_pm", "rate-changed", "acpi_pm", OUTCOME_NOT_DETERMINED, OTHER_FAULT },
 	{ "clock-sleeps", "hpet", "rate-wrong", "acpi_pm", OUTCOME_FAILED, "against the TSC." },
+	{ "clock-sleeps", "hpet", "clock-slow", "hpet", OUTCOME_FAILED, "against the TSC." },
 
 	{ "efi-rate", "efi_time", "clock-stuck", "rtc", OUTCOME_NOT_DETERMINED, OF_RTC },
 	{ "efi-rate", "efi_time", "clock-broken", "rtc", OUTCOME_NOT_DETERMINED, OF_RTC },
@@ -152,7 +155,16 @@ static const struct pair checks[] = {
 	{ "efi-rate", "efi_time", "rtc-seconds", "rtc", OUTCOME_NOT_DETERMINED, OF_RTC },
 	{ "efi-rate", "efi_time", "rtc-periodic", "rtc", OUTCOME_NOT_DETERMINED, OF_RTC },
 	{ "efi-rate", "efi_time", "rtc-battery", "rtc", OUTCOME_NOT_DETERMINED, OF_RTC },
+	{ "efi-rate", "efi_time", "irq-rate", "rtc", OUTCOME_NOT_DETERMINED, OF_RTC },
+	{ "efi-rate", "efi_time", "irq-missing", "rtc", OUTCOME_FAILED, "500.21 ms." },
 	{ "efi-rate", "efi_time", "pit-latch", "pit", OUTCOME_FAILED, "500.21 ms." },
+	{ "irq-rate", "rtc", "rtc-periodic", "rtc", OUTCOME_NOT_DETERMINED, OF_CLOCK },
+	{ "irq-rate", "rtc_update", "rtc-periodic", "rtc", OUTCOME_NOT_DETERMINED, OF_CLOCK },
+	{ "irq-rate", "rtc", "rtc-seconds", "rtc", OUTCOME_FAILED, "1100 ppm." },
+	{ "clock-sleeps", "hpet", "hpet-torn", "hpet", OUTCOME_NOT_DETERMINED, OTHER_FAULT },
+	{ "clock-sleeps", "acpi_pm", "pm-width", "acpi_pm", OUTCOME_NOT_DETERMINED, OTHER_FAULT },
+	{ "clock-sleeps", "acpi_pm", "pm-glitch", "acpi_pm", OUTCOME_NOT_DETERMINED, OTHER_FAULT },
+	{ "clock-sleeps", "hpet", "hpet-stops", "hpet", OUTCOME_FAILED, "against the TSC." },
 	/* PC10 is where a real stop of the HPET is expected */
 	{ "clock-sleeps", "hpet", "hpet-pc10", "hpet", OUTCOME_FAILED, "against the TSC." },
 	{ "irq-rate", "hpet0", "hpet-pc10", "hpet", OUTCOME_FAILED, "1100 ppm." },
@@ -232,6 +244,29 @@ TEST(a_failed_check_explains_another_only_if_both_are_a_pair)
 		assert_pair(report, &checks[i]);
 		assert_non_null(rules_find_finding(report, checks[i].by, checks[i].by_clock));
 	}
+}
+
+/* Returns true if one of COUNT pairs has a check that PAIR explains by a fault of the rule BY. */
+static bool
+is_in_pairs(const struct pair *pairs, size_t count, const struct explanation *pair, const char *by)
+{
+	for (size_t i = 0; i < count; i++)
+		if (pairs[i].outcome != OUTCOME_FAILED && strcmp(pairs[i].by, by) == 0 &&
+		    (pair->rule ? strcmp(pairs[i].rule, pair->rule) == 0 :
+				  strcmp(rules_find(pairs[i].rule)->unit, pair->unit) == 0) && strstr(pairs[i].end, pair->words))
+			return true;
+	return false;
+}
+
+TEST(each_fault_in_the_table_of_explanations_is_tested)
+{
+	for (const struct explanation *pair = explanations; pair->words; pair++)
+		for (size_t i = 0; pair->by[i]; i++) {
+			assert_non_null(rules_find(pair->by[i]));
+			if (!is_in_pairs(findings, sizeof(findings) / sizeof(findings[0]), pair, pair->by[i]) &&
+			    !is_in_pairs(checks, sizeof(checks) / sizeof(checks[0]), pair, pair->by[i]))
+				fail_msg("no pair explains %s by %s", pair->rule ? pair->rule : pair->unit, pair->by[i]);
+		}
 }
 
 /* ---- a fault of the TSC, and of a device ---- */

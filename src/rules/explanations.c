@@ -1,0 +1,81 @@
+/* The table of faults that explain a failed check, and the search in it. See rules.h. */
+#include "rules/rules.h"
+
+#include "base/offset.h"
+#include "base/text.h"
+
+/*
+ * A fault that only makes reads slow (clock-slow, clock-contended) explains nothing. Neither does hpet-pc10: in PC10 a
+ * real stop of the HPET is expected.
+ */
+const struct explanation explanations[] = {
+	/* The timer counts this clock, or its interrupt is this flag of the RTC. A change may be larger than its mean. */
+	{ .rule = "irq-rate", .by = { "clock-broken", "clock-backward", "clock-jumped", "rate-changed", "rtc-periodic" },
+	  .words = ": a finding on its clock explains that" },
+	/* A few wrong readings look like a stop. */
+	{ .rule = "clock-sleeps",
+	  .by = { "clock-stuck", "clock-broken", "clock-backward", "clock-jumped", "rate-off", "rate-wrong", "rate-changed",
+		  "hpet-torn", "pm-width", "pm-glitch" },
+	  .words = ", but the clock has another fault, too" },
+	{ .rule = "efi-rate", .clock = "efi_time", .by_clock = "rtc",
+	  .by = { "clock-stuck", "clock-broken", "clock-backward", "clock-jumped", "rate-off", "rate-wrong", "rate-changed",
+		  "rtc-update", "rtc-seconds", "rtc-periodic", "rtc-battery", "irq-rate" },
+	  .words = "; the RTC has a fault, and the firmware may read the time of day from it" },
+	/* The rate changed at an unknown time in the run, so the error of such a rate may be larger than the change. */
+	{ .unit = "ppm", .by_clock = "tsc", .by = { "rate-changed", "rate-disagree" },
+	  .words = ", but the test was timed by a TSC whose own rate is uncertain" },
+	{ .unit = "ppm", .unchecked = true, .by = { "clock-stuck" }, .words = ", but the clock itself is stuck" },
+	/* The periods of a timer that counts this clock have the same error. */
+	{ .unit = "ppm", .unchecked = true, .raises_limit = true,
+	  .by = { "rate-wrong", "pv-rate", "rate-off", "rate-changed" },
+	  .words = ", but the clock's own rate is off" },
+	{ .words = NULL },
+};
+
+/* Returns true if FAULT explains the failure of ROW by PAIR. A fault on no clock may be one of the TSC. */
+static bool
+does_fault_explain(const struct report *report, const struct explanation *pair, const struct behaviour *row,
+		   const struct rule_fault *fault)
+{
+	uint64_t limit = rules_get_limit_by_id(report, row->rule) + offset_max_abs(fault->figure);
+	const char *clock = fault->clock ? fault->clock : "tsc";
+	size_t i = 0;
+
+	while (pair->by[i] && !text_equal(pair->by[i], fault->rule))
+		i++;
+	return pair->by[i] && clock[0] &&
+	       (pair->by_clock ? text_equal(clock, pair->by_clock) : text_begins_with(row->clock, clock)) &&
+	       (!pair->raises_limit || behaviour_get_outcome(row, limit) != OUTCOME_FAILED);
+}
+
+static bool
+does_pair_explain(const struct report *report, const struct explanation *pair, const struct behaviour *row,
+		  struct rule_fault *fault)
+{
+	for (size_t i = 0; i < report->outcomes.finding_count; i++) {
+		const struct finding *finding = &report->outcomes.findings[i];
+
+		*fault = (struct rule_fault){ finding->rule, finding->clock, { finding->low, finding->high } };
+		if (does_fault_explain(report, pair, row, fault))
+			return true;
+	}
+	for (size_t i = 0; i < report->outcomes.behaviours.count; i++) {
+		const struct behaviour *other = &report->outcomes.behaviours.rows[i];
+
+		*fault = (struct rule_fault){ other->rule, other->clock, { other->low, other->high } };
+		if (other != row && rules_has_check_failed(report, other) && does_fault_explain(report, pair, row, fault))
+			return true;
+	}
+	return false;
+}
+
+const struct explanation *
+rules_find_explanation(const struct report *report, const struct behaviour *row, struct rule_fault *fault)
+{
+	for (const struct explanation *pair = explanations; pair->words; pair++)
+		if ((!pair->rule || text_equal(pair->rule, row->rule)) && (!pair->clock || text_equal(pair->clock, row->clock)) &&
+		    (!pair->unit || text_equal(pair->unit, rules_find(row->rule)->unit)) &&
+		    does_pair_explain(report, pair, row, fault))
+			return pair;
+	return NULL;
+}
