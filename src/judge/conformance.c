@@ -9,11 +9,16 @@
 #include "base/units.h"
 #include "report/phrase.h"
 
-/* Returns the words on a fault of the TSC that makes all times that it measured unreliable, or NULL. */
+/*
+ * Returns the words on a fault of the TSC that makes ROW's figure unreliable, or NULL. Steps back do not explain the
+ * TSC's own loss of time in sleep: sleep_findings.c compares the two.
+ */
 static const char *
-find_fault_of_tsc(const struct report *report)
+find_fault_of_tsc(const struct report *report, const struct behaviour *row)
 {
-	if (judge_has_tsc_stepped_or_jumped(report))
+	bool is_tsc = text_equal(row->clock, "tsc");
+
+	if (is_tsc ? judge_count_jumps_of_clock(report, "tsc") : judge_has_tsc_stepped_or_jumped(report))
 		return ", but the test was timed by a TSC that stepped back or jumped";
 	if (!report->figures.tsc.den)
 		return ", but the test was timed by a TSC whose rate is not known";
@@ -30,7 +35,7 @@ withdraw_explained_failure(const struct report *report, struct behaviour *row)
 {
 	struct rule_fault cause;
 	const struct explanation *pair = rules_find_explanation(report, row, &cause);
-	const char *words = pair ? pair->words : find_fault_of_tsc(report);
+	const char *words = pair ? pair->words : find_fault_of_tsc(report, row);
 	struct phrase sentence = phrase("The result is %ld %s", row->measured, rules_find(row->rule)->unit);
 
 	if (!words)

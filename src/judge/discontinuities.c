@@ -37,9 +37,9 @@ gain_of_group(const struct report_group *group, const struct report_group *other
 static bool
 has_rtc_failed(const struct report *report)
 {
-	for (size_t i = 0; i < report->outcomes.behaviours.count; i++)
-		if (text_equal(report->outcomes.behaviours.rows[i].rule, "rtc-seconds") &&
-		    rules_has_check_failed(report, &report->outcomes.behaviours.rows[i]))
+	for (size_t i = 0; i < report->facts.checks.count; i++)
+		if (text_equal(report->facts.checks.rows[i].rule, "rtc-seconds") &&
+		    rules_has_check_failed(report, &report->facts.checks.rows[i]))
 			return true;
 	return false;
 }

@@ -103,7 +103,7 @@ bool
 vote_is_rate_compared(const struct report *report, const struct report_clock *entry)
 {
 	return entry->clock.state == CLOCK_PRESENT && report_clock_is_main_of_device(entry) &&
-	       !rules_has_failed_check(report, entry->clock.main, VERDICT_FAIL) && !judge_find_broken_rule(report, entry);
+	       !rules_has_failed_check(report, entry->clock.main) && !judge_find_broken_rule(report, entry);
 }
 
 bool

@@ -63,7 +63,7 @@ judge_find_broken_rule(const struct report *report, const struct report_clock *e
 {
 	bool is_tsc = text_equal(entry->clock.main, "tsc");
 
-	if (rules_has_failed_check(report, entry->clock.main, VERDICT_FAIL))
+	if (rules_has_failed_check(report, entry->clock.main))
 		return NULL;
 	if (entry->clock.state == CLOCK_STUCK)
 		return rules_find("clock-stuck");

@@ -240,13 +240,13 @@ rules_does_finding_name_core(const struct finding *finding, uint32_t apic_id)
 }
 
 bool
-rules_has_failed_check(const struct report *report, const char *clock, enum verdict least)
+rules_has_failed_check(const struct report *report, const char *clock)
 {
-	for (size_t i = 0; i < report->outcomes.behaviours.count; i++) {
-		const struct behaviour *row = &report->outcomes.behaviours.rows[i];
+	for (size_t i = 0; i < report->facts.checks.count; i++) {
+		const struct behaviour *row = &report->facts.checks.rows[i];
 
 		if (text_equal(row->clock, clock) && rules_has_check_failed(report, row) &&
-		    rules_get_severity(rules_find(row->rule), report) >= least)
+		    rules_get_severity(rules_find(row->rule), report) == VERDICT_FAIL)
 			return true;
 	}
 	return false;

@@ -141,10 +141,10 @@ const struct explanation *rules_find_explanation(const struct report *report, co
 						 struct rule_fault *fault);
 
 /*
- * Returns true if the main clock CLOCK of a device failed a check whose severity is LEAST or higher. Wrong readings of
- * the clock then have the same cause, and get no second finding.
+ * Returns true if the main clock CLOCK failed a check of its device whose severity is fail. Wrong readings of the clock
+ * then have the same cause, and get no second finding. Rows that src/judge adds or withdraws change nothing here.
  */
-bool rules_has_failed_check(const struct report *report, const char *clock, enum verdict least);
+bool rules_has_failed_check(const struct report *report, const char *clock);
 
 /* Returns "." if SENTENCE needs a full stop, or "" if it already ends with one. */
 const char *rules_get_missing_full_stop(const char *sentence);

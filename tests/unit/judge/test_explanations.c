@@ -287,6 +287,24 @@ TEST(a_tsc_that_stepped_back_explains_each_figure_that_it_timed)
 	}
 }
 
+/* A TSC that also stops in sleep is still no evidence against the clocks that it timed. Each of its faults is named. */
+TEST(a_tsc_that_stepped_back_and_stops_in_sleep_explains_the_figures_that_it_timed)
+{
+	struct report *report = make_machine();
+
+	report->figures.sleeps.count = 1;
+	report->figures.sleeps.rows[0] = (struct report_sleep){
+		.state = "halt", .core = 2, .slept_ns = 20000000, .tsc_gained_ns = { -20010000, -19990000 },
+		.lapic_lost_ns = OFFSET_UNKNOWN,
+	};
+	literal_find_clock(report, "tsc_lfence")->monotonic.backward = 1;
+	assert_pair(report, &(struct pair){ "rtc-periodic", "rtc", "clock-backward", "tsc_lfence", OUTCOME_NOT_CHECKED,
+					    "by a TSC that stepped back or jumped." });
+	assert_int_equal(report->outcomes.finding_count, 2);
+	assert_non_null(rules_find_finding(report, "clock-backward", "tsc_lfence"));
+	assert_non_null(rules_find_finding(report, "tsc-sleeps", "tsc"));
+}
+
 /* Wrong readings of a device that fails a check have the same cause. A check that only warns is no such cause. */
 TEST(a_failed_check_of_a_device_explains_its_state_and_its_steps_back)
 {
