@@ -18,13 +18,9 @@
 static const struct finding *
 find_rate_finding(const struct report *report, const char *clock)
 {
-	for (size_t i = 0; i < report->outcomes.finding_count; i++) {
-		const struct finding *finding = &report->outcomes.findings[i];
+	const struct finding *off = rules_find_finding(report, "rate-off", clock);
 
-		if (rules_is_finding_of(finding, "rate-off", clock) || rules_is_finding_of(finding, "rate-wrong", clock))
-			return finding;
-	}
-	return NULL;
+	return off ? off : rules_find_finding(report, "rate-wrong", clock);
 }
 
 static bool

@@ -147,19 +147,15 @@ rules_add_text_to_finding(struct finding *finding, const char *format, ...)
 	va_end(arguments);
 }
 
-bool
-rules_is_finding_of(const struct finding *finding, const char *rule, const char *clock)
-{
-	return (!rule || text_equal(finding->rule, rule)) &&
-	       (!clock || (finding->clock && text_equal(finding->clock, clock)));
-}
-
 const struct finding *
 rules_find_finding(const struct report *report, const char *rule, const char *clock)
 {
-	for (size_t i = 0; i < report->outcomes.finding_count; i++)
-		if (rules_is_finding_of(&report->outcomes.findings[i], rule, clock))
-			return &report->outcomes.findings[i];
+	for (size_t i = 0; i < report->outcomes.finding_count; i++) {
+		const struct finding *finding = &report->outcomes.findings[i];
+
+		if (text_equal(finding->rule, rule) && (!clock || (finding->clock && text_equal(finding->clock, clock))))
+			return finding;
+	}
 	return NULL;
 }
 

@@ -92,11 +92,7 @@ struct finding *rules_add_finding(const struct report *report, struct outcomes *
 				  const char *clock, uint32_t core, const char *format, ...)
 	__attribute__((format(printf, 6, 7)));
 
-/*
- * rules_is_finding_of() returns true if FINDING is on RULE and CLOCK. rules_find_finding() returns the first such
- * finding, or NULL. RULE or CLOCK may be NULL, which means any.
- */
-bool rules_is_finding_of(const struct finding *finding, const char *rule, const char *clock);
+/* Returns the first finding on RULE and CLOCK, or NULL. CLOCK may be NULL, which means any. */
 const struct finding *rules_find_finding(const struct report *report, const char *rule, const char *clock);
 
 /* Appends the formatted text to FINDING, which may be NULL. */

@@ -18,7 +18,7 @@ recommend_find_first_rule_against(const struct report *report, const char *clock
 	for (size_t i = 0; i < report->outcomes.finding_count; i++) {
 		const struct finding *finding = &report->outcomes.findings[i];
 
-		if (finding->severity == severity && rules_is_finding_of(finding, NULL, clock))
+		if (finding->severity == severity && finding->clock && text_equal(finding->clock, clock))
 			return finding->rule;
 	}
 	return NULL;
