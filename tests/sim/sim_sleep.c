@@ -39,10 +39,9 @@ get_ps_of_ns(int64_t ns)
 }
 
 static void
-pause_thread(uint64_t until_ps)
+let_thread_sleep(uint64_t until_ps, const bool *is_woken)
 {
-	(void)until_ps;
-	threads_pause();
+	threads_sleep(until_ps == NEVER ? NEVER : (until_ps + SIM_PS_PER_NS - 1) / SIM_PS_PER_NS, is_woken);
 }
 
 static void
@@ -60,7 +59,7 @@ advance_threads(uint64_t ps)
 }
 
 static const struct sim_sleep_cores threads = {
-	threads_get_core, get_time_ps_of_thread, read_tsc_of_thread, get_ps_of_ns, pause_thread, threads_stop_core,
+	threads_get_core, get_time_ps_of_thread, read_tsc_of_thread, get_ps_of_ns, let_thread_sleep, threads_stop_core,
 	stop_tsc_of_thread, advance_threads,
 };
 
@@ -121,7 +120,7 @@ wait_for_interrupt(struct core *core, bool stops_timer)
 	uint64_t due_ps = stops_timer ? NEVER : find_due_ps(core);
 
 	while (!core->is_woken && sim_sleep.cores->get_time_ps() < due_ps)
-		sim_sleep.cores->wait(due_ps);
+		sim_sleep.cores->wait(due_ps, &core->is_woken);
 	core->is_woken = false;
 	if (sim_sleep.cores->get_time_ps() >= due_ps) {
 		core->interrupts = false;
@@ -164,7 +163,7 @@ enter(uint32_t state, const void *line)
 	if (has_fault(state, SIM_SLEEP_NEVER_WAKES))
 		world->stop_core();
 	while (has_fault(state, SIM_SLEEP_WAKES_LATE) && world->get_time_ps() - woken_ps < sim_sleep.late_ps)
-		world->wait(woken_ps + sim_sleep.late_ps);
+		world->wait(woken_ps + sim_sleep.late_ps, NULL);
 	slept_ps = world->get_time_ps() - begin_ps;
 	if (world->get_core() == sim_sleep.core && !sim_sleep.first_ps)
 		sim_sleep.first_ps = slept_ps;
@@ -219,7 +218,7 @@ arm_timer(struct timer *timer, uint64_t ticks, bool periodic)
 
 	(void)periodic;
 	while (world->get_time_ps() - begin_ps < sim_sleep.busy_ps)
-		world->wait(begin_ps + sim_sleep.busy_ps);
+		world->wait(begin_ps + sim_sleep.busy_ps, NULL);
 	clear_timer(core);
 	if (timer->by_tsc)
 		return core->deadline = sim_sleep.cores->read_tsc() + ticks;

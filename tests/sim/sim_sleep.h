@@ -29,7 +29,8 @@ struct sim_sleep_cores { /* what the sleep states need to know of the cores and 
 	uint64_t (*get_time_ps)(void);
 	uint64_t (*read_tsc)(void);                /* returns the running core's TSC, and takes no time */
 	uint64_t (*get_ps_of_ticks)(int64_t ticks); /* returns the time of so many ticks of the running core's TSC */
-	void (*wait)(uint64_t until_ps);           /* lets other cores run, and may return long before UNTIL_PS */
+	/* lets other cores run until UNTIL_PS or until *IS_WOKEN, and may return much earlier; IS_WOKEN may be NULL */
+	void (*wait)(uint64_t until_ps, const bool *is_woken);
 	void (*stop_core)(void);                   /* the running core never runs again */
 	void (*stop_tsc)(size_t core, uint64_t ps); /* the core's TSC did not count in the last PS */
 	void (*advance)(uint64_t ps);              /* all cores sleep for PS */

@@ -26,6 +26,9 @@
  */
 #define LONELY_TICKS 1000
 
+/* a sleep of all cores that lasts longer, in ticks, ends the test */
+#define SLEEP_TICKS_MAX (UINT64_C(1) << 40)
+
 #define JUMP_WORDS 5 /* size of the buffer of GCC's __builtin_setjmp */
 
 struct core {
@@ -35,6 +38,9 @@ struct core {
 	void *argument;
 	bool is_dead;
 	uint64_t reads;
+	/* with in_turns only: the core sleeps until this world time, or until *is_woken; see threads_sleep() */
+	uint64_t sleeps_until;
+	const bool *is_woken;
 	ucontext_t start;           /* with in_turns only: context in which the core's job starts */
 	bool has_begun;             /* with in_turns only: true if position is valid */
 	void *position[JUMP_WORDS]; /* with in_turns only: position at which the job continues */
@@ -49,6 +55,7 @@ static struct {
 	bool in_turns; /* true if the cores run one after another on a single host thread */
 	void *scheduler[JUMP_WORDS]; /* with in_turns only: position at which run_cores_in_turns() continues */
 	size_t at_work; /* number of cores with a job, including the boot core; may be read without the mutex */
+	size_t asleep;  /* with in_turns only: number of cores in threads_sleep() */
 	uint64_t world, batches;
 	size_t most;
 	struct core cores[THREADS_MAX];
@@ -109,23 +116,60 @@ threads_read_tsc(void)
 	       (uint64_t)((__int128)(world - THREADS_WORLD_0) * core->drift_ppb / PPB);
 }
 
+static bool
+is_asleep(const struct core *core)
+{
+	return core->sleeps_until > state.world && !(core->is_woken && *core->is_woken);
+}
+
+/* Returns the ticks of world time until the first sleeping core wakes, or TICKS_MAX if this is later. */
+static uint64_t
+count_ticks_to_next_wake(uint64_t ticks_max)
+{
+	uint64_t ticks = ticks_max;
+
+	for (size_t i = 0; i < state.count && state.asleep; i++) {
+		const struct core *core = &state.cores[i];
+		uint64_t left = is_asleep(core) ? core->sleeps_until - state.world : 0;
+
+		if (core->sleeps_until && left < ticks)
+			ticks = left;
+	}
+	return ticks;
+}
+
 void
 threads_pause(void)
 {
-	bool is_alone = __atomic_load_n(&state.at_work, __ATOMIC_ACQUIRE) == 1;
+	bool is_alone = __atomic_load_n(&state.at_work, __ATOMIC_ACQUIRE) - state.asleep == 1;
+	uint64_t ticks = is_alone ? count_ticks_to_next_wake(LONELY_TICKS) : 1;
 
-	__atomic_add_fetch(&state.world, is_alone ? LONELY_TICKS : 1, __ATOMIC_ACQ_REL);
+	__atomic_add_fetch(&state.world, ticks, __ATOMIC_ACQ_REL);
 	if (state.in_turns)
 		threads_yield();
 	else
 		sched_yield();
 }
 
-void
+/* noipa, because a caller in this file would keep values in registers that the other cores' turns change. */
+__attribute__((noipa)) void
 threads_yield(void)
 {
 	if (state.cores[self].job && __builtin_setjmp(state.cores[self].position) == 0)
 		jump(state.scheduler);
+}
+
+void
+threads_sleep(uint64_t until, const bool *is_woken)
+{
+	struct core *core = &state.cores[self];
+
+	core->sleeps_until = until;
+	core->is_woken = is_woken;
+	state.asleep++;
+	threads_yield();
+	state.asleep--;
+	core->sleeps_until = 0;
 }
 
 size_t
@@ -264,14 +308,31 @@ run_core_for_one_turn(struct core *core)
 	swapcontext(&unused, &core->start);
 }
 
+/* Lets time pass until the first of the sleeping cores wakes. */
+static void
+pass_sleep_of_all_cores(void)
+{
+	uint64_t ticks = count_ticks_to_next_wake(SLEEP_TICKS_MAX);
+
+	if (ticks == SLEEP_TICKS_MAX) {
+		fprintf(stderr, "threads: all cores sleep for ever\n");
+		abort();
+	}
+	state.world += ticks;
+}
+
 /* Runs the cores one after another, until all have finished or died. */
 static void
 run_cores_in_turns(const uint32_t *cores, size_t count)
 {
-	for (size_t i = 0; state.pending > 0; i = (i + 1) % count) {
+	for (size_t i = 0, idle = 0; state.pending > 0; i = (i + 1) % count) {
 		self = cores[i];
-		if (state.cores[self].job)
+		if (state.cores[self].job && !is_asleep(&state.cores[self])) {
 			run_core_for_one_turn(&state.cores[self]);
+			idle = 0;
+		} else if (++idle == count) {
+			pass_sleep_of_all_cores();
+		}
 	}
 	self = 0;
 }
@@ -371,7 +432,7 @@ start_cores(size_t count, bool in_turns)
 	memset(state.cores, 0, sizeof(state.cores));
 	self = 0;
 	state.count = threads_smp.count = count;
-	state.pending = 0;
+	state.pending = state.asleep = 0;
 	state.is_over = false;
 	state.in_turns = in_turns;
 	state.world = THREADS_WORLD_0;

@@ -7,6 +7,7 @@
 #ifndef BARETICK_THREADS_H
 #define BARETICK_THREADS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -41,6 +42,11 @@ extern struct smp threads_smp;
 
 /* Lets the other cores run. Only after threads_start_in_turns(). */
 void threads_yield(void);
+/*
+ * Lets the other cores run until world time UNTIL, or until *IS_WOKEN. The calling core has no turns meanwhile, so the
+ * sleep takes few steps of the simulation. IS_WOKEN may be NULL. Only after threads_start_in_turns().
+ */
+void threads_sleep(uint64_t until, const bool *is_woken);
 
 /* Functions for the code that runs on a simulated core. */
 uint64_t threads_read_tsc(void);

@@ -117,10 +117,11 @@ cores_let_earlier_cores_run(void)
  * of the earliest core that is awake, and the other core runs first.
  */
 void
-cores_sleep_until(uint64_t until_ps)
+cores_sleep_until(uint64_t until_ps, const bool *is_woken)
 {
 	uint64_t awake_ps = until_ps;
 
+	(void)is_woken; /* the caller looks at it after each of the returns, which are early */
 	for (size_t i = 0; i < all.count; i++)
 		if (i != all.self && all.workers[i].at_work && !all.workers[i].is_asleep && all.workers[i].now_ps < awake_ps)
 			awake_ps = all.workers[i].now_ps + 1;

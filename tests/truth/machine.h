@@ -219,7 +219,7 @@ void cores_use_in_bench(struct bench *bench);
 void cores_let_earlier_cores_run(void);
 void cores_advance_time(uint64_t by_ps);  /* adds BY_PS to the time of the world and of all cores */
 /* Lets the running core sleep until UNTIL_PS, or until another core may have sent an interrupt. */
-void cores_sleep_until(uint64_t until_ps);
+void cores_sleep_until(uint64_t until_ps, const bool *is_woken);
 void cores_stop_running_core(void);       /* the core never runs again; does not return */
 bool cores_are_working(void);             /* returns true while several cores run at the same time */
 void cores_free(void);

@@ -386,7 +386,8 @@ TEST(a_core_that_wakes_200_us_late_is_named)
 
 	assert_only_finding(bench, "wake-late", "lapic", SIM_FAULTY_CORE);
 	assert_in_range(sleep->wakes[WOKEN_BY_IPI].p50_ns, 200000, 202000);
-	assert_in_range(sleep->wakes[WOKEN_BY_TIMER].p50_ns, 200000, 202000);
+	/* the deadline is known only by a reading after the timer was armed, so a wake-up can seem earlier by this time */
+	assert_in_range(sleep->wakes[WOKEN_BY_TIMER].p50_ns, 200000 - 2 * READ_TICKS, 202000);
 	bench_free(bench);
 }
 
