@@ -11,7 +11,6 @@
 #define RFLAGS_IF   (UINT64_C(1) << 9)
 #define RTC_B_PIE   0x40u
 #define ACCESSES_MAX 50000000u
-#define TSC_SLOW     4 /* factor of sim_slow_tsc_reads() */
 #define OUTSIDE_SLOW 5 /* factor of sim_slow_outside_timer_window() */
 #define GIGAHERTZ    UINT64_C(1000000000)
 #define PORT_PIC_MASTER 0x20
@@ -61,10 +60,10 @@ sim_reset(void)
 }
 
 void
-sim_slow_tsc_reads(void)
+sim_slow_tsc_reads(uint64_t factor)
 {
 	for (size_t access = SIM_TSC; access <= SIM_TSC_CPUID; access++)
-		sim.cost_ps[access] *= TSC_SLOW;
+		sim.cost_ps[access] *= factor;
 }
 
 void

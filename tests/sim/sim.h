@@ -343,8 +343,8 @@ void sim_reset(void);
 /* Fills in the facts about the simulated machine that ACPI and CPUID give. */
 void sim_describe_platform(struct platform *platform);
 
-/* Makes each read of the TSC last four times as long, so that a run makes fewer reads and the test is faster. */
-void sim_slow_tsc_reads(void);
+/* Makes each read of the TSC last FACTOR times as long, so that a run makes fewer reads and the test is faster. */
+void sim_slow_tsc_reads(uint64_t factor);
 
 /*
  * For sim.spent: makes each access outside of a timer window last five times as long. Only timer windows need precise

@@ -771,7 +771,7 @@ run(const struct machine *machine, const struct ailment *fault)
 	sim_reset();
 	/* slow accesses, so that the test makes few of them */
 	sim.cost_ps[SIM_IN] = sim.cost_ps[SIM_OUT] = 4 * SIM_PS_PER_US;
-	sim_slow_tsc_reads();
+	sim_slow_tsc_reads(8);
 	if (machine->cores == 1)
 		sim_counter_speed_up(&sim.tsc.counter, TSC_FAST_PPM);
 	bench = bench_new();

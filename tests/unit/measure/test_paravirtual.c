@@ -17,7 +17,7 @@ set_up(void **state)
 	(void)state;
 	sim_reset();
 	sim.accesses_max = UINT64_MAX;
-	sim_slow_tsc_reads();
+	sim_slow_tsc_reads(8);
 	sim_paravirtual_make_kvm_guest(true);
 	return 0;
 }
@@ -249,7 +249,7 @@ TEST(a_page_with_a_wrong_rate_is_not_named_if_only_devices_contradict_it)
 
 	sim_reset();
 	sim.accesses_max = UINT64_MAX;
-	sim_slow_tsc_reads();
+	sim_slow_tsc_reads(8);
 	sim_paravirtual_make_kvm_guest(false);
 	take_away_the_cpus_claims();
 	sim_paravirtual.fast_ppm = 2000;
@@ -267,7 +267,7 @@ be_a_guest_of_xen(void)
 {
 	sim_reset();
 	sim.accesses_max = UINT64_MAX;
-	sim_slow_tsc_reads();
+	sim_slow_tsc_reads(8);
 	sim_paravirtual_make_xen_guest(true);
 }
 

@@ -55,7 +55,7 @@ run(const struct options_of_test *options)
 
 	sim_reset();
 	sim.cost_ps[SIM_IN] = sim.cost_ps[SIM_OUT] = 4 * SIM_PS_PER_US;
-	sim_slow_tsc_reads();
+	sim_slow_tsc_reads(4);
 	sim_cpuid_set(THERMAL, 0, (struct hw_cpuid){ options->has_no_arat ? 0 : ARAT, 0, 0, 0 });
 	sim_sleep.state = options->state;
 	sim_sleep.has_deep = options->sleep == SLEEP_DEEP;

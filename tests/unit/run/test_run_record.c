@@ -13,7 +13,7 @@ open_bench(void **state)
 {
 	(void)state;
 	sim_reset();
-	sim_slow_tsc_reads();
+	sim_slow_tsc_reads(8);
 	bench = bench_new();
 	bench_open(bench, CORES);
 	bench_use_threads(bench);

@@ -66,7 +66,7 @@ json_of_run(void (*begins)(void *context, const struct run *run, const struct ru
 	struct bench *bench;
 
 	sim_reset();
-	sim_slow_tsc_reads();
+	sim_slow_tsc_reads(8);
 	bench = bench_new();
 	bench_open(bench, CORES);
 	bench_use_threads(bench);

@@ -104,7 +104,7 @@ play(size_t cores, uint64_t duration_ns, uint64_t interval_ns)
 	sim.accesses_max = UINT64_MAX;
 	for (size_t i = 0; i < SIM_ACCESSES; i++)
 		sim.cost_ps[i] *= SLOW;
-	sim_slow_tsc_reads();
+	sim_slow_tsc_reads(4);
 	soak.bench = bench = bench_new();
 	bench->duration_ns = duration_ns;
 	bench->interval_ns = interval_ns;

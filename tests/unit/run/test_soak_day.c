@@ -65,7 +65,7 @@ soak_for_a_day(size_t cores, int64_t drift_ppb, uint64_t seed)
 	sim.accesses_max = UINT64_MAX;
 	for (size_t i = 0; i < SIM_ACCESSES; i++)
 		sim.cost_ps[i] *= day.walk_ppb ? SLOW / 2 : SLOW;
-	sim_slow_tsc_reads();
+	sim_slow_tsc_reads(8);
 	sim.preempt_ps = 50 * SIM_PS_PER_US;
 	sim.preempt_seed = seed;
 	sim_advance_ps(seed * 7654321987);

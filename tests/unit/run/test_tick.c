@@ -51,7 +51,7 @@ static void
 switch_on(uint64_t tick_stop_ps)
 {
 	sim_reset();
-	sim_slow_tsc_reads();
+	sim_slow_tsc_reads(8);
 	memset(&firmware, 0, sizeof(firmware));
 	sim.accesses_max *= 4;
 	sim.hpet.configuration = 1;

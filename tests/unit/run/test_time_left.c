@@ -102,7 +102,7 @@ play(size_t cores, enum options_profile profile, uint64_t duration_ns, uint64_t 
 	sim.accesses_max = UINT64_MAX;
 	if (!preempt_every) /* slow accesses, so that the test makes few of them */
 		sim.cost_ps[SIM_IN] = sim.cost_ps[SIM_OUT] = 4 * SIM_PS_PER_US;
-	sim_slow_tsc_reads();
+	sim_slow_tsc_reads(8);
 	bench = bench_new();
 	bench->duration_ns = duration_ns;
 	bench->interval_ns = told.interval_ns;
@@ -217,7 +217,7 @@ play_many(uint64_t job_ms, uint64_t deadline_s)
 
 	sim_reset();
 	sim.accesses_max = UINT64_MAX;
-	sim_slow_tsc_reads();
+	sim_slow_tsc_reads(8);
 	bench = bench_new();
 	bench->duration_ns = 10 * MS;
 	bench_open(bench, MANY);
