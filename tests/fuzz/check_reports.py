@@ -13,17 +13,15 @@ import pathlib
 import sys
 import xml.etree.ElementTree as xml
 
-import jsonschema
-
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "qemu"))
+sys.path[:0] = [str(ROOT / "qemu"), str(ROOT / "tests" / "lib")]
 sys.dont_write_bytecode = True
 
 from next import compare  # noqa: E402
 from readers import gather, rows  # noqa: E402
 from results import baseline, cases, junit, reports, summary, tap  # noqa: E402
+from shape import check_schema  # noqa: E402
 
-SCHEMA = ROOT / "src" / "report" / "report.schema.json"
 KERNEL = {"tsc": {"believed_hz": 1e9, "refined_hz": None, "source": None, "unstable": None}, "clocksource": "tsc", "log_is_whole": True}
 SUMMARY_MAX = 1 << 20
 
@@ -32,9 +30,9 @@ def is_clean(lines):
     return all(line.isprintable() for line in lines)
 
 
-def check_report(line, validator, before):
+def check_report(line, before):
     """Check the report LINE. It is compared with the report BEFORE. Return the report."""
-    validator.validate(json.loads(line))
+    check_schema(json.loads(line))
     report = reports.parse_report(line)
     comparison = baseline.Comparison(before, report, baseline.TOLERANCE) if before else None
     made = cases.make_cases(report, None, comparison)
@@ -50,11 +48,10 @@ def check_report(line, validator, before):
 
 
 def main(path):
-    validator = jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text()))
     lines, before = sorted(set(pathlib.Path(path).read_bytes().splitlines())), None
     for number, line in enumerate(lines):
         try:
-            before = check_report(line, validator, before)
+            before = check_report(line, before)
         except Exception as error:
             broken = pathlib.Path(f"{path}.{number}.json")
             broken.write_bytes(line)

@@ -6,9 +6,8 @@ import pathlib
 import subprocess
 import xml.etree.ElementTree as xml
 
-import jsonschema
-
 from host import Share
+from shape import check_schema
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RUNNER = ROOT / "qemu" / "run"
@@ -35,11 +34,6 @@ TIMEOUTS = (2, 8, 32)  # time-outs in seconds of run_for_long_enough()
 # name of the script that replaces QEMU; its reports may be incomplete, so they are not checked against the schema
 FAKE = "fake qemu,1"
 CHATTER = b"\x1b[2J\x1b[01;01H\x1b[=3hBdsDxe: loading baretick.efi\r\n\x1b[2J\x1b[01;01H"
-
-
-def check_schema(report):
-    """Check that a report follows the schema. The tests check each report that they make."""
-    jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text())).validate(report)
 
 
 def block(name, body, sha=None):

@@ -2,9 +2,33 @@
 import json
 import pathlib
 
+import jsonschema
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCHEMA = json.loads((ROOT / "src" / "report" / "report.schema.json").read_text())
 REPORT = SCHEMA["$defs"]["report"]
+_check_ref = jsonschema.Draft202012Validator.VALIDATORS["$ref"]
+_accepted = set()
+
+
+def _check_ref_once(validator, ref, part, schema):
+    """Check PART of a report by the schema that REF names, unless an equal part was accepted before. Most parts of a report
+    are equal to a part of another report, and the package jsonschema is slow."""
+    key = ref, json.dumps(part)
+    if key in _accepted:
+        return
+    errors = list(_check_ref(validator, ref, part, schema))
+    if not errors:
+        _accepted.add(key)
+    yield from errors
+
+
+_validator = jsonschema.validators.extend(jsonschema.Draft202012Validator, {"$ref": _check_ref_once})(SCHEMA)
+
+
+def check_schema(report):
+    """Check that a report follows the schema."""
+    _validator.validate(report)
 
 
 def resolved(node):
