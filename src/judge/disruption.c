@@ -64,13 +64,16 @@ note_clocks_set_apart_from_tsc(const struct report *report, struct outcomes *out
 
 	for (size_t i = 0; i < report->facts.clock_count; i++) {
 		const struct interval_ns *behind = &report->figures.clocks[i].behind_tsc;
+		bool is_ahead = behind->high < 0;
 
 		if (behind->known && (behind->low > APART_NS || behind->high < -APART_NS))
-			phrase_add(&apart, "%s %s by %s", apart.bytes[0] ? "," : "", report->facts.clocks[i].clock.id,
-				   phrase_duration(behind->value, behind->low, behind->high).bytes);
+			phrase_add(&apart, "%s %s %s by %s", apart.bytes[0] ? "," : "", is_ahead ? "behind" : "ahead of",
+				   report->facts.clocks[i].clock.id,
+				   is_ahead ? phrase_duration(-behind->value, -behind->high, -behind->low).bytes :
+					      phrase_duration(behind->value, behind->low, behind->high).bytes);
 	}
 	if (apart.bytes[0])
-		notes_add(&outcomes->notes, "Counted from 0, the TSC is ahead of%s: they were not set at the same time.",
+		notes_add(&outcomes->notes, "Counted from 0, the TSC is%s: they were not set at the same time.",
 			  apart.bytes);
 }
 
