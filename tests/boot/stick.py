@@ -12,7 +12,8 @@ PARTITION = 1 << 20
 STICK = [*QUICK_TCG, "--cpus", "1", "--boot", "usb"]
 # arguments for a boot from a stick in real time, for tests in which the host does something during the run
 REAL_TIME_STICK = [*FAST_TCG, "--cpus", "1", "--boot", "usb"]
-FAST = ["profile=quick", "duration=10ms", "clocks=tsc", "cores=off"]
+# a short run without tests of timers, for tests of what a run reads from a volume or a server and saves there
+FAST = ["profile=quick", "duration=10ms", "clocks=tsc", "cores=off", "irq=off"]
 # files that a run saves on the stick, and the names of their blocks on the serial line
 FILES = {"report.json": "REPORT", "report.txt": "TEXT", "report.csv": "CSV", "report.html": None}
 ON_STICK = sorted([*FILES, "report.record"])
