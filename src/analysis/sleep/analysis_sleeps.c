@@ -47,19 +47,22 @@ calculate_gain_by_drift(struct offset drift, int64_t ticks)
 
 /*
  * Returns the least time of the long sleep in ticks of the boot core, which read a clock of the chipset at its start
- * and end. READER is behind the entry of a core. Returns 0 if the boot core read no clock.
+ * and end. READER is behind the entry of a core that slept in STATE. Returns 0 if the boot core read no clock, or if
+ * the record had no space for its readings: the next ones are then of another sleep.
  */
 static int64_t
-find_ticks_asleep(struct record_reader reader)
+find_ticks_asleep(struct record_reader reader, uint32_t state)
 {
 	struct record_slept_clock clock;
+	struct record_slept slept;
 	struct record_entry entry;
 	int64_t ticks;
 
 	while (record_read_next(&reader, &entry)) {
 		if (entry.kind != RECORD_SLEPT)
 			continue;
-		if (!entry.item_count)
+		record_read_fixed_part(&entry, &slept);
+		if (!entry.item_count || slept.all || slept.state != state)
 			return 0;
 		record_read_item(&entry, 0, &clock);
 		ticks = difference(clock.awake.begin, clock.asleep.end);
@@ -216,7 +219,7 @@ add_sleep(const struct report *report, struct figures *figures, const struct sca
 	if ((sleep.core | sleep.partner) >= report->facts.core_count || sleeps->count == REPORT_SLEEPS_MAX)
 		return;
 	struct report_sleep *row = &sleeps->rows[sleeps->count++];
-	int64_t asleep_ticks = sleep.core && !sleep.lost ? find_ticks_asleep(reader) : 0;
+	int64_t asleep_ticks = sleep.core && !sleep.lost ? find_ticks_asleep(reader, sleep.state) : 0;
 
 	*row = (struct report_sleep){
 		.core = report->facts.cores[sleep.core].apic_id,
