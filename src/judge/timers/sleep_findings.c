@@ -133,30 +133,53 @@ find_gain_of_tsc(const struct judging *at, size_t i)
 }
 
 /*
- * Returns true if the core's TSC surely moved while the core was awake. Either it stepped back then, and a small change
- * proves nothing. Or it counted during the whole long sleep, so a large change came at another time.
+ * Returns the sentence why GAIN does not prove that the TSC changed in SLEEP, or NULL. A step back of the boot core's
+ * TSC looks like a gain of the TSC of each other core. A large loss may have come at another time if the TSC counted
+ * for the whole long sleep. A small change proves nothing if this TSC also steps back while its core is awake.
  */
-static bool
-does_core_also_move_awake(const struct judging *at, const struct report_sleep *sleep)
+static const char *
+find_doubt(const struct report *report, const struct report_sleep *sleep, struct offset gain)
 {
-	bool is_large = offset_min_abs((struct offset){ at->row.low, at->row.high }) > sleep->slept_ns / SLEEP_LOST_SHARE;
-
-	for (size_t i = 0; i < at->report->facts.core_count && !is_large; i++)
-		if (at->report->facts.cores[i].apic_id == sleep->core && at->report->facts.cores[i].tsc.backward)
-			return true;
-	return is_large && sleep->counted;
+	if (gain.low > 0 && report->facts.core_count && report->facts.cores[0].tsc.backward)
+		return " The boot core's TSC, with which it was compared, steps back.";
+	if (offset_min_abs(gain) > sleep->slept_ns / SLEEP_LOST_SHARE)
+		return sleep->counted && gain.high < 0 ? " It counted in the long sleep, so it may have moved at another time." :
+							 NULL;
+	for (size_t i = 0; i < report->facts.core_count; i++)
+		if (report->facts.cores[i].apic_id == sleep->core && report->facts.cores[i].tsc.backward)
+			return " It also steps back while the core is awake.";
+	return NULL;
 }
 
+/* Returns the gain of row I if nothing makes it doubtful. The boot core's gain may be the loss of another core. */
+static struct offset
+find_proven_gain_of_tsc(const struct judging *at, size_t i)
+{
+	const struct report_sleep *sleep = find_sleeper(at, i);
+
+	return sleep && !sleep->all && !find_doubt(at->report, sleep, sleep->tsc_gained_ns) ? sleep->tsc_gained_ns :
+											      OFFSET_UNKNOWN;
+}
+
+/* Judges the core with the largest gain. If this gain is doubtful, another core with a proven gain counts. */
 static void
 judge_tsc(struct judging *at)
 {
-	const struct report_sleep *worst = judge_cores(at, find_gain_of_tsc);
+	struct judging proven = *at;
+	const struct report_sleep *worst = judge_cores(at, find_gain_of_tsc), *other;
+	const char *doubt = worst ? find_doubt(at->report, worst, (struct offset){ at->row.low, at->row.high }) : NULL;
 
 	if (!worst)
 		return;
-	at->row.open = does_core_also_move_awake(at, worst);
+	if (doubt && (other = judge_cores(&proven, find_proven_gain_of_tsc)) &&
+	    rules_has_check_failed(at->report, &proven.row)) {
+		*at = proven;
+		worst = other;
+		doubt = NULL;
+	}
+	at->row.open = doubt != NULL;
 	behaviour_set_text(&at->row, "In the state %s the TSC of core %u %s.%s", at->state, worst->core,
-			   describe_change(&at->row, false).bytes, at->row.open ? " It also moves while the core is awake." : "");
+			   describe_change(&at->row, false).bytes, doubt ? doubt : "");
 }
 
 /* Returns row I if the TSC of this core did not move in its sleeps. It then can time the core's timer and wake-ups. */

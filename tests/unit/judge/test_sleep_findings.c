@@ -1,0 +1,102 @@
+/* Tests of the judgement of cores that slept, on figures of several cores. */
+#include "test.h"
+#include "judge/judge.h"
+#include "report_literal.h"
+
+#define SLEPT_NS 20000000
+
+/*
+ * Returns a report in which the boot core and the cores 1 to 3 slept in HLT, and no TSC and no timer changed. The APIC
+ * ids of these cores are 0, 2, 4 and 6.
+ */
+static struct report *
+make_machine(void)
+{
+	struct report *report = literal_make_clean_report();
+	struct report_sleeps *sleeps = &report->figures.sleeps;
+
+	report->outcomes.behaviours.count = 0;
+	report->facts.machine.hypervisor[0] = 0;
+	report->facts.machine.lapic_always_runs = true;
+	sleeps->count = 4;
+	for (uint32_t i = 0; i < sleeps->count; i++)
+		sleeps->rows[i] = (struct report_sleep){
+			.state = "halt", .core = report->facts.cores[(i + 1) % 4].apic_id, .all = i == 3, .counted = i < 3,
+			.slept_ns = SLEPT_NS, .tsc_gained_ns = { -100, 100 },
+			.lapic_lost_ns = i == 3 ? OFFSET_UNKNOWN : (struct offset){ -100, 100 },
+		};
+	return report;
+}
+
+static struct report_sleep *
+find_sleep(struct report *report, uint32_t core)
+{
+	return &report->figures.sleeps.rows[(core + 3) % 4];
+}
+
+/* Sets what the TSC of CORE gained in its sleep, and whether it counted for the whole sleep. */
+static void
+set_gain(struct report *report, uint32_t core, int64_t gain_ns, bool counted)
+{
+	find_sleep(report, core)->tsc_gained_ns = (struct offset){ gain_ns - 1000, gain_ns + 1000 };
+	find_sleep(report, core)->counted = counted;
+}
+
+static void
+assert_sentence(const struct report *report, const char *rule, enum outcome outcome, uint32_t cores_asked,
+		const char *words)
+{
+	const struct behaviour *row = report->outcomes.behaviours.rows;
+	const struct finding *finding = rules_find_finding(report, rule, NULL);
+
+	while (strcmp(row->rule, rule) != 0)
+		row++;
+	if (!strstr(finding ? finding->text : row->text, words))
+		fail_msg("%s: %s", rule, finding ? finding->text : row->text);
+	assert_int_equal(rules_get_outcome(row, &report->facts.options), outcome);
+	assert_int_equal(finding != NULL, outcome == OUTCOME_FAILED);
+	assert_int_equal(row->cores_asked, cores_asked);
+}
+
+TEST(a_tsc_that_lost_30_ms_but_counted_in_the_long_sleep_is_not_said_to_stop)
+{
+	struct report *report = make_machine();
+
+	set_gain(report, 2, -30000000, true);
+	literal_judge(report);
+	assert_sentence(report, "tsc-sleeps", OUTCOME_NOT_DETERMINED, 4,
+			"core 4 lost 30.0 ms to 30.0 ms. It counted in the long sleep, so it may have moved at another time.");
+}
+
+TEST(a_tsc_that_jumps_30_ms_ahead_in_sleep_is_named_although_it_counted)
+{
+	struct report *report = make_machine();
+
+	set_gain(report, 2, 30000000, true);
+	literal_judge(report);
+	assert_sentence(report, "tsc-sleeps", OUTCOME_FAILED, 4,
+			"on core 4, one of 4 cores: In the state halt the TSC of core 4 gained");
+}
+
+TEST(a_tsc_that_stops_in_sleep_is_named_next_to_one_that_moved_more_at_another_time)
+{
+	struct report *report = make_machine();
+
+	set_gain(report, 1, -30000000, true);
+	set_gain(report, 3, -20000000, false);
+	literal_judge(report);
+	assert_sentence(report, "tsc-sleeps", OUTCOME_FAILED, 4,
+			"on core 6, one of 4 cores: In the state halt the TSC of core 6 lost");
+}
+
+TEST(a_step_back_of_the_boot_core_s_tsc_does_not_accuse_the_other_cores)
+{
+	struct report *report = make_machine();
+
+	for (uint32_t core = 1; core < 4; core++)
+		set_gain(report, core, 30000000, true);
+	report->facts.cores[0].tsc.backward = 1;
+	literal_judge(report);
+	assert_sentence(report, "tsc-sleeps", OUTCOME_NOT_DETERMINED, 4,
+			"The boot core's TSC, with which it was compared, steps back.");
+}
