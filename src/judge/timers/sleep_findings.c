@@ -68,6 +68,19 @@ judge_worst(struct judging *at, size_t count, find_figure *find)
 	return worst;
 }
 
+/* Returns the number of cores that slept in the state. The boot core's sleep shows nothing about its timer. */
+static uint32_t
+count_sleepers(const struct judging *at)
+{
+	const struct report_sleeps *sleeps = &at->report->figures.sleeps;
+	bool is_tsc = text_equal(at->row.clock, "tsc");
+	uint32_t count = 0;
+
+	for (size_t i = 0; i < sleeps->count; i++)
+		count += text_equal(sleeps->rows[i].state, at->state) && (is_tsc || !sleeps->rows[i].all);
+	return count;
+}
+
 /* Returns the core with the worst figure, or NULL if no core has a figure. */
 static const struct report_sleep *
 judge_cores(struct judging *at, find_figure *find)
@@ -78,9 +91,7 @@ judge_cores(struct judging *at, find_figure *find)
 	if (worst == sleeps->count)
 		return NULL;
 	at->row.core = sleeps->rows[worst].core;
-	at->row.cores_asked = 0;
-	for (size_t i = 0; i < sleeps->count; i++)
-		at->row.cores_asked += text_equal(sleeps->rows[i].state, at->state);
+	at->row.cores_asked = count_sleepers(at);
 	return &sleeps->rows[worst];
 }
 
@@ -266,7 +277,7 @@ judge_wake(struct judging *at)
 		if (!sleeps->rows[i].lost || !text_equal(sleeps->rows[i].state, at->state))
 			continue;
 		at->row = (struct behaviour){ .rule = at->row.rule, .clock = at->row.clock, .checked = true, .failed = true,
-					      .cores_asked = at->row.cores_asked + 1, .cores = 1, .core = sleeps->rows[i].core };
+					      .cores_asked = count_sleepers(at), .cores = 1, .core = sleeps->rows[i].core };
 		behaviour_set_text(&at->row, "Core %u did not wake from the state %s, and was stopped by INIT.", at->row.core,
 				   at->state);
 	}

@@ -100,3 +100,23 @@ TEST(a_step_back_of_the_boot_core_s_tsc_does_not_accuse_the_other_cores)
 	assert_sentence(report, "tsc-sleeps", OUTCOME_NOT_DETERMINED, 4,
 			"The boot core's TSC, with which it was compared, steps back.");
 }
+
+TEST(a_timer_that_stops_in_sleep_is_named_as_one_of_the_cores_whose_timer_was_tested)
+{
+	struct report *report = make_machine();
+
+	find_sleep(report, 2)->lapic_lost_ns = (struct offset){ 19990000, 20010000 };
+	literal_judge(report);
+	assert_sentence(report, "lapic-sleeps", OUTCOME_FAILED, 3,
+			"on core 4, one of 3 cores: In the state halt the timer of core 4 lost");
+}
+
+TEST(a_core_that_did_not_wake_is_counted_once)
+{
+	struct report *report = make_machine();
+
+	find_sleep(report, 1)->wakes[WOKEN_BY_IPI] = (struct report_wakes){ .count = 8, .p50_ns = 2000, .max_ns = 3000 };
+	find_sleep(report, 2)->lost = true;
+	literal_judge(report);
+	assert_sentence(report, "wake-late", OUTCOME_FAILED, 3, "on core 4, one of 3 cores: Core 4 did not wake");
+}
