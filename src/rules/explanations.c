@@ -63,7 +63,7 @@ does_pair_explain(const struct report *report, const struct explanation *pair, c
 		const struct behaviour *other = &report->outcomes.behaviours.rows[i];
 
 		*fault = (struct rule_fault){ other->rule, other->clock, { other->low, other->high } };
-		if (other != row && rules_has_check_failed(report, other) && does_fault_explain(report, pair, row, fault))
+		if (rules_has_check_failed(report, other) && does_fault_explain(report, pair, row, fault))
 			return true;
 	}
 	return false;

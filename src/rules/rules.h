@@ -131,7 +131,7 @@ bool rules_has_check_failed(const struct report *report, const struct behaviour 
 
 /*
  * Returns the first pair by which a fault explains the failed check ROW, and sets FAULT. Returns NULL if there is none.
- * It is called when all rows exist, and all findings that are not made from rows.
+ * Call it when all rows exist, and all findings on the state and rate of a clock.
  */
 const struct explanation *rules_find_explanation(const struct report *report, const struct behaviour *row,
 						 struct rule_fault *fault);

@@ -47,13 +47,13 @@ add_stop_in_sleep(struct report *report, const char *id)
 	}
 }
 
-/* A second by GetTime() lasts half a second. */
+/* A second by SERVICE lasts half a second. */
 static void
-add_second_of_firmware(struct report *report)
+add_second_of_firmware(struct report *report, enum firmware_service service)
 {
 	report->figures.firmware_count = 1;
 	report->figures.firmware[0] = (struct report_firmware){
-		.service = FIRMWARE_TIME, .count = 3, .second = { true, -500000000, -500210000, -499790000 },
+		.service = service, .count = 3, .second = { true, -500000000, -500210000, -499790000 },
 	};
 }
 
@@ -64,8 +64,8 @@ add_failure(struct report *report, const char *rule, const char *clock)
 		add_tick_rate(report, clock);
 	else if (strcmp(rule, "clock-sleeps") == 0)
 		add_stop_in_sleep(report, clock);
-	else if (strcmp(clock, "efi_time") == 0)
-		add_second_of_firmware(report);
+	else if (strcmp(rule, "efi-rate") == 0)
+		add_second_of_firmware(report, strcmp(clock, "efi_time") == 0 ? FIRMWARE_TIME : FIRMWARE_PERIODIC);
 	else
 		add_check(report, rule, clock, 900, 1100);
 }
@@ -132,6 +132,7 @@ static const struct pair findings[] = {
 	{ "efi-rate", "efi_time", "clock-slow", "rtc", OUTCOME_FAILED, "500.21 ms." },
 	{ "efi-rate", "efi_time", "clock-contended", "rtc", OUTCOME_FAILED, "500.21 ms." },
 	{ "efi-rate", "efi_time", "rate-wrong", "pit", OUTCOME_FAILED, "500.21 ms." },
+	{ "efi-rate", "efi_timer", "rate-wrong", "rtc", OUTCOME_FAILED, "500.21 ms." },
 
 	{ "rtc-periodic", "rtc", "rate-changed", "tsc", OUTCOME_NOT_DETERMINED, BY_TSC },
 	{ "rtc-periodic", "rtc", "rate-changed", NULL, OUTCOME_NOT_DETERMINED, BY_TSC },
@@ -165,6 +166,7 @@ static const struct pair checks[] = {
 	{ "clock-sleeps", "acpi_pm", "pm-width", "acpi_pm", OUTCOME_NOT_DETERMINED, OTHER_FAULT },
 	{ "clock-sleeps", "acpi_pm", "pm-glitch", "acpi_pm", OUTCOME_NOT_DETERMINED, OTHER_FAULT },
 	{ "clock-sleeps", "hpet", "hpet-stops", "hpet", OUTCOME_FAILED, "against the TSC." },
+	{ "clock-sleeps", "hpet", "hpet-torn", BEHAVIOUR_OF_MACHINE, OUTCOME_FAILED, "against the TSC." },
 	/* PC10 is where a real stop of the HPET is expected */
 	{ "clock-sleeps", "hpet", "hpet-pc10", "hpet", OUTCOME_FAILED, "against the TSC." },
 	{ "irq-rate", "hpet0", "hpet-pc10", "hpet", OUTCOME_FAILED, "1100 ppm." },
@@ -243,6 +245,22 @@ TEST(a_failed_check_explains_another_only_if_both_are_a_pair)
 			literal_set_figure(row, 1000000, 1000000);
 		assert_pair(report, &checks[i]);
 		assert_non_null(rules_find_finding(report, checks[i].by, checks[i].by_clock));
+	}
+}
+
+TEST(a_check_that_passed_explains_nothing)
+{
+	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
+		struct report *report = make_machine();
+		struct behaviour *row = literal_add_behaviour(report, checks[i].by, checks[i].by_clock, "Healthy.");
+		const struct pair *pair = &checks[i];
+
+		if (rules_find(pair->by)->what)
+			literal_set_figure(row, 0, 0);
+		add_failure(report, pair->rule, pair->clock);
+		literal_judge(report);
+		assert_true(rules_has_check_failed(report, find_row(report, pair->rule, pair->clock)));
+		assert_null(rules_find_finding(report, pair->by, pair->by_clock));
 	}
 }
 
