@@ -113,6 +113,7 @@ TEST(a_tsc_that_stops_ends_the_run_within_a_second_and_no_other_clock_is_named)
 		uint64_t failed_ms;
 
 		reset();
+		sim_slow_tsc_reads(8);
 		sim.tsc.counter.stuck_at_ps = ms * SIM_PS_PER_MS;
 		bench = bench_new();
 		bench_open(bench, 1);

@@ -16,6 +16,7 @@ TEST(a_tsc_that_jumps_by_any_time_leaves_a_record_that_can_be_replayed)
 			struct bench *bench;
 
 			sim_reset();
+			sim_slow_tsc_reads(8);
 			sim.cost_ps[SIM_IN] = sim.cost_ps[SIM_OUT] = 4 * SIM_PS_PER_US;
 			sim.tsc.counter.backward_at_ps = ms * SIM_PS_PER_MS;
 			sim.tsc.counter.backward_ticks = 0 - jumps[i];
