@@ -276,6 +276,10 @@ judge_wake(struct judging *at)
 	for (size_t i = 0; i < sleeps->count; i++) {
 		if (!sleeps->rows[i].lost || !text_equal(sleeps->rows[i].state, at->state))
 			continue;
+		if (at->row.failed) {
+			at->row.cores++;
+			continue;
+		}
 		at->row = (struct behaviour){ .rule = at->row.rule, .clock = at->row.clock, .checked = true, .failed = true,
 					      .cores_asked = count_sleepers(at), .cores = 1, .core = sleeps->rows[i].core };
 		behaviour_set_text(&at->row, "Core %u did not wake from the state %s, and was stopped by INIT.", at->row.core,

@@ -120,3 +120,13 @@ TEST(a_core_that_did_not_wake_is_counted_once)
 	literal_judge(report);
 	assert_sentence(report, "wake-late", OUTCOME_FAILED, 3, "on core 4, one of 3 cores: Core 4 did not wake");
 }
+
+TEST(all_cores_that_did_not_wake_are_counted)
+{
+	struct report *report = make_machine();
+
+	find_sleep(report, 2)->lost = true;
+	find_sleep(report, 3)->lost = true;
+	literal_judge(report);
+	assert_sentence(report, "wake-late", OUTCOME_FAILED, 3, "on 2 of 3 cores, most often on core 4: Core 4 did not wake");
+}
