@@ -19,6 +19,11 @@
  * is woken cannot enter it, and waits awake.
  */
 #define SLEEP_EARLY_MAX  16u
+/*
+ * The offset of a core before or after a sleep is from ping-pongs in this time before the TSC reading of its entry in
+ * the record. The core's drift moves the offset in this time.
+ */
+#define SLEEP_OFFSET_NS  UINT64_C(40000000)
 /* A TSC that lost at least 1/SLEEP_LOST_SHARE of its sleep stopped in it, however much it drifts while it is awake. */
 #define SLEEP_LOST_SHARE 2
 

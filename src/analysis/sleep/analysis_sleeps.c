@@ -34,15 +34,17 @@ to_ns(const struct scale *scale, struct offset ticks)
 
 /*
  * Returns the offset that the core's TSC gained by its DRIFT, which is known from the time in which it was awake, in
- * TICKS. Returns OFFSET_UNKNOWN if the drift is not known.
+ * TICKS. SPREAD_TICKS is the error of TICKS. Returns OFFSET_UNKNOWN if the drift is not known.
  */
 static struct offset
-calculate_gain_by_drift(struct offset drift, int64_t ticks)
+calculate_gain_by_drift(struct offset drift, int64_t ticks, int64_t spread_ticks)
 {
 	if (!offset_is_known(drift) || drift.low > drift.high || offset_max_abs(drift) > DRIFT_MAX_PPB || ticks < 0 ||
-	    ticks > DRIFT_TICKS_MAX)
+	    ticks > DRIFT_TICKS_MAX || spread_ticks > DRIFT_TICKS_MAX)
 		return OFFSET_UNKNOWN;
-	return (struct offset){ drift.low * ticks / PPB - 1, drift.high * ticks / PPB + 1 };
+	int64_t error = (int64_t)offset_max_abs(drift) * spread_ticks / PPB + 1;
+
+	return (struct offset){ drift.low * ticks / PPB - error - 1, drift.high * ticks / PPB + error + 1 };
 }
 
 /*
@@ -104,11 +106,12 @@ calculate_gain_of_tsc(const struct report *report, const struct record_sleep *en
 	struct offset before = { entry->before.low, entry->before.high }, after = { entry->after.low, entry->after.high };
 	struct offset drift = report_get_core_drift(report, &report->facts.cores[entry->core | entry->partner]), gained;
 	int64_t ticks = difference(entry->after.tsc, entry->before.tsc);
+	const struct scale scale = report_get_tsc_scale(report);
 
 	if (!offset_is_known(before) || !offset_is_known(after) || before.low > before.high || after.low > after.high)
 		return OFFSET_UNKNOWN;
 	gained = offset_add(after, offset_negate(before));
-	drift = calculate_gain_by_drift(drift, ticks);
+	drift = calculate_gain_by_drift(drift, ticks, (int64_t)scale_ns_to_ticks(&scale, SLEEP_OFFSET_NS));
 	gained = offset_is_known(drift) ? offset_add(gained, offset_negate(drift)) :
 					  find_gain_in_sleep(gained, ticks, entry, asleep_ticks);
 	/* The offset of a partner is its offset against the boot core, so the boot core gained what the partner lost. */

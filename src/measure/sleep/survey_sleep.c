@@ -15,6 +15,7 @@
 #define REPEATS_NS     (20 * SURVEY_NS_PER_MS)
 #define SMP_NS         (2 * SURVEY_NS_PER_S)
 
+_Static_assert(REPEATS_NS + PINGPONG_NS <= SLEEP_OFFSET_NS, "the ping-pongs of an offset take at most this time");
 _Static_assert(sizeof(struct sleeper) <= SURVEY_CONTENDED_SAMPLES * sizeof(struct sample),
 	       "a core's samples of the phase contended have the space for a sleeper");
 
