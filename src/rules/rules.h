@@ -45,7 +45,7 @@ struct rule_fault {
 struct explanation {
 	const char *rule, *clock, *unit; /* the rule of the failed check, its clock and its unit; NULL for any */
 	const char *by[13];              /* the rules whose faults explain it, followed by NULL */
-	const char *by_clock;            /* the clock with the fault; NULL: the device of the check ("hpet" for "hpet0") */
+	const char *by_clock;            /* the clock with the fault; NULL means the check's device, as "hpet" of "hpet0" */
 	bool raises_limit; /* true if the check must pass with its limit raised by the figure of the fault */
 	bool unchecked;    /* true if the check counts as not checked then, false if as not determined */
 	/* the end of the check's sentence then; if RULE is NULL, of the sentence "The result is 900 ppm" */
@@ -130,8 +130,8 @@ bool rules_does_finding_name_core(const struct finding *finding, uint32_t apic_i
 bool rules_has_check_failed(const struct report *report, const struct behaviour *row);
 
 /*
- * Returns the first pair by which a fault explains the failed check ROW, and sets FAULT. Returns NULL if there is none.
- * Call it when all rows exist, and all findings on the state and rate of a clock.
+ * Finds a fault that explains the failed check ROW. Returns the first pair of both, and sets FAULT. Returns NULL if
+ * there is none. Call it when all rows exist, and all findings on the state and rate of a clock.
  */
 const struct explanation *rules_find_explanation(const struct report *report, const struct behaviour *row,
 						 struct rule_fault *fault);

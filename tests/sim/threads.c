@@ -38,7 +38,7 @@ struct core {
 	void *argument;
 	bool is_dead;
 	uint64_t reads;
-	/* with in_turns only: the core sleeps until this world time, or until *is_woken; see threads_sleep() */
+	/* The core sleeps until this world time, or until *is_woken (only with in_turns). See threads_sleep(). */
 	uint64_t sleeps_until;
 	const bool *is_woken;
 	ucontext_t start;           /* with in_turns only: context in which the core's job starts */

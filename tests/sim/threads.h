@@ -43,8 +43,8 @@ extern struct smp threads_smp;
 /* Lets the other cores run. Only after threads_start_in_turns(). */
 void threads_yield(void);
 /*
- * Lets the other cores run until world time UNTIL, or until *IS_WOKEN. The calling core has no turns meanwhile, so the
- * sleep takes few steps of the simulation. IS_WOKEN may be NULL. Only after threads_start_in_turns().
+ * Lets the other cores run until world time UNTIL, or until *IS_WOKEN. A sleeping core gets no turns, so its sleep
+ * takes few steps of the simulation. IS_WOKEN may be NULL. Only after threads_start_in_turns().
  */
 void threads_sleep(uint64_t until, const bool *is_woken);
 

@@ -38,8 +38,8 @@ leave_unchecked(struct behaviour *row, enum unchecked unchecked, const char *rea
 }
 
 /*
- * Returns the index of the row with the worst figure, which the check gets. Counts the figures, and those that break
- * the rule. Without any figure, returns COUNT and marks the check as not done.
+ * Returns the index of the row with the worst figure, which the check gets. Counts the figures, and the figures
+ * that break the rule. Without any figure, returns COUNT and marks the check as not done.
  */
 static size_t
 judge_worst(struct judging *at, size_t count, find_figure *find)

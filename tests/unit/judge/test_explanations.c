@@ -1,6 +1,6 @@
 /*
- * Tests of the pairs of rules of which one explains the other: with both faults, the explained rule has no finding, and
- * without the explaining fault, it has one.
+ * Tests of pairs of rules. With both faults, the explained rule has no finding. Without the explaining fault, it has
+ * one.
  */
 #include "test.h"
 #include "judge/judge.h"
@@ -86,7 +86,7 @@ find_row(const struct report *report, const char *rule, const char *clock)
 /* A failure of RULE on CLOCK, and a fault that breaks the rule BY on the clock BY_CLOCK by 900 to 1100 ppm. */
 struct pair {
 	const char *rule, *clock, *by, *by_clock;
-	enum outcome outcome; /* of RULE with both faults */
+	enum outcome outcome; /* the outcome for RULE with both faults */
 	const char *end;      /* end of its sentence then */
 };
 
