@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/offset.h"
+
 /*
  * Maximum number of rows. Each timer adds up to six rows, and each of up to eight HPET comparators is a timer. Each of
  * up to nine sleep states adds up to five rows.
@@ -25,6 +27,12 @@ enum unchecked {
 	UNCHECKED_GUEST,
 	UNCHECKED_NO_REFERENCE, /* there is no independent clock to compare with */
 	UNCHECKED_TIME,         /* too little time was left in the run */
+};
+
+struct rule_fault { /* A finding, or a failed check that has no finding yet. */
+	const char *rule, *clock; /* RULE is NULL if there is no fault; CLOCK may be NULL */
+	uint32_t core; /* APIC id of the core that is proven to be faulty, or UINT32_MAX */
+	struct offset figure;
 };
 
 struct behaviour {
@@ -43,6 +51,7 @@ struct behaviour {
 	 */
 	bool has_figure;
 	int64_t measured, low, high; /* the measured value and its lower and upper bound, in the rule's unit */
+	struct rule_fault explained_by; /* the fault because of which src/judge withdrew a failure */
 	const char *against; /* id of the other clock in a comparison of rates, in static storage, or NULL */
 	/*
 	 * CORES_ASKED is the number of checked cores, and CORES is the number of cores that broke the rule. CORE is

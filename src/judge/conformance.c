@@ -9,21 +9,40 @@
 #include "base/units.h"
 #include "report/phrase.h"
 
+/* Returns the first finding that the TSC stepped back, jumped or diverged from the other clocks, or no fault. */
+static struct rule_fault
+find_fault_in_time_of_tsc(const struct report *report)
+{
+	static const char *const rules_on_time[] = { "clock-backward", "clock-jumped", "rate-changed", "clocks-parted" };
+
+	for (size_t i = 0; i < report->outcomes.finding_count; i++) {
+		const struct finding *finding = &report->outcomes.findings[i];
+
+		for (size_t rule = 0; rule < sizeof(rules_on_time) / sizeof(rules_on_time[0]); rule++)
+			if (text_equal(finding->rule, rules_on_time[rule]) && finding->clock &&
+			    text_begins_with(finding->clock, "tsc"))
+				return rules_get_fault(finding);
+	}
+	return rules_get_fault(NULL);
+}
+
 /*
- * Returns the words on a fault of the TSC that makes ROW's figure unreliable, or NULL. Steps back do not explain the
- * TSC's own loss of time in sleep: sleep_findings.c compares the two.
+ * Returns the words on a fault of the TSC that makes ROW's figure unreliable, or NULL, and sets FAULT. Steps back do
+ * not explain the TSC's own loss of time in sleep: sleep_findings.c compares the two.
  */
 static const char *
-find_fault_of_tsc(const struct report *report, const struct behaviour *row)
+find_fault_of_tsc(const struct report *report, const struct behaviour *row, struct rule_fault *fault)
 {
 	bool is_tsc = text_equal(row->clock, "tsc");
 
+	*fault = find_fault_in_time_of_tsc(report);
 	if (is_tsc ? judge_count_jumps_of_clock(report, "tsc") : judge_has_tsc_stepped_or_jumped(report))
 		return ", but the test was timed by a TSC that stepped back or jumped";
-	if (!report->figures.tsc.den)
-		return ", but the test was timed by a TSC whose rate is not known";
-	return judge_has_tsc_diverged(report) ?
-	       ", but the test was timed by a TSC that diverged from all other clocks in this run" : NULL;
+	if (report->figures.tsc.den)
+		return judge_has_tsc_diverged(report) ?
+		       ", but the test was timed by a TSC that diverged from all other clocks in this run" : NULL;
+	*fault = rules_get_fault(NULL);
+	return ", but the test was timed by a TSC whose rate is not known";
 }
 
 /*
@@ -35,13 +54,14 @@ withdraw_explained_failure(const struct report *report, struct behaviour *row)
 {
 	struct rule_fault cause;
 	const struct explanation *pair = rules_find_explanation(report, row, &cause);
-	const char *words = pair ? pair->words : find_fault_of_tsc(report, row);
+	const char *words = pair ? pair->words : find_fault_of_tsc(report, row, &cause);
 	struct phrase sentence = phrase("The result is %ld %s", row->measured, rules_find(row->rule)->unit);
 
 	if (!words)
 		return;
 	row->checked = row->open = pair && !pair->unchecked;
 	row->unchecked = UNCHECKED_OTHER;
+	row->explained_by = cause;
 	if (pair && pair->rule)
 		sentence = phrase("%.*s", (int)text_length(row->text) - 1, row->text); /* without its full stop */
 	phrase_add(&sentence, "%s", words);
@@ -80,14 +100,13 @@ add_finding_for_failed_row(const struct report *report, struct outcomes *outcome
 {
 	const struct behaviour *row = &report->outcomes.behaviours.rows[i];
 	size_t further = count_failures_of_same_rule(report, i) - 1;
-	uint32_t core = row->cores == 1 && row->cores_asked != 1 ? row->core : REPORT_NO_CORE;
 	struct phrase more = { "" };
 	struct finding *finding;
 
 	if (further)
 		more = phrase(" %zu more check%s of this rule failed.", further, further == 1 ? "" : "s");
-	finding = rules_add_finding(report, outcomes, row->rule, row->clock, core, "%s%s: %s%s", row->clock,
-				    describe_failed_cores(row).bytes, row->text, more.bytes);
+	finding = rules_add_finding(report, outcomes, row->rule, row->clock, rules_get_failed_core(row),
+				    "%s%s: %s%s", row->clock, describe_failed_cores(row).bytes, row->text, more.bytes);
 	if (row->has_figure)
 		rules_set_figure(finding, row->measured, row->low, row->high);
 }

@@ -273,6 +273,7 @@ judge_rate_of_clock(const struct report *report, struct outcomes *outcomes, cons
 	    !(row = reset_rate_row(report, outcomes, entry->clock.id)))
 		return;
 	if (is_tsc && judge_is_tsc_claim_wrong(report)) {
+		row->explained_by = rules_get_fault(rules_find_finding(report, "tsc-claim", NULL));
 		behaviour_mark_unchecked(row, UNCHECKED_NO_REFERENCE,
 					 "tsc: the claimed rate is wrong, so the measured rate cannot be checked: see the "
 					 "finding.");

@@ -53,16 +53,15 @@ does_pair_explain(const struct report *report, const struct explanation *pair, c
 		  struct rule_fault *fault)
 {
 	for (size_t i = 0; i < report->outcomes.finding_count; i++) {
-		const struct finding *finding = &report->outcomes.findings[i];
-
-		*fault = (struct rule_fault){ finding->rule, finding->clock, { finding->low, finding->high } };
+		*fault = rules_get_fault(&report->outcomes.findings[i]);
 		if (does_fault_explain(report, pair, row, fault))
 			return true;
 	}
 	for (size_t i = 0; i < report->outcomes.behaviours.count; i++) {
 		const struct behaviour *other = &report->outcomes.behaviours.rows[i];
 
-		*fault = (struct rule_fault){ other->rule, other->clock, { other->low, other->high } };
+		*fault = (struct rule_fault){ other->rule, other->clock, rules_get_failed_core(other),
+					       { other->low, other->high } };
 		if (rules_has_check_failed(report, other) && does_fault_explain(report, pair, row, fault))
 			return true;
 	}

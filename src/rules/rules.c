@@ -72,6 +72,19 @@ rules_get_outcome(const struct behaviour *row, const struct options *options)
 	return behaviour_get_outcome(row, rule ? rules_get_limit(rule, options) : UINT64_MAX);
 }
 
+uint32_t
+rules_get_failed_core(const struct behaviour *row)
+{
+	return row->cores == 1 && row->cores_asked != 1 ? row->core : REPORT_NO_CORE;
+}
+
+struct rule_fault
+rules_get_fault(const struct finding *finding)
+{
+	return finding ? (struct rule_fault){ finding->rule, finding->clock, finding->core, { finding->low, finding->high } } :
+			 (struct rule_fault){ .rule = NULL };
+}
+
 size_t
 rules_count_outcomes(const struct report *report, const char *clock, enum outcome outcome)
 {

@@ -35,12 +35,6 @@ struct rule {
 	const char *source;    /* document, program or report that describes this kind of fault */
 };
 
-/* A finding, or a failed check that has no finding yet */
-struct rule_fault {
-	const char *rule, *clock; /* CLOCK may be NULL */
-	struct offset figure;
-};
-
 /* Pairs of rules: a failed check of one rule has no finding if a fault of another rule explains it. */
 struct explanation {
 	const char *rule, *clock, *unit; /* the rule of the failed check, its clock and its unit; NULL for any */
@@ -128,6 +122,12 @@ bool rules_does_finding_name_core(const struct finding *finding, uint32_t apic_i
 
 /* Returns true if the check ROW has the outcome "failed". */
 bool rules_has_check_failed(const struct report *report, const struct behaviour *row);
+
+/* Returns the core on which alone the check ROW failed, or REPORT_NO_CORE. */
+uint32_t rules_get_failed_core(const struct behaviour *row);
+
+/* Returns the fault that FINDING is about. If FINDING is NULL, returns no fault. */
+struct rule_fault rules_get_fault(const struct finding *finding);
 
 /*
  * Finds a fault that explains the failed check ROW. Returns the first pair of both, and sets FAULT. Returns NULL if

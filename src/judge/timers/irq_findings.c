@@ -286,6 +286,7 @@ judge_lost_ticks(const struct report *report, const struct irq_totals *totals, s
 	} else if (!totals->came) {
 		behaviour_set_text(row, "none of %lu ticks came.", seen);
 	} else if (misses && totals->periods.empty) {
+		row->explained_by = (struct rule_fault){ "irq-missing", totals->source, REPORT_NO_CORE, OFFSET_UNKNOWN };
 		behaviour_set_text(row, "%lu of %lu periods were lost as well: see irq-missing.", totals->periods.empty, seen);
 	} else {
 		row->unchecked = UNCHECKED_GUEST;

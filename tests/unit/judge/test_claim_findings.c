@@ -175,10 +175,12 @@ TEST(in_a_guest_a_leaf_and_the_devices_that_contradict_it_are_both_named)
 	for (size_t i = 0; i < report->outcomes.finding_count; i++)
 		assert_string_not_equal(report->outcomes.findings[i].rule, "rate-disagree");
 	for (size_t i = 0; i < report->outcomes.behaviours.count; i++)
-		if (strcmp(report->outcomes.behaviours.rows[i].clock, "tsc") == 0)
+		if (strcmp(report->outcomes.behaviours.rows[i].clock, "tsc") == 0) {
+			assert_string_equal(report->outcomes.behaviours.rows[i].explained_by.rule, "tsc-claim");
 			assert_string_equal(report->outcomes.behaviours.rows[i].text,
 					    "tsc: the claimed rate is wrong, so the "
 				"measured rate cannot be checked: see the finding.");
+		}
 }
 
 /* A guest has such rates if it was migrated to a host whose TSC has another rate. */

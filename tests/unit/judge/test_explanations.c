@@ -191,6 +191,20 @@ does_sentence_end_with(const char *text, const char *end)
 	return length >= of_end && strcmp(text + length - of_end, end) == 0;
 }
 
+/* Fails unless the row says which fault explains it. */
+static void
+assert_explained(const struct rule_fault *fault, const struct pair *pair)
+{
+	if (pair->outcome == OUTCOME_FAILED) {
+		assert_null(fault->rule);
+		return;
+	}
+	assert_non_null(fault->rule);
+	assert_string_equal(fault->rule, pair->by);
+	assert_string_equal(fault->clock ? fault->clock : "", pair->by_clock ? pair->by_clock : "");
+	assert_int_equal(fault->core, REPORT_NO_CORE);
+}
+
 static void
 assert_pair(struct report *report, const struct pair *pair)
 {
@@ -204,6 +218,7 @@ assert_pair(struct report *report, const struct pair *pair)
 		fail_msg("%s of %s with %s of %s: outcome %d, %s", pair->rule, pair->clock, pair->by,
 			 pair->by_clock ? pair->by_clock : "no clock", (int)rules_get_outcome(row, &report->facts.options),
 			 row->text);
+	assert_explained(&row->explained_by, pair);
 }
 
 TEST(a_check_fails_if_no_other_fault_explains_it)

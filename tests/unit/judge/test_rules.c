@@ -990,6 +990,7 @@ TEST(lost_ticks_of_a_timer_that_drops_one_shots_are_no_second_finding)
 {
 	for (uint64_t missing = 0; missing <= 7; missing += 7) {
 		struct report *report = literal_make_clean_report();
+		const struct rule_fault *explained_by;
 
 		report->facts.machine.hypervisor[0] = '\0';
 		report->figures.intervals[0] = (struct interval_figures){
@@ -1008,6 +1009,9 @@ TEST(lost_ticks_of_a_timer_that_drops_one_shots_are_no_second_finding)
 		literal_judge(report);
 		assert_int_equal(report->outcomes.finding_count, 1);
 		assert_string_equal(report->outcomes.findings[0].rule, missing ? "irq-missing" : "irq-lost");
+		explained_by = &behaviour_of(report, "irq-lost", "lapic")->explained_by;
+		assert_true(missing ? strcmp(explained_by->rule, "irq-missing") == 0 &&
+			    strcmp(explained_by->clock, "lapic") == 0 : !explained_by->rule);
 	}
 }
 

@@ -297,3 +297,15 @@ TEST(an_entry_of_the_matrix_is_the_columns_core_minus_the_rows_core)
 				       "          [[-60, 50], null, [0, 0], [-150, -100]],\n"
 				       "          [null, null, [100, 150], [0, 0]]\n        ]\n      }\n    ],\n"));
 }
+
+TEST(the_row_of_a_check_has_the_fault_that_explains_it)
+{
+	struct report *report = literal_make_clean_report();
+	struct behaviour *rows = report->outcomes.behaviours.rows;
+
+	rows[0].explained_by = (struct rule_fault){ "core-missing", BEHAVIOUR_OF_MACHINE, 3, { 0, 0 } };
+	rows[1].explained_by = (struct rule_fault){ "clock-stuck", "hpet", REPORT_NO_CORE, { 0, 0 } };
+	render(report);
+	assert_non_null(strstr(buffer, "\"explained_by\": {\"rule\": \"core-missing\", \"clock\": null, \"core\": 3},"));
+	assert_non_null(strstr(buffer, "\"explained_by\": {\"rule\": \"clock-stuck\", \"clock\": \"hpet\", \"core\": null},"));
+}
