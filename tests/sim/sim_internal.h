@@ -52,8 +52,7 @@ void sim_interrupts_handle_rtc_enable(uint8_t before, uint8_t now); /* register 
 uint16_t sim_interrupts_read_pm1(uint16_t port);
 void sim_interrupts_write_pm1(uint16_t port, uint16_t value);
 
-#define SIM_RTC_PARTS 1024u
-/* returns the number of clocks of the 32,768 Hz crystal since world time 0, times SIM_RTC_PARTS */
+/* returns the number of clocks of the 32,768 Hz crystal since world time 0 */
 uint64_t sim_rtc_get_crystal_ticks(void);
 /* returns the period of the periodic interrupt in clocks of the crystal; 0 if this interrupt is off */
 uint64_t sim_rtc_get_interrupt_period(void);

@@ -71,16 +71,31 @@ find_due_time_ps(enum sim_source source, uint64_t due, uint64_t from_ps)
 }
 
 /*
+ * Returns the time of the timer's deadline. A timer with a rate error may have its deadline between two ticks of its
+ * counter. If each deadline were rounded to a whole tick, tens of periods could have the same wrong length.
+ */
+static uint64_t
+find_deadline_ps(const struct sim_timer *timer, uint64_t from_ps)
+{
+	enum sim_source source = get_timer_source(timer);
+	uint64_t tick = (uint64_t)(timer->due_e6 / MILLION), part = (uint64_t)(timer->due_e6 % MILLION);
+	uint64_t tick_ps = find_due_time_ps(source, tick, from_ps);
+
+	if (!part || tick_ps == SIM_NEVER)
+		return tick_ps;
+	return tick_ps + (find_due_time_ps(source, tick + 1, tick_ps) - tick_ps) * part / MILLION;
+}
+
+/*
  * Sets the time at which the timer's interrupt is due, and the time at which the interrupt leaves its source. A timer's
  * faults make its interrupts leave earlier or later.
  */
 static void
 set_due_time(struct sim_timer *timer, uint64_t from_ps)
 {
-	uint64_t due = (uint64_t)((timer->due_e6 + MILLION - 1) / MILLION);
 	bool is_late = timer->late_ps && (!timer->late_one_in || draw_random() % timer->late_one_in == 0);
 
-	timer->due_ps = timer->stands ? SIM_NEVER : find_due_time_ps(get_timer_source(timer), due, from_ps);
+	timer->due_ps = timer->stands ? SIM_NEVER : find_deadline_ps(timer, from_ps);
 	timer->leaves_ps = timer->due_ps;
 	if (timer->due_ps == SIM_NEVER)
 		return;

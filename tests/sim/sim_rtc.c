@@ -87,7 +87,7 @@ sim_rtc_get_second(void)
 uint64_t
 sim_rtc_get_crystal_ticks(void)
 {
-	return sim_count_clock_cycles(0, sim_rtc_get_time_ps(), (struct rate){ SIM_RTC_PARTS * CRYSTAL_HZ, 1 });
+	return sim_count_clock_cycles(0, sim_rtc_get_time_ps(), (struct rate){ CRYSTAL_HZ, 1 });
 }
 
 /* MC146818 data sheet: with this crystal, rate selections 1 and 2 mean 256 and 128 Hz, like 8 and 9. */

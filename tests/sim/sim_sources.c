@@ -232,7 +232,7 @@ sim_interrupts_handle_rtc_enable(uint8_t before, uint8_t now)
 		if (!(now & enables[i].bit)) {
 			sim_source_disarm(enables[i].source);
 		} else if (!(before & enables[i].bit)) {
-			period = enables[i].source == SIM_RTC_PERIODIC ? SIM_RTC_PARTS * sim_rtc_get_interrupt_period() : 1;
+			period = enables[i].source == SIM_RTC_PERIODIC ? sim_rtc_get_interrupt_period() : 1;
 			if (!period || (enables[i].source == SIM_RTC_ALARM && !sim_rtc_is_alarm_each_second()))
 				continue;
 			sim_source_arm(enables[i].source,

@@ -76,6 +76,8 @@ static const struct {
 	{ "fires at once", HYPERV | XEN, { .early_ps = 100000 * NS }, "irq-early", NULL, 98000, 100000 },
 	{ "is 20 us early", SHOTS, { .early_ps = 20000 * NS }, "irq-early", NULL, 18000, 20000 },
 	{ "is 70 us early", SHOTS, { .early_ps = 70000 * NS }, "irq-early", NULL, 68000, 70000 },
+	/* 1 ms of the PIT is 1,193 ticks, and becomes shorter by 0.99 ticks */
+	{ "ticks 828 ppm fast", PERIODS, { .fast_ppm = 828 }, "irq-rate", NULL, 828, 829 },
 	{ "ticks 1,500 ppm fast", PERIODS, { .fast_ppm = 1500 }, "irq-rate", NULL, 1502, 1503 },
 	{ "ticks 2,000 ppm slowly", PERIODS, { .fast_ppm = -2000 }, "irq-rate", NULL, -1997, -1996 },
 	{ "is 60 to 180 us late", SHOTS, { .late_ps = 120000 * NS }, "irq-late", NULL, 100000, 140000 },
