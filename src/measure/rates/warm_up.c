@@ -7,6 +7,9 @@
 #define PROVISIONAL_SAMPLES 64
 #define RISE_TSC_TICKS    (UINT64_C(1) << 32)
 #define SAMPLE_WRAP_SHARE 4 /* a sample that takes more than 1/4 of the time between two wraps is not counted */
+/* the wraps between two samples can be counted if the ticks between them are known to 1/4 of the counter's range */
+#define GAP_WRAP_SHARE    4
+#define MEDIAN_WITHIN_SHARE 8 /* assumed error of a rate from the median of a few differences: 1/8 */
 /* maximum number of batches in which a clock must advance by PROVISIONAL_NS */
 #define PROVISIONAL_TURNS 4096
 /* longest wait for an RTC's tick, so that an RTC with half its rate counts as slow and not as stopped */
@@ -47,7 +50,8 @@ tsc_resolution_ticks(const struct survey *survey)
 /* A counter's ticks through successive samples, without the readings that it wraps at. */
 struct passed {
 	uint64_t raw, end, ticks; /* the latest reading, the end of its sample, and the ticks until then */
-	uint64_t rise;            /* approximate ticks in RISE_TSC_TICKS; tells wraps from steps back */
+	/* approximate ticks in RISE_TSC_TICKS, and their error; give the number of wraps, and tell wraps from steps back */
+	uint64_t rise, rise_error;
 };
 
 /*
@@ -59,7 +63,7 @@ begin_tick_count(const struct survey *survey, const struct clock *clock)
 {
 	const struct sample *samples = survey->buffer.samples;
 	uint64_t ticks[PROVISIONAL_SAMPLES] = { 0 };
-	struct passed passed = { samples[0].ticks, samples[0].end, 0, 0 };
+	struct passed passed = { samples[0].ticks, samples[0].end, 0, 0, 0 };
 
 	for (size_t i = 1; i < PROVISIONAL_SAMPLES; i++)
 		ticks[i] = clock_elapsed_ticks(clock, samples[i - 1].ticks, samples[i].ticks);
@@ -72,6 +76,7 @@ begin_tick_count(const struct survey *survey, const struct clock *clock)
 		if (below == PROVISIONAL_SAMPLES / 2)
 			passed.rise = two_samples ? scale_mul_div(ticks[i], 2 * RISE_TSC_TICKS, two_samples) : 0;
 	}
+	passed.rise_error = passed.rise / MEDIAN_WITHIN_SHARE;
 	return passed;
 }
 
@@ -87,14 +92,27 @@ may_clock_wrap_within_sample(const struct clock *clock, const struct passed *pas
 	return wraps_range(clock) && ticks > (uint64_t)wraps_range(clock) / SAMPLE_WRAP_SHARE;
 }
 
+/* Returns true if the number of wraps in TSC_TICKS, the time between two samples, is not known exactly. */
+static bool
+may_gap_hide_wrap(const struct clock *clock, const struct passed *passed, uint64_t tsc_ticks)
+{
+	uint64_t error = scale_mul_div(passed->rise_error, tsc_ticks, RISE_TSC_TICKS);
+
+	return wraps_range(clock) && error > (uint64_t)wraps_range(clock) / GAP_WRAP_SHARE;
+}
+
 /*
- * Adds the samples in the survey's buffer to PASSED, and replaces their readings by the count. Returns the shortest of
- * them.
+ * Adds the samples in the survey's buffer to PASSED, and replaces their readings by the count. The shortest of them
+ * becomes the last sample of WINDOW. It also becomes the first sample if there was none, or if it is after a gap whose
+ * wraps cannot be counted.
  */
-static struct sample
-count_ticks_through_samples(struct survey *survey, const struct clock *clock, struct passed *passed)
+static void
+count_ticks_through_samples(struct survey *survey, const struct clock *clock, struct passed *passed,
+			    struct rate_window *window)
 {
 	struct sample *samples = survey->buffer.samples;
+	bool is_first = !window->first.end;
+	size_t from = 0;
 
 	for (size_t i = 0; i < PROVISIONAL_SAMPLES; i++) {
 		int64_t tsc_ticks = (int64_t)(samples[i].end - passed->end); /* below 0 if the TSC was set back */
@@ -102,12 +120,24 @@ count_ticks_through_samples(struct survey *survey, const struct clock *clock, st
 
 		if (may_clock_wrap_within_sample(clock, passed, &samples[i]))
 			continue;
+		if (tsc_ticks > 0 && may_gap_hide_wrap(clock, passed, (uint64_t)tsc_ticks)) {
+			is_first = true;
+			from = i;
+		}
 		passed->ticks += rate_unwrap_ticks(clock, passed->raw, samples[i].ticks, expected);
 		passed->raw = samples[i].ticks;
 		passed->end = samples[i].end;
 		samples[i].ticks = passed->ticks;
 	}
-	return rate_shortest_sample(samples, PROVISIONAL_SAMPLES);
+	window->last = rate_shortest_sample(samples + from, PROVISIONAL_SAMPLES - from);
+	if (is_first)
+		window->first = window->last;
+}
+
+static bool
+is_rate_narrower(const struct rate_interval *rate, const struct rate_interval *than)
+{
+	return rate->known && (!than->known || rate->high - rate->low < than->high - than->low);
 }
 
 /* Returns true if the rounded pace of a clock (see wraps.h) is known within 1 for the TSC's rate in SCALE. */
@@ -133,27 +163,30 @@ estimate_tsc_rate(struct survey *survey, struct report_clock *entry, const struc
 	struct rate_window window = { .slack_ticks = 1, .tsc_resolution_ticks = survey->tsc.resolution_ticks };
 	struct rate_interval implied = { .known = false };
 	struct passed passed;
+	uint64_t begin;
 
 	survey_sample_batch(survey, clock, PROVISIONAL_SAMPLES);
+	begin = survey->buffer.samples[0].begin;
 	passed = begin_tick_count(survey, clock);
-	window.first = count_ticks_through_samples(survey, clock, &passed);
+	count_ticks_through_samples(survey, clock, &passed, &window);
 	for (unsigned turn = 0; turn < PROVISIONAL_TURNS; turn++) {
+		struct rate_slope slope;
+		struct rate_interval rate;
 		uint64_t end = passed.end;
 
-		if ((scale ? is_pace_known(scale, &implied) : implied.known) ||
-		    passed.end - window.first.begin > PROVISIONAL_TSC_TICKS)
+		if ((scale ? is_pace_known(scale, &implied) : implied.known) || passed.end - begin > PROVISIONAL_TSC_TICKS)
 			break;
 		survey_sample_batch(survey, clock, PROVISIONAL_SAMPLES);
-		window.last = count_ticks_through_samples(survey, clock, &passed);
+		count_ticks_through_samples(survey, clock, &passed, &window);
 		if (passed.end == end) /* the TSC has stopped, so more turns add nothing */
 			break;
-		if (window.last.ticks - window.first.ticks >= wanted) {
-			struct rate_slope slope = rate_calculate_slope(&window);
-
-			implied = rate_of_tsc_implied_by_clock(&slope, clock->claimed);
-			if (slope.known)
-				passed.rise = scale_mul_div(slope.low_ticks, RISE_TSC_TICKS, slope.high_time);
-		}
+		slope = rate_calculate_slope(&window);
+		rate = rate_of_tsc_implied_by_clock(&slope, clock->claimed);
+		if (window.last.ticks - window.first.ticks < wanted || !is_rate_narrower(&rate, &implied))
+			continue;
+		implied = rate;
+		passed.rise = scale_mul_div(slope.low_ticks + slope.high_ticks, RISE_TSC_TICKS, slope.low_time + slope.high_time);
+		passed.rise_error = scale_mul_div_up(slope.high_ticks, RISE_TSC_TICKS, slope.high_time) - passed.rise;
 	}
 	return implied;
 }

@@ -1076,6 +1076,27 @@ TEST(wraps_that_cannot_be_counted_during_a_preemption_give_no_rate)
 	}
 }
 
+/*
+ * The PIT runs at 150 times its rate, so it wraps every 0.37 ms. The core is preempted once while the survey estimates
+ * the rates, which takes 57 ms. The estimate must not include a gap in which the number of wraps is not known.
+ */
+TEST(a_fast_pit_has_its_estimated_rate_whenever_the_core_is_preempted)
+{
+	for (uint64_t gap_us = 1000; gap_us <= 100000; gap_us = gap_us * 13 / 10)
+		for (uint64_t after_us = 25000; after_us <= 57000; after_us += 2000) {
+			uint64_t pace;
+
+			begin_healthy();
+			sim.pit.hz.num *= 150;
+			bench->away_at_ps = sim.now_ps + after_us * SIM_PS_PER_US;
+			bench->away_ps = gap_us * SIM_PS_PER_US;
+			survey_warm_up_and_estimate_tsc_rate(&bench->survey);
+			pace = survey_get_pace(&bench->survey, "pit");
+			if (pace < 149 || pace > 151)
+				fail_msg("%u times, after a gap of %u us at %u us", (unsigned)pace, (unsigned)gap_us, (unsigned)after_us);
+		}
+}
+
 /* The RTC stops after the second edge in the window. Its rate between these two edges must not be used. */
 TEST(an_rtc_that_stops_in_the_window_has_no_rate)
 {
