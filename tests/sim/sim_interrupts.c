@@ -128,6 +128,20 @@ sim_source_disarm(enum sim_source source)
 	all->quiet_until_ps = 0;
 }
 
+void
+sim_interrupts_stop_for(uint64_t by_ps)
+{
+	for (size_t i = 0; i < SIM_SOURCES; i++) {
+		struct sim_timer *timer = &all->timers[i];
+
+		if (!timer->armed || timer->due_ps == SIM_NEVER || (i >= SIM_RTC_PERIODIC && i <= SIM_RTC_ALARM))
+			continue;
+		timer->due_ps += by_ps;
+		timer->leaves_ps += by_ps;
+	}
+	all->lapic_armed_ps += by_ps;
+}
+
 /*
  * Arms a periodic timer for its next period. The period starts at the last due time. If DELAYED is true, it starts
  * now.

@@ -118,6 +118,9 @@ struct sim_interrupts {
  */
 void sim_interrupts_add_controllers(void);
 
+/* Delays all armed timers and the LAPIC's count by BY_PS, except the RTC's, as when a hypervisor stops its guest. */
+void sim_interrupts_stop_for(uint64_t by_ps);
+
 /* Returns functions for run_machine.window. They run code during which the simulated core takes interrupts. */
 struct timer_window sim_interrupts_make_window(void);
 

@@ -102,6 +102,12 @@ access_start_phase(const char *phase)
 }
 
 void
+access_start_event(void)
+{
+	state.due_ps = sim.now_ps;
+}
+
+void
 access_make_accesses_slow(bool slow)
 {
 	state.slow = slow;
@@ -256,7 +262,9 @@ stop_emulated_clocks_for(uint64_t by_ps)
 {
 	sim.hpet.counter.origin_ps += by_ps;
 	sim.pm.counter.origin_ps += by_ps;
+	sim.pit.channels[0].loaded_ps += by_ps;
 	sim.pit.channels[2].loaded_ps += by_ps;
+	sim_interrupts_stop_for(by_ps);
 }
 
 static struct sim_counter *

@@ -354,5 +354,7 @@ const struct kind kinds[] = {
 	{ "adjust", "TSCs in step; TSC_ADJUST by package, in half of the trials another one on one core",
 	  draw_tsc_adjust_of_packages },
 	{ "timers-fault", "timers, one of which causes an exception when it is armed", draw_timer_whose_access_faults },
+	{ "timers-lost", "a guest's timers, one of which loses one interrupt, mostly while the guest is stopped",
+	  draw_timer_that_loses_one_shot },
 	{ NULL, NULL, NULL },
 };

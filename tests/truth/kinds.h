@@ -29,6 +29,7 @@ void draw_timers(void);
 void draw_faulty_timer(void);
 void draw_emulated_timers(void);
 void draw_timer_whose_access_faults(void);
+void draw_timer_that_loses_one_shot(void);
 
 void draw_sleep(void);
 

@@ -110,7 +110,8 @@ struct machine {
 	bool sleeps, in_sleep;
 
 	enum event event;
-	const char *phase;           /* the event happens in this phase, delay_ps after its start */
+	/* the event happens in this phase, delay_ps after its start; "" if access_start_event() starts it */
+	const char *phase;
 	uint64_t delay_ps, by_ps;
 	/* if not 0, delay_ps starts 15 ms before this edge of the RTC, counted from 1 at the phase's start */
 	unsigned edge;
@@ -227,6 +228,7 @@ void cores_free(void);
 /* Functions of access.c: the duration of each access, and the events during an access. */
 void access_reset(void); /* must be called after sim_reset() */
 void access_start_phase(const char *phase);
+void access_start_event(void); /* lets the machine's event happen at the next access */
 uint64_t access_draw_jitter_ps(uint64_t ps); /* returns a random time from 0 to PS, and rarely a much longer time */
 /* makes continuous readings of a clock slower, so that a run makes fewer readings */
 void access_make_accesses_slow(bool slow);

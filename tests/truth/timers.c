@@ -148,7 +148,7 @@ draw_fault(void)
 {
 	timers_truth.faulty = timers_truth.tested[draw_below(TIMERS_TESTED)];
 	do
-		timers_truth.fault = (enum timer_fault)draw_below(TIMER_FAULTS);
+		timers_truth.fault = (enum timer_fault)draw_below(FAULT_LOSES_SHOT);
 	while (!(timers_truth.faulty->faults >> timers_truth.fault & 1));
 	sim.interrupts.timers[timers_truth.faulty->at].policy = SIM_DISCARD;
 	set_timer_fault(&sim.interrupts.timers[timers_truth.faulty->at], timers_truth.fault);
@@ -204,6 +204,72 @@ draw_timer_whose_access_faults(void)
 	arms_until_fault = draw_chance(50) ? 0 : draw_log_uniform(1, 300);
 	faulting = *timers_truth.drivers[k];
 	faulting.arm = arm_or_fault;
+	timers_truth.drivers[k] = &faulting;
+}
+
+static uint64_t shots_until_loss;
+
+/*
+ * Arms the source. The one-shot that is to be lost never interrupts, although its status shows that it was due. The
+ * machine's event may happen while this one-shot is armed.
+ */
+static uint64_t
+arm_or_lose(struct timer *timer, uint64_t ticks, bool periodic)
+{
+	bool is_lost = !periodic && !timers_truth.lost_at_ps && shots_until_loss-- == 0;
+	uint64_t deadline = timers_truth.faulty->driver->arm(timer, ticks, periodic);
+
+	sim.interrupts.timers[timers_truth.faulty->at].never = is_lost;
+	if (!is_lost)
+		return deadline;
+	timers_truth.lost_at_ps = sim.now_ps;
+	if (timers_truth.is_stopped_while_armed)
+		access_start_event();
+	return deadline;
+}
+
+/* Draws a source that has one-shots, makes it a tested source if it is none, and returns its index. */
+static size_t
+draw_source_with_one_shots(void)
+{
+	const struct timer_source *source;
+
+	do
+		source = &sources[draw_below(SOURCES)];
+	while (!(source->faults & BIT(DROPS_SHOTS)));
+	for (size_t i = 0; timers_truth.tested[i]; i++)
+		if (timers_truth.tested[i]->at == source->at)
+			return i;
+	timers_truth.tested[0] = source;
+	timers_truth.drivers[0] = source->driver;
+	return 0;
+}
+
+/*
+ * A guest loses the interrupt of one one-shot. In most trials it is also stopped, either while this one-shot is armed,
+ * or while the rates are measured.
+ */
+void
+draw_timer_that_loses_one_shot(void)
+{
+	size_t k;
+
+	machine.is_guest = true;
+	draw_timers();
+	machine.has[RTC] = true;
+	if (draw_chance(70))
+		machine.preempt_every = 0;
+	k = draw_source_with_one_shots();
+	timers_truth.faulty = timers_truth.tested[k];
+	timers_truth.fault = FAULT_LOSES_SHOT;
+	shots_until_loss = draw_log_uniform(1, SHOTS_A_ROW);
+	machine.event = draw_chance(30) ? EVENT_NONE : EVENT_PAUSE;
+	timers_truth.is_stopped_while_armed = machine.event && draw_chance(70);
+	machine.phase = timers_truth.is_stopped_while_armed ? "" : "rates";
+	machine.delay_ps = draw_below(1500 * SIM_PS_PER_MS);
+	machine.by_ps = draw_log_uniform(100, 5000) * SIM_PS_PER_MS;
+	faulting = *timers_truth.drivers[k];
+	faulting.arm = arm_or_lose;
 	timers_truth.drivers[k] = &faulting;
 }
 

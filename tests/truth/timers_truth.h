@@ -15,6 +15,7 @@ enum timer_fault {
 	FAULT_NONE, FAULT_DROPS, FAULT_DROPS_SHOTS, FAULT_NEVER, FAULT_DOUBLES, FAULT_EARLY, FAULT_RATE, FAULT_LATE,
 	FAULT_STORMS, FAULT_STANDS, FAULT_WRONG_PIN, FAULT_STICKS, FAULT_STALE,
 	FAULT_ACCESS, /* arming the source causes an exception */
+	FAULT_LOSES_SHOT, /* a single one-shot never interrupts; only the faults before this one are drawn by draw_fault() */
 	TIMER_FAULTS
 };
 
@@ -43,6 +44,9 @@ struct timers_truth {
 	const struct timer_source *faulty; /* the faulty source, or NULL */
 	enum timer_fault fault;
 	bool has_faulted; /* with FAULT_ACCESS: true after the first exception */
+	/* With FAULT_LOSES_SHOT: */
+	bool is_stopped_while_armed; /* true if the machine is stopped while the one-shot is armed that is lost */
+	uint64_t lost_at_ps;         /* time at which this one-shot was armed; 0 before that */
 	struct report *report;
 	const struct record *record;
 	struct times times[REPORT_INTERVALS_MAX];
@@ -54,6 +58,7 @@ void draw_timers(void);
 void draw_faulty_timer(void);
 void draw_emulated_timers(void);
 void draw_timer_whose_access_faults(void);
+void draw_timer_that_loses_one_shot(void);
 
 /* Installs the drawn sources as the timers to be tested. Must be called before the machine's run. */
 void timers_use_in_bench(struct bench *bench);

@@ -26,7 +26,7 @@ static const char *const rule_of[TIMER_FAULTS] = {
 	[FAULT_DROPS] = "irq-lost", [FAULT_DROPS_SHOTS] = "irq-missing", [FAULT_NEVER] = "irq-missing",
 	[FAULT_DOUBLES] = "irq-doubled", [FAULT_EARLY] = "irq-early", [FAULT_RATE] = "irq-rate",
 	[FAULT_LATE] = "irq-late", [FAULT_STORMS] = "irq-doubled", [FAULT_STALE] = STALE,
-	[FAULT_ACCESS] = "clock-broken",
+	[FAULT_ACCESS] = "clock-broken", [FAULT_LOSES_SHOT] = "irq-missing",
 };
 
 static const char *
@@ -191,6 +191,15 @@ is_timer_rule(const char *rule)
 	       (timers_truth.fault == FAULT_ACCESS && strcmp(rule, "clock-broken") == 0);
 }
 
+/* Returns true if the finding says that the lost one-shot was armed before a stop, and only if it was. */
+static bool
+is_stop_named_if_armed_before(const struct report *report, const struct finding *finding)
+{
+	bool is_stop_known = timers_truth.is_stopped_while_armed && report->figures.discontinuity_count > 0;
+
+	return is_stop_known == (strstr(finding->text, "armed before the stop") != NULL);
+}
+
 /* Returns true if the figure in the finding is right for the drawn fault. */
 static bool
 is_figure_right(const struct report *report, const struct finding *finding)
@@ -207,6 +216,8 @@ is_figure_right(const struct report *report, const struct finding *finding)
 		       timer->early_ps * 1.001L + get_uneven_step_ps(report, timers_truth.faulty);
 	case FAULT_LATE:
 		return finding->low * 1e3L <= timer->late_ps * 1.5L + 60e6L;
+	case FAULT_LOSES_SHOT:
+		return is_stop_named_if_armed_before(report, finding);
 	case FAULT_DROPS:
 		return finding->low > 0 && finding->low <= (int64_t)timer->dropped;
 	case FAULT_DOUBLES:
