@@ -493,6 +493,7 @@ struct record_sleep {
 	 * it woke from the long sleep. TICKS is 0 if the timer was not read.
 	 */
 	struct sample begin, asleep, awake;
+	uint64_t seen_ticks; /* the boot core's TSC ticks in which it saw the core in the long sleep; 0 if it did not */
 } __attribute__((packed));
 
 struct record_woken { /* Item of a SLEEP: a wake-up. */

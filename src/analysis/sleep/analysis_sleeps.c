@@ -24,6 +24,13 @@ difference(uint64_t a, uint64_t b)
 	return ticks > TICKS_MAX ? TICKS_MAX : ticks < -TICKS_MAX ? -TICKS_MAX : ticks;
 }
 
+/* Returns a core's offset, or OFFSET_UNKNOWN if it was not measured or its bounds contradict each other. */
+static struct offset
+read_offset(const struct record_apart *apart)
+{
+	return apart->low <= apart->high ? (struct offset){ apart->low, apart->high } : OFFSET_UNKNOWN;
+}
+
 /* Converts an interval of ticks to ns. */
 static struct offset
 to_ns(const struct scale *scale, struct offset ticks)
@@ -47,32 +54,6 @@ calculate_gain_by_drift(struct offset drift, int64_t ticks, int64_t spread_ticks
 	return (struct offset){ drift.low * ticks / PPB - error - 1, drift.high * ticks / PPB + error + 1 };
 }
 
-/*
- * Returns the least time of the long sleep in ticks of the boot core, which read a clock of the chipset at its start
- * and end. READER is behind the entry of a core that slept in STATE. Returns 0 if the boot core read no clock, or if
- * the record had no space for its readings: the next ones are then of another sleep.
- */
-static int64_t
-find_ticks_asleep(struct record_reader reader, uint32_t state)
-{
-	struct record_slept_clock clock;
-	struct record_slept slept;
-	struct record_entry entry;
-	int64_t ticks;
-
-	while (record_read_next(&reader, &entry)) {
-		if (entry.kind != RECORD_SLEPT)
-			continue;
-		record_read_fixed_part(&entry, &slept);
-		if (!entry.item_count || slept.all || slept.state != state)
-			return 0;
-		record_read_item(&entry, 0, &clock);
-		ticks = difference(clock.awake.begin, clock.asleep.end);
-		return ticks > 0 ? ticks : 0;
-	}
-	return 0;
-}
-
 /* Returns the ticks that the core's TSC counted in the long sleep, in which the boot core sees it asleep. */
 static int64_t
 count_ticks_asleep(const struct record_sleep *entry)
@@ -83,37 +64,38 @@ count_ticks_asleep(const struct record_sleep *entry)
 /*
  * Returns the part of GAINED that the core's TSC surely gained in its sleeps, although its drift is not known. If most
  * of the TICKS between the measurements are missing, this is all of it. On a busy host these ticks are far more than
- * the sleeps. Then only the missing part of the long sleep counts, if most of its ASLEEP_TICKS are missing.
+ * the sleeps. Then only the missing part of the long sleep counts, if most of it is missing.
  */
 static struct offset
-find_gain_in_sleep(struct offset gained, int64_t ticks, const struct record_sleep *entry, int64_t asleep_ticks)
+find_gain_in_sleep(struct offset gained, int64_t ticks, const struct record_sleep *entry)
 {
-	int64_t counted_ticks = count_ticks_asleep(entry), high = counted_ticks - asleep_ticks;
+	int64_t seen_ticks = difference(entry->seen_ticks, 0), counted_ticks = count_ticks_asleep(entry);
+	int64_t high = counted_ticks - seen_ticks;
 
 	if (offset_min_abs(gained) >= (uint64_t)ticks / SLEEP_LOST_SHARE)
 		return gained;
-	return counted_ticks >= 0 && counted_ticks < asleep_ticks / SLEEP_LOST_SHARE && gained.low <= high ?
+	return counted_ticks >= 0 && counted_ticks < seen_ticks / SLEEP_LOST_SHARE && gained.low <= high ?
 	       (struct offset){ gained.low, high } : OFFSET_UNKNOWN;
 }
 
 /*
  * Returns the ticks that the core's TSC gained between the two measurements of its offset, without the drift that it
- * has while it is awake. ASLEEP_TICKS is the least time of its long sleep, or 0 if this is not known.
+ * has while it is awake.
  */
 static struct offset
-calculate_gain_of_tsc(const struct report *report, const struct record_sleep *entry, int64_t asleep_ticks)
+calculate_gain_of_tsc(const struct report *report, const struct record_sleep *entry)
 {
-	struct offset before = { entry->before.low, entry->before.high }, after = { entry->after.low, entry->after.high };
-	struct offset drift = report_get_core_drift(report, &report->facts.cores[entry->core | entry->partner]), gained;
+	struct offset before = read_offset(&entry->before), after = read_offset(&entry->after), gained;
+	struct offset drift = report_get_core_drift(report, &report->facts.cores[entry->core | entry->partner]);
 	int64_t ticks = difference(entry->after.tsc, entry->before.tsc);
 	const struct scale scale = report_get_tsc_scale(report);
 
-	if (!offset_is_known(before) || !offset_is_known(after) || before.low > before.high || after.low > after.high)
+	if (!offset_is_known(before) || !offset_is_known(after))
 		return OFFSET_UNKNOWN;
 	gained = offset_add(after, offset_negate(before));
 	drift = calculate_gain_by_drift(drift, ticks, (int64_t)scale_ns_to_ticks(&scale, SLEEP_OFFSET_NS));
 	gained = offset_is_known(drift) ? offset_add(gained, offset_negate(drift)) :
-					  find_gain_in_sleep(gained, ticks, entry, asleep_ticks);
+					  find_gain_in_sleep(gained, ticks, entry);
 	/* The offset of a partner is its offset against the boot core, so the boot core gained what the partner lost. */
 	return entry->partner ? offset_negate(gained) : gained;
 }
@@ -177,15 +159,15 @@ static void
 calculate_lateness(struct report_wakes *wakes, const struct record_entry *entry, const struct record_sleep *sleep,
 		   bool by_timer, const struct report *report)
 {
-	struct offset before = { sleep->before.low, sleep->before.high }, after = { sleep->after.low, sleep->after.high };
-	bool is_known = offset_is_known(before) && offset_is_known(after) && before.low <= before.high &&
-			after.low <= after.high;
-	struct offset offset = by_timer ? (struct offset){ 0, 0 } : is_known ? offset_hull(before, after) : OFFSET_UNKNOWN;
+	struct offset before = read_offset(&sleep->before), after = read_offset(&sleep->after), offset = { 0, 0 };
 	const struct scale scale = report_get_tsc_scale(report);
-	int64_t late[WAKES_MAX], middle = offset.low + (offset.high - offset.low) / 2;
+	int64_t late[WAKES_MAX], middle;
 	struct record_woken woken;
 	size_t count = 0;
 
+	if (!by_timer)
+		offset = offset_is_known(before) && offset_is_known(after) ? offset_hull(before, after) : OFFSET_UNKNOWN;
+	middle = offset.low + (offset.high - offset.low) / 2;
 	if (!offset_is_known(offset) || offset_max_abs(offset) > (uint64_t)TICKS_MAX ||
 	    scale_ns(&scale, offset_width(offset)) > ERROR_MAX_NS)
 		return;
@@ -213,7 +195,7 @@ calculate_lateness(struct report_wakes *wakes, const struct record_entry *entry,
 
 static void
 add_sleep(const struct report *report, struct figures *figures, const struct scale *scale,
-	  const struct record_entry *entry, struct record_reader reader)
+	  const struct record_entry *entry)
 {
 	struct report_sleeps *sleeps = &figures->sleeps;
 	struct record_sleep sleep;
@@ -222,20 +204,19 @@ add_sleep(const struct report *report, struct figures *figures, const struct sca
 	if ((sleep.core | sleep.partner) >= report->facts.core_count || sleeps->count == REPORT_SLEEPS_MAX)
 		return;
 	struct report_sleep *row = &sleeps->rows[sleeps->count++];
-	int64_t asleep_ticks = sleep.core && !sleep.lost ? find_ticks_asleep(reader, sleep.state) : 0;
 
 	*row = (struct report_sleep){
 		.core = report->facts.cores[sleep.core].apic_id,
 		.all = !sleep.core,
 		.lost = sleep.lost,
 		.left = sleep.early >= SLEEP_EARLY_MAX,
-		.tsc_gained_ns = to_ns(scale, calculate_gain_of_tsc(report, &sleep, asleep_ticks)),
+		.tsc_gained_ns = to_ns(scale, calculate_gain_of_tsc(report, &sleep)),
 		.lapic_lost_ns = to_ns(scale, calculate_loss_of_lapic(report, &sleep)),
 	};
 	sleep_print_name(row->state, sleep.state);
 	if (row->lost)
 		return;
-	row->counted = asleep_ticks && count_ticks_asleep(&sleep) >= asleep_ticks;
+	row->counted = sleep.seen_ticks && count_ticks_asleep(&sleep) >= difference(sleep.seen_ticks, 0);
 	row->slept_ns = scale_ns(scale, (uint64_t)difference(sleep.awake.begin, sleep.asleep.end) & INT64_MAX);
 	calculate_lateness(&row->wakes[WOKEN_BY_IPI], entry, &sleep, false, report);
 	calculate_lateness(&row->wakes[WOKEN_BY_TIMER], entry, &sleep, true, report);
@@ -279,7 +260,7 @@ analysis_calculate_sleeps(const void *record, size_t size, const struct report *
 	figures->sleeps.count = figures->sleeps.clock_count = 0;
 	while (record_read_next(&reader, &entry)) {
 		if (entry.kind == RECORD_SLEEP)
-			add_sleep(report, figures, &scale, &entry, reader);
+			add_sleep(report, figures, &scale, &entry);
 		else if (entry.kind == RECORD_SLEPT)
 			add_sleep_clocks(report, figures, &scale, &entry);
 	}

@@ -132,14 +132,14 @@ sleep_once(const struct sleep_test *test, struct sleeper *sleeper, uint32_t k)
 	bool by_timer = does_timer_end_sleep(k);
 	uint64_t due_tsc = by_timer ? arm_timer(test, sleeper) : 0, woke_tsc;
 
-	__atomic_store_n(&sleeper->begun, k, __ATOMIC_RELEASE);
+	__atomic_store_n(&sleeper->progress, SLEEP_BEGUN(k), __ATOMIC_RELEASE);
 	woke_tsc = sleep_until_woken(test, sleeper, k);
 	if (k == 1)
 		sleeper->entry.awake = survey_read_ticks_left(test->survey, &sleeper->timer);
 	else
 		sleeper->wakes[sleeper->wake_count++] =
 			(struct record_woken){ by_timer, by_timer ? due_tsc : sleeper->sent_tsc, woke_tsc };
-	__atomic_store_n(&sleeper->ended, k, __ATOMIC_RELEASE);
+	__atomic_store_n(&sleeper->progress, SLEEP_ENDED(k), __ATOMIC_RELEASE);
 }
 
 /*
@@ -164,40 +164,30 @@ run_sleeper(const struct sleep_test *test, struct sleeper *sleeper)
 	timer->driver->restore(timer);
 }
 
-/* Returns true if the core has begun the present sleep (or ended it if ENDED is true), or is lost. */
+/* Returns true if the core has the awaited progress, or is lost. */
 static bool
-has_reached(const struct sleep_test *test, const struct sleeper *sleeper, bool ended)
+has_reached(const struct sleep_test *test, const struct sleeper *sleeper)
 {
-	return sleeper->entry.lost || load(ended ? &sleeper->ended : &sleeper->begun) >= test->k;
-}
-
-/* Marks the cores that have not reached the present sleep in time as lost. The end of the job stops them. */
-static void
-give_up_others(const struct sleep_test *test, bool ended)
-{
-	for (size_t i = 0; i < test->count; i++)
-		test->sleepers[i]->entry.lost |= !has_reached(test, test->sleepers[i], ended);
+	return sleeper->entry.lost || load(&sleeper->progress) >= test->awaited;
 }
 
 static bool
-have_all_reached(const struct sleep_test *test, bool ended)
+have_all_reached(const void *argument)
 {
+	const struct sleep_test *test = argument;
+
 	for (size_t i = 0; i < test->count; i++)
-		if (!has_reached(test, test->sleepers[i], ended))
+		if (!has_reached(test, test->sleepers[i]))
 			return false;
 	return true;
 }
 
-static bool
-have_all_begun(const void *test)
+/* Marks the cores without the awaited progress as lost. The end of the job stops them. */
+static void
+give_up_others(const struct sleep_test *test)
 {
-	return have_all_reached(test, false);
-}
-
-static bool
-have_all_ended(const void *test)
-{
-	return have_all_reached(test, true);
+	for (size_t i = 0; i < test->count; i++)
+		test->sleepers[i]->entry.lost |= !has_reached(test, test->sleepers[i]);
 }
 
 /* Sends an IPI to each core that has not ended the present sleep. The first IPI of each sleep counts. */
@@ -207,7 +197,7 @@ wake_all(const struct sleep_test *test)
 	for (size_t i = 0; i < test->count; i++) {
 		struct sleeper *sleeper = test->sleepers[i];
 
-		if (has_reached(test, sleeper, true))
+		if (has_reached(test, sleeper))
 			continue;
 		if (sleeper->sent < test->k) {
 			sleeper->sent_tsc = test->survey->hooks.tsc_ordered();
@@ -223,10 +213,23 @@ end_sleep(const struct sleep_test *test)
 {
 	for (unsigned i = 0; i < WAKE_TRIES; i++) {
 		wake_all(test);
-		if (sleep_test_wait(test, LATE_NS, have_all_ended, test))
+		if (sleep_test_wait(test, LATE_NS, have_all_reached, test))
 			return;
 	}
-	give_up_others(test, true);
+	give_up_others(test);
+}
+
+/* Waits while all cores are in the long sleep, and reads the chipset's clocks at its start and end. */
+static void
+watch_long_sleep(struct sleep_test *test)
+{
+	uint64_t begin;
+
+	sleep_test_read_clocks(test, offsetof(struct record_slept_clock, asleep));
+	begin = test->survey->hooks.tsc_ordered();
+	sleep_test_wait(test, SLEEP_LONG_NS, NULL, NULL);
+	test->seen_ticks = test->survey->hooks.tsc_ordered() - begin;
+	sleep_test_read_clocks(test, offsetof(struct record_slept_clock, awake));
 }
 
 /* Observes the sleeping cores from the boot core. */
@@ -237,16 +240,16 @@ observe_sleepers(struct sleep_test *test)
 	for (test->k = 1; test->k <= SLEEPS; test->k++) {
 		bool is_long = test->k == 1, by_timer = does_timer_end_sleep(test->k);
 
-		if (!sleep_test_wait(test, BEGIN_NS, have_all_begun, test))
-			give_up_others(test, false);
-		if (is_long)
-			sleep_test_read_clocks(test, offsetof(struct record_slept_clock, asleep));
-		if (by_timer && sleep_test_wait(test, SHORT_NS + TIMER_NS, have_all_ended, test))
+		test->awaited = SLEEP_BEGUN(test->k);
+		if (!sleep_test_wait(test, BEGIN_NS, have_all_reached, test))
+			give_up_others(test);
+		test->awaited = SLEEP_ENDED(test->k);
+		if (by_timer && sleep_test_wait(test, SHORT_NS + TIMER_NS, have_all_reached, test))
 			continue;
-		if (!by_timer)
-			sleep_test_wait(test, is_long ? SLEEP_LONG_NS : SHORT_NS, NULL, NULL);
 		if (is_long)
-			sleep_test_read_clocks(test, offsetof(struct record_slept_clock, awake));
+			watch_long_sleep(test);
+		else if (!by_timer)
+			sleep_test_wait(test, SHORT_NS, NULL, NULL);
 		end_sleep(test);
 	}
 }
@@ -271,6 +274,10 @@ sleep_test_run_job(struct sleep_test *test)
 	for (size_t i = 0; i < test->count; i++)
 		cores[i + 1] = test->sleepers[i]->core;
 	smp->run_some(smp->context, cores, test->count + 1, run_on_core, test, JOB_EXTRA_NS);
-	for (size_t i = 0; i < test->count; i++)
-		test->sleepers[i]->entry.lost |= !smp->alive(smp->context, test->sleepers[i]->core);
+	for (size_t i = 0; i < test->count; i++) {
+		struct record_sleep *entry = &test->sleepers[i]->entry;
+
+		entry->lost |= !smp->alive(smp->context, entry->core);
+		entry->seen_ticks = entry->lost ? 0 : test->seen_ticks;
+	}
 }

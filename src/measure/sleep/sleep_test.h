@@ -13,6 +13,10 @@
 #define SLEEP_SHORTS     8u                      /* number of short sleeps that an IPI ends, and that the timer ends */
 #define SLEEP_CLOCKS_MAX 2u                      /* HPET and PM timer */
 
+/* The progress of a core that has begun or ended its sleep number K, from 1. It only grows. */
+#define SLEEP_BEGUN(k) (2 * (k) - 1)
+#define SLEEP_ENDED(k) (2 * (k))
+
 /*
  * One sleeping core. Each part that a different core writes has its own cache lines. MWAIT watches LINE, which is never
  * written.
@@ -22,8 +26,8 @@ struct sleeper {
 	uint32_t core;
 	uint64_t sent_tsc;
 	uint32_t sent __attribute__((aligned(PINGPONG_LINE)));
-	/* Written by the sleeping core: the number of sleeps that have begun and ended. */
-	uint32_t begun __attribute__((aligned(PINGPONG_LINE))), ended;
+	/* Written by the sleeping core: a value of the macros SLEEP_BEGUN and SLEEP_ENDED. */
+	uint32_t progress __attribute__((aligned(PINGPONG_LINE)));
 	struct timer timer; /* the timer that is used now: the counter, or the one with TSC deadlines */
 	uint8_t line[PINGPONG_LINE] __attribute__((aligned(PINGPONG_LINE)));
 	struct record_sleep entry;
@@ -35,7 +39,9 @@ struct sleep_test {
 	struct survey *survey;
 	const struct sleep_driver *driver;
 	uint32_t state;
-	uint32_t k; /* number of the present sleep, from 1; only for the boot core */
+	/* Only for the boot core: number of the present sleep, from 1, and the progress that all cores are to reach. */
+	uint32_t k, awaited;
+	uint64_t seen_ticks; /* duration of the long sleep by the boot core's TSC */
 	struct sleeper *sleepers[REPORT_SLEEPERS_MAX];
 	size_t count;
 	struct record_slept_clock clocks[SLEEP_CLOCKS_MAX];

@@ -14,72 +14,66 @@
 static const struct record_sleep stopping = {
 	.core = 1, .state = SLEEP_BY_HLT, .after = { -20 * MS - 10, -20 * MS + 10, 300000 * MS },
 	.asleep = { 999 * MS, 0, 1000 * MS }, .awake = { 1002 * MS, 0, 1003 * MS },
+	.seen_ticks = 20 * MS,
 };
 
-/* Returns the figures of SLEEP. The next entry in the record is SLEPT, with readings of a clock 20 ms apart. */
 static struct report_sleep
-calculate_sleep(const struct record_sleep *sleep, struct record_slept slept)
+calculate_sleep(const struct record_sleep *sleep)
 {
 	static uint8_t bytes[4096];
 	struct report *report = literal_make_clean_report();
-	struct record_slept_clock clock = { .asleep = { 999 * MS, 0, 1000 * MS }, .awake = { 1020 * MS, 0, 1021 * MS } };
 	struct record record;
 
 	record_begin(&record, bytes, sizeof(bytes));
 	record_put(&record, RECORD_SLEEP, sleep, NULL, 0);
-	record_put(&record, RECORD_SLEPT, &slept, &clock, 1);
 	analysis_calculate_sleeps(bytes, record.length, report, &report->figures);
 	return report->figures.sleeps.rows[0];
 }
 
 static bool
-is_gain_known(const struct record_sleep *sleep, struct record_slept slept)
+is_gain_known(const struct record_sleep *sleep)
 {
-	return offset_is_known(calculate_sleep(sleep, slept).tsc_gained_ns);
+	return offset_is_known(calculate_sleep(sleep).tsc_gained_ns);
 }
 
 TEST(a_tsc_that_counted_4_of_20_ms_of_a_sleep_lost_16_ms_at_least)
 {
-	struct report_sleep sleep = calculate_sleep(&stopping, (struct record_slept){ SLEEP_BY_HLT, 0 });
+	struct report_sleep sleep = calculate_sleep(&stopping);
 
 	assert_in_range(-sleep.tsc_gained_ns.high, 15999000, 16001000);
 	assert_in_range(-sleep.tsc_gained_ns.low, 19999000, 20001000);
 	assert_false(sleep.counted);
 }
 
-TEST(readings_of_another_sleep_do_not_show_how_long_a_core_slept)
+TEST(a_sleep_that_the_boot_core_did_not_see_shows_no_gain)
 {
-	assert_false(is_gain_known(&stopping, (struct record_slept){ SLEEP_BY_HLT, 1 }));
-	assert_false(is_gain_known(&stopping, (struct record_slept){ 0x20, 0 }));
+	struct record_sleep unseen = stopping;
+
+	unseen.seen_ticks = 0;
+	assert_false(is_gain_known(&unseen));
+	assert_false(calculate_sleep(&unseen).counted);
 }
 
 TEST(a_tsc_of_unknown_drift_that_counted_more_than_half_of_its_sleep_has_no_known_gain)
 {
-	struct record_slept slept = { SLEEP_BY_HLT, 0 };
 	struct record_sleep half = stopping, all = stopping;
 
 	half.awake.end = 1010 * MS;
-	assert_false(is_gain_known(&half, slept));
-	assert_false(calculate_sleep(&half, slept).counted);
+	assert_false(is_gain_known(&half));
+	assert_false(calculate_sleep(&half).counted);
 	all.awake.end = 1019 * MS;
-	assert_false(is_gain_known(&all, slept));
-	assert_true(calculate_sleep(&all, slept).counted);
+	assert_false(is_gain_known(&all));
+	assert_true(calculate_sleep(&all).counted);
 }
 
-/* The offset did not change, the TSC went back in the sleep, the core did not wake, or it is the boot core. */
-TEST(figures_that_contradict_each_other_or_are_of_no_long_sleep_give_no_gain)
+/* The offset did not change, or the TSC went back in the sleep. */
+TEST(figures_that_contradict_each_other_give_no_gain)
 {
-	struct record_slept slept = { SLEEP_BY_HLT, 0 };
-	struct record_sleep same = stopping, back = stopping, lost = stopping, boot = stopping;
+	struct record_sleep same = stopping, back = stopping;
 
 	same.after = (struct record_apart){ -10, 10, 300000 * MS };
 	back.awake.end = 998 * MS;
 	back.after.low = -30 * MS;
-	lost.lost = 1;
-	boot.core = 0;
-	boot.partner = 1;
-	assert_false(is_gain_known(&same, slept));
-	assert_false(is_gain_known(&back, slept));
-	assert_false(is_gain_known(&lost, slept));
-	assert_false(is_gain_known(&boot, slept));
+	assert_false(is_gain_known(&same));
+	assert_false(is_gain_known(&back));
 }
