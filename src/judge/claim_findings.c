@@ -380,10 +380,7 @@ add_claim_finding(const struct report *report, struct outcomes *outcomes, size_t
 				    trust == TRUST_DISPUTED ? " (this claim or these clocks are wrong)" : "",
 				    describe_effects_of_wrong_rate(report, claim, row).bytes);
 	vote_set_finding_figure(finding, &row->error);
-	if (trust != TRUST_FULL || !row->user_count || !rate_is_beyond(&row->error, failing_ppb))
-		return;
-	outcomes->verdict = VERDICT_FAIL;
-	if (finding)
+	if (finding && trust == TRUST_FULL && row->user_count && rate_is_beyond(&row->error, failing_ppb))
 		finding->severity = VERDICT_FAIL;
 }
 

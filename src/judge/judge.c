@@ -76,28 +76,6 @@ judge_missing_cores(const struct report *report, struct outcomes *outcomes)
 			missing[0]);
 }
 
-/*
- * Lowers the verdict of each clock with a finding. A finding on a counter lowers the verdicts of all read methods of
- * this counter.
- */
-static void
-apply_findings_to_verdicts(const struct report *report, struct outcomes *outcomes)
-{
-	for (size_t i = 0; i < outcomes->finding_count; i++) {
-		const struct finding *finding = &outcomes->findings[i];
-
-		for (size_t c = 0; finding->clock && c < report->facts.clock_count; c++) {
-			const struct report_clock *entry = &report->facts.clocks[c];
-
-			if (!rules_does_finding_apply_to_clock(report, entry, finding->clock, finding->one_way))
-				continue;
-			if (outcomes->clocks[c].verdict == VERDICT_PASS ||
-			    (outcomes->clocks[c].verdict == VERDICT_WARN && finding->severity == VERDICT_FAIL))
-				outcomes->clocks[c].verdict = finding->severity;
-		}
-	}
-}
-
 /* Sorts the findings: failures first, then warnings. Findings of equal severity keep their order. */
 static void
 sort_findings(struct outcomes *outcomes)
@@ -114,6 +92,46 @@ sort_findings(struct outcomes *outcomes)
 	}
 }
 
+/*
+ * Returns the verdict of ENTRY's clock. A stuck or broken clock fails, whichever rule it breaks. A finding on a counter
+ * counts for all read methods of this counter, but not for a clock that is absent or was never read.
+ */
+static enum verdict
+find_verdict_of_clock(const struct report *report, const struct report_clock *entry)
+{
+	bool was_read = entry->monotonic.reads || (entry->latency && entry->latency->count);
+
+	if (entry->clock.state == CLOCK_STUCK || entry->clock.state == CLOCK_BROKEN || judge_find_broken_rule(report, entry))
+		return VERDICT_FAIL;
+	if (entry->clock.state != CLOCK_PRESENT)
+		return VERDICT_ABSENT;
+	if (!was_read)
+		return VERDICT_INCOMPLETE;
+	for (size_t i = 0; i < report->outcomes.finding_count; i++) { /* failures come first */
+		const struct finding *finding = &report->outcomes.findings[i];
+
+		if (rules_does_finding_apply_to_clock(report, entry, finding->clock, finding->one_way))
+			return finding->severity;
+	}
+	return VERDICT_PASS;
+}
+
+/*
+ * The run's verdict is the first that applies of fail, incomplete, warn and pass. A proven fault counts even if little
+ * else was measured, so fail comes first. An incomplete run can neither pass nor warn, because a missing measurement
+ * might have failed.
+ */
+void
+judge_set_verdicts(const struct report *report, struct outcomes *outcomes)
+{
+	sort_findings(outcomes);
+	for (size_t i = 0; i < report->facts.clock_count; i++)
+		outcomes->clocks[i].verdict = find_verdict_of_clock(report, &report->facts.clocks[i]);
+	outcomes->verdict = outcomes->finding_count ? outcomes->findings[0].severity : VERDICT_PASS;
+	if (report->facts.run.incomplete && outcomes->verdict != VERDICT_FAIL)
+		outcomes->verdict = VERDICT_INCOMPLETE;
+}
+
 /* Clears SYNC, except the addresses of its arrays. */
 static void
 clear_sync_outcome(struct sync_outcome *sync)
@@ -125,11 +143,6 @@ clear_sync_outcome(struct sync_outcome *sync)
 	*sync = cleared;
 }
 
-/*
- * The run's verdict is the first that applies of fail, incomplete, warn and pass. A proven fault counts even if little
- * else was measured, so fail comes first. An incomplete run can neither pass nor warn, because a missing measurement
- * might have failed.
- */
 void
 judge_report(const struct report *report, struct outcomes *outcomes)
 {
@@ -163,11 +176,8 @@ judge_report(const struct report *report, struct outcomes *outcomes)
 	judge_tsc_adjust(report, outcomes);
 	judge_missing_cores(report, outcomes);
 	judge_complete_behaviour_rows(report, outcomes);
-	sort_findings(outcomes);
+	judge_set_verdicts(report, outcomes);
 	judge_note_reads_with_vm_exit(report, outcomes);
 	judge_timing_quality(report, outcomes);
 	judge_note_stolen_time(report, outcomes);
-	apply_findings_to_verdicts(report, outcomes);
-	if (report->facts.run.incomplete && outcomes->verdict != VERDICT_FAIL)
-		outcomes->verdict = VERDICT_INCOMPLETE;
 }

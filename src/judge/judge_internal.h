@@ -54,10 +54,7 @@ void judge_announcements_of_disruptions(const struct report *report, struct outc
  * Call it after judge_discontinuities().
  */
 void judge_reported_stolen_time(const struct report *report, struct outcomes *outcomes);
-/*
- * Judges whether clocks are stuck, broken or step back, and sets each clock's verdict. Call it before the functions
- * below.
- */
+/* Judges whether clocks are stuck, broken or step back. */
 void judge_clock_states(const struct report *report, struct outcomes *outcomes);
 /*
  * Adds a finding for each failed check, unless another fault explains it: see struct explanation. Call it after
@@ -80,6 +77,8 @@ void judge_add_rate_rows(const struct report *report, struct outcomes *outcomes)
  * LIMIT. The true value is assumed to be 0 or, if the interval excludes 0, its middle.
  */
 uint64_t judge_interval_shrink_factor(int64_t low, int64_t high, uint64_t limit);
+/* Sorts the findings, failures first, and sets the verdicts of all clocks and of the run. */
+void judge_set_verdicts(const struct report *report, struct outcomes *outcomes);
 /* Adds a note on the clocks whose reads exit to the hypervisor. */
 void judge_note_reads_with_vm_exit(const struct report *report, struct outcomes *outcomes);
 /* Adds a note on when time was stolen in a soak, if most of it was stolen in one part of the run. */

@@ -1,7 +1,4 @@
-/*
- * Judges a clock's state, steps back and jumps, and sets its verdict before any other rule. See
- * judge_internal.h.
- */
+/* Judges a clock's state, steps back and jumps. See judge_internal.h. */
 #include "judge/judge_internal.h"
 
 #include "base/text.h"
@@ -118,41 +115,19 @@ add_step_back_finding(const struct report *report, struct outcomes *outcomes, co
 }
 
 /*
- * Returns the verdict before any finding. A stuck or broken clock fails, whichever rule it breaks. A clock that was
- * never read is incomplete.
- */
-static enum verdict
-verdict_without_findings(const struct report_clock *entry)
-{
-	bool was_read = entry->monotonic.reads || (entry->latency && entry->latency->count);
-
-	if (entry->clock.state == CLOCK_STUCK || entry->clock.state == CLOCK_BROKEN)
-		return VERDICT_FAIL;
-	if (entry->clock.state != CLOCK_PRESENT)
-		return VERDICT_ABSENT;
-	return was_read ? VERDICT_PASS : VERDICT_INCOMPLETE;
-}
-
-/*
- * Sets the verdict of ENTRY's clock and adds its finding. ANY_CORE is true if the TSC of any core steps back. A step
- * back on another core than the boot core does not affect other clocks, because the boot core's TSC times them.
+ * Adds the finding on the state of ENTRY's clock. ANY_CORE is true if the TSC of any core steps back. A step back on
+ * another core than the boot core does not affect other clocks, because the boot core's TSC times them.
  */
 static void
 judge_clock_state(const struct report *report, struct outcomes *outcomes, const struct report_clock *entry,
 		  bool any_core)
 {
-	struct clock_outcome *outcome = &outcomes->clocks[entry - report->facts.clocks];
 	const struct rule *rule = judge_find_broken_rule(report, entry);
 	bool by_core = any_core && text_equal(entry->clock.id, "tsc") && (!rule || is_rule_on_steps_or_jumps(rule));
 
 	if (by_core)
 		rule = rules_find("clock-backward");
-
-	outcome->verdict = verdict_without_findings(entry);
-	if (!rule)
-		return;
-	outcome->verdict = rule->severity;
-	if (does_main_clock_break_rule(report, entry, rule))
+	if (!rule || does_main_clock_break_rule(report, entry, rule))
 		return;
 	if (by_core)
 		judge_add_step_back_findings(report, outcomes);

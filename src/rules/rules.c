@@ -128,11 +128,11 @@ rules_add_finding(const struct report *report, struct outcomes *outcomes, const 
 		return NULL;
 	enum verdict severity = rules_get_severity(rule, report);
 
-	if (severity == VERDICT_FAIL || outcomes->verdict == VERDICT_PASS)
-		outcomes->verdict = severity;
-	if (outcomes->finding_count >= REPORT_FINDINGS_MAX) {
+	if (outcomes->finding_count == REPORT_FINDINGS_MAX) {
 		add_note_on_lost_finding(&outcomes->notes);
-		return NULL;
+		if (severity != VERDICT_FAIL || outcomes->findings[REPORT_FINDINGS_MAX - 1].severity == VERDICT_FAIL)
+			return NULL;
+		outcomes->finding_count--;
 	}
 	finding = &outcomes->findings[outcomes->finding_count++];
 	*finding = (struct finding){ .rule = rule->id, .severity = severity, .clock = clock,

@@ -76,11 +76,10 @@ enum outcome rules_get_outcome(const struct behaviour *row, const struct options
 size_t rules_count_outcomes(const struct report *report, const char *clock, enum outcome outcome);
 
 /*
- * Adds a finding on RULE_ID with the formatted text, and adapts the verdict in OUTCOMES, which are those of REPORT.
- * Code outside of src/judge calls this function for faults that are not in the measurements, such as acpi-table. CLOCK
- * may be NULL. CORE is a core that is proven to differ, or REPORT_NO_CORE; rules_set_pair_of_cores() sets a pair of
- * cores. Returns NULL if there is no such rule. Also returns NULL if there is no space; the verdict is then adapted,
- * and a note is added to OUTCOMES.
+ * Adds a finding on RULE_ID with the formatted text to OUTCOMES, which are those of REPORT. CLOCK may be NULL. CORE is
+ * a core that is proven to differ, or REPORT_NO_CORE; rules_set_pair_of_cores() sets a pair of cores. If there is no
+ * space, adds a note, and a failure replaces the last finding, if that is a warning. Otherwise, or if there is no such
+ * rule, returns NULL.
  */
 struct finding *rules_add_finding(const struct report *report, struct outcomes *outcomes, const char *rule_id,
 				  const char *clock, uint32_t core, const char *format, ...)

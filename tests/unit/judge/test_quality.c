@@ -3,7 +3,7 @@
  * test checks the order of findings: failures come before warnings.
  */
 #include "test.h"
-#include "judge/judge.h"
+#include "judge/judge_internal.h"
 #include "report_literal.h"
 
 /* Returns the judged report of a healthy machine. In an observation of 4 s, MS ms of stolen time were found. */
@@ -184,7 +184,7 @@ TEST(failures_come_before_warnings_and_both_keep_their_order)
 
 	for (size_t i = 0; i < 5; i++)
 		rules_add_finding(report, &report->outcomes, found[i], NULL, REPORT_NO_CORE, "%s", found[i]);
-	literal_judge(report);
+	judge_set_verdicts(report, &report->outcomes);
 	assert_int_equal(report->outcomes.finding_count, 5);
 	for (size_t i = 0; i < 5; i++) {
 		assert_string_equal(report->outcomes.findings[i].rule, sorted[i]);

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include "test.h"
 #include "base/units.h"
-#include "judge/judge.h"
+#include "judge/judge_internal.h"
 #include "report_literal.h"
 
 static void
@@ -1516,8 +1516,7 @@ TEST(a_fault_of_the_counter_fails_each_read_method_of_the_counter)
 		struct report *report = literal_make_clean_report();
 
 		rules_add_finding(report, &report->outcomes, cases[i].rule, cases[i].named, REPORT_NO_CORE, "It was seen.");
-		literal_judge(report);
-		assert_int_equal(report->outcomes.finding_count, 1);
+		judge_set_verdicts(report, &report->outcomes);
 		assert_int_equal(literal_find_outcome(report, cases[i].named)->verdict, VERDICT_FAIL);
 		assert_verdicts(report, cases[i].ways, VERDICT_FAIL);
 		assert_verdicts(report, cases[i].others, VERDICT_PASS);
@@ -1771,7 +1770,7 @@ TEST(clock_that_was_never_read_has_no_verdict)
 
 	literal_remove_clock(report, "rtc", CLOCK_PRESENT, "");
 	rules_add_finding(report, &report->outcomes, "rtc-seconds", "rtc", REPORT_NO_CORE, "Fault.");
-	literal_judge(report);
+	judge_set_verdicts(report, &report->outcomes);
 	assert_int_equal(literal_find_outcome(report, "rtc")->verdict, VERDICT_INCOMPLETE);
 }
 
@@ -1859,9 +1858,10 @@ TEST(the_verdict_incomplete_replaces_warn_but_not_fail)
 {
 	struct report *report = literal_make_clean_report();
 
-	report->facts.run.incomplete = true;
-	rules_add_finding(report, &report->outcomes, "acpi-table", NULL, REPORT_NO_CORE, "%s", "MADT: its checksum is wrong.");
+	notes_add(&report->facts.table_problems, "MADT: its checksum is wrong.");
+	literal_judge(report);
 	assert_int_equal(report->outcomes.verdict, VERDICT_WARN);
+	report->facts.run.incomplete = true;
 	literal_judge(report);
 	assert_int_equal(report->outcomes.verdict, VERDICT_INCOMPLETE);
 
@@ -1877,26 +1877,29 @@ TEST(finding_that_names_a_clock_lowers_its_verdict)
 	struct report *report = literal_make_clean_report();
 
 	rules_add_finding(report, &report->outcomes, "acpi-table", "hpet", REPORT_NO_CORE, "HPET: its base is above 4 GiB.");
-	literal_judge(report);
+	judge_set_verdicts(report, &report->outcomes);
 	assert_int_equal(literal_find_outcome(report, "hpet")->verdict, VERDICT_WARN);
 	assert_int_equal(report->outcomes.verdict, VERDICT_WARN);
 }
 
-TEST(a_fault_after_64_findings_still_fails_the_run)
+TEST(a_failure_after_64_warnings_replaces_the_last_one)
 {
 	struct report *report = literal_make_clean_report();
+	struct outcomes *outcomes = &report->outcomes;
 
 	for (uint32_t i = 0; i < REPORT_FINDINGS_MAX; i++)
-		assert_non_null(rules_add_finding(report, &report->outcomes, "acpi-table", NULL, i, "Sentence %u.", i));
-	assert_null(rules_add_finding(report, &report->outcomes, "acpi-table", NULL, 0, "One too many."));
-	literal_find_clock(report, "hpet")->monotonic.backward = 1;
-	literal_remove_clock(report, "pit", CLOCK_STUCK, "");
-	literal_judge(report);
-	assert_int_equal(report->outcomes.finding_count, REPORT_FINDINGS_MAX);
-	assert_int_equal(report->outcomes.verdict, VERDICT_FAIL);
+		assert_non_null(rules_add_finding(report, outcomes, "acpi-table", NULL, i, "Sentence %u.", i));
+	assert_null(rules_add_finding(report, outcomes, "acpi-table", NULL, 0, "One too many."));
+	assert_non_null(rules_add_finding(report, outcomes, "clock-backward", "hpet", REPORT_NO_CORE, "Back."));
+	assert_null(rules_add_finding(report, outcomes, "clock-stuck", "pit", REPORT_NO_CORE, "Two too many."));
+	judge_set_verdicts(report, outcomes);
+	assert_int_equal(outcomes->finding_count, REPORT_FINDINGS_MAX);
+	assert_string_equal(outcomes->findings[0].text, "Back.");
+	assert_string_equal(outcomes->findings[REPORT_FINDINGS_MAX - 1].text, "Sentence 62.");
+	assert_int_equal(outcomes->verdict, VERDICT_FAIL);
 	assert_int_equal(literal_find_outcome(report, "hpet")->verdict, VERDICT_FAIL);
-	assert_string_equal(report->outcomes.notes.sentences[0], "There were more findings than the report has space for.");
-	assert_null(strstr(report->outcomes.notes.sentences[1], "more findings"));
+	assert_int_equal(outcomes->notes.count, 1);
+	assert_string_equal(outcomes->notes.sentences[0], "There were more findings than the report has space for.");
 }
 
 TEST(unknown_rule_adds_nothing)
