@@ -152,7 +152,6 @@ static void
 list_systems_that_use_claim(const struct report *report, const struct claim *claim, struct claim_outcome *row)
 {
 	_Static_assert(SYSTEMS == REPORT_CLAIM_USERS, "each may use each claim");
-	row->user_count = 0;
 	for (size_t i = 0; i < SYSTEMS && claim->hz.den; i++)
 		if (systems[i].uses_claim(report, claim))
 			row->users[row->user_count++] = systems[i].name;

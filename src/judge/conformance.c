@@ -7,6 +7,8 @@
 #include "base/scale.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "judge/firmware/judge_firmware.h"
+#include "judge/timers/judge_timers.h"
 #include "report/phrase.h"
 
 /* Returns the first finding that the TSC stepped back, jumped or diverged from the other clocks, or no fault. */
@@ -113,8 +115,11 @@ add_finding_for_failed_row(const struct report *report, struct outcomes *outcome
 
 /* Adds one finding for each rule and clock that failed. */
 void
-judge_add_behaviour_findings(const struct report *report, struct outcomes *outcomes)
+judge_checks(const struct report *report, struct outcomes *outcomes)
 {
+	judge_timer_tests(report, outcomes);
+	judge_firmware_times(report, outcomes);
+	judge_sleep_states(report, outcomes);
 	for (size_t i = 0; i < outcomes->behaviours.count; i++) {
 		struct behaviour *row = &outcomes->behaviours.rows[i];
 

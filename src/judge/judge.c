@@ -5,8 +5,6 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "judge/cores/judge_cores.h"
-#include "judge/firmware/judge_firmware.h"
-#include "judge/timers/judge_timers.h"
 
 /*
  * A core must start within 1 s and finish a job within 2 s. A healthy core needs a small part of that time. A host that
@@ -132,24 +130,25 @@ judge_set_verdicts(const struct report *report, struct outcomes *outcomes)
 		outcomes->verdict = VERDICT_INCOMPLETE;
 }
 
-/* Clears SYNC, except the addresses of its arrays. */
+/* Clears OUTCOMES, except the addresses of its arrays. */
 static void
-clear_sync_outcome(struct sync_outcome *sync)
+clear_outcomes(const struct report *report, struct outcomes *outcomes)
 {
-	struct sync_outcome cleared = { .cores = sync->cores, .moved = sync->moved };
+	struct sync_outcome sync = { .cores = outcomes->sync.cores, .moved = outcomes->sync.moved };
 
 	for (size_t i = 0; i < REPORT_PASSES; i++)
-		cleared.passes[i].off = sync->passes[i].off;
-	*sync = cleared;
+		sync.passes[i].off = outcomes->sync.passes[i].off;
+	__builtin_memset(outcomes, 0, sizeof(*outcomes));
+	outcomes->sync = sync;
+	for (size_t i = 0; i < report->facts.core_count; i++)
+		sync.cores[i] = (struct core_outcome){ .off_majority = false };
 }
 
 void
 judge_report(const struct report *report, struct outcomes *outcomes)
 {
-	clear_sync_outcome(&outcomes->sync);
-	outcomes->notes.count = 0;
+	clear_outcomes(report, outcomes);
 	outcomes->behaviours = report->facts.checks;
-	__builtin_memset(outcomes->clocks, 0, sizeof(outcomes->clocks));
 	for (size_t i = 0; i < report->facts.table_problems.count; i++)
 		rules_add_finding(report, outcomes, "acpi-table", NULL, REPORT_NO_CORE, "%s",
 				  report->facts.table_problems.sentences[i]);
@@ -167,10 +166,7 @@ judge_report(const struct report *report, struct outcomes *outcomes)
 	if (!judge_has_tsc_stepped_or_jumped(report))
 		judge_rates(report, outcomes);
 	judge_add_claim_findings(report, outcomes);
-	judge_timer_tests(report, outcomes);
-	judge_firmware_times(report, outcomes);
-	judge_sleep_states(report, outcomes);
-	judge_add_behaviour_findings(report, outcomes);
+	judge_checks(report, outcomes);
 	judge_offsets_and_warps(report, outcomes);
 	judge_summarize_synchrony(report, outcomes);
 	judge_tsc_adjust(report, outcomes);

@@ -5,9 +5,9 @@
 #include "report/report.h"
 
 /*
- * Adds the findings that follow from the report's facts and figures. Then sets the verdicts of each clock and of the
- * run. OUTCOMES are those of REPORT: the functions of src/judge read facts and figures, and write only outcomes.
- * Call it once, after the last measurement and the last rules_add_finding().
+ * Replaces all outcomes by those that follow from the report's facts and figures: findings, rows, and the verdicts of
+ * each clock and of the run. OUTCOMES are those of REPORT: the functions of src/judge read facts and figures, and write
+ * only outcomes.
  */
 void judge_report(const struct report *report, struct outcomes *outcomes);
 

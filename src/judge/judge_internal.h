@@ -57,10 +57,10 @@ void judge_reported_stolen_time(const struct report *report, struct outcomes *ou
 /* Judges whether clocks are stuck, broken or step back. */
 void judge_clock_states(const struct report *report, struct outcomes *outcomes);
 /*
- * Adds a finding for each failed check, unless another fault explains it: see struct explanation. Call it after
- * judge_rates(), and after all functions that add rows for checks.
+ * Judges timers, firmware and sleep states. Adds a finding for each check of them or of a device that failed, unless
+ * another fault explains it: see struct explanation. Call it after judge_rates().
  */
-void judge_add_behaviour_findings(const struct report *report, struct outcomes *outcomes);
+void judge_checks(const struct report *report, struct outcomes *outcomes);
 /* Judges the cost of reads. */
 void judge_slow_clocks(const struct report *report, struct outcomes *outcomes);
 /* Judges reads by all cores at the same time. */

@@ -128,8 +128,6 @@ summarize_unjudged_rows(const struct report *report, struct outcomes *outcomes)
 	size_t open[UNJUDGED] = { 0 }, unchecked[UNJUDGED] = { 0 };
 	struct text text;
 
-	for (size_t i = 0; i < report->facts.clock_count; i++)
-		outcomes->clocks[i].open = 0;
 	for (size_t i = 0; i < report->outcomes.behaviours.count; i++) {
 		const struct behaviour *row = &report->outcomes.behaviours.rows[i];
 		enum outcome outcome = rules_get_outcome(row, &report->facts.options);

@@ -158,7 +158,6 @@ mark_drifting_cores(const struct report *report, struct sync_outcome *sync)
 		struct core_outcome *core = &sync->cores[i];
 		size_t rank = report->figures.cores[i].rank;
 
-		core->from_most = (struct offset){ 0, 0 };
 		core->stepped = core->drifts && has_core_stepped(report, rank);
 		if (core->drifts)
 			core->from_most = report_get_pair_drift(report, find_core_furthest_from(report, NULL, rank), rank);
@@ -306,7 +305,6 @@ analyse_pass(const struct report *report, const struct report_pass *pass, struct
 
 	for (size_t i = 0; i < pass->offsets.cores; i++)
 		outcome->off[i] = confirmed && is_core_off_majority(report, pass, i);
-	outcome->marks_cores = false;
 	outcome->no_majority = pass->summary.no_majority || is_majority_split_by_drift(report, pass);
 	for (size_t i = 0; i < pass->offsets.cores && !outcome->no_majority; i++) {
 		struct core_outcome *core = &sync->cores[report->figures.skew.core_of[i]];
@@ -363,8 +361,6 @@ analyse_offsets(const struct report *report, struct sync_outcome *sync)
 {
 	sync->offset_limit_ns = rules_get_limit_by_id(report, "tsc-offset");
 	sync->drift_limit_ppb = rules_get_limit_by_id(report, "tsc-drift");
-	for (size_t i = 0; i < report->facts.core_count; i++)
-		sync->cores[i].off_majority = false;
 	mark_drifting_cores(report, sync);
 	analyse_pass(report, report->figures.skew.passes, sync);
 	analyse_pass(report, report_get_last_pass(report), sync);

@@ -508,7 +508,6 @@ is_clock_of_configuration(const struct report_clock *entry)
 void
 coverage_list_other_rules(const struct report *report, struct outcomes *outcomes)
 {
-	outcomes->other_rule_count = 0;
 	for (size_t r = 0; r < sizeof(other_rules) / sizeof(other_rules[0]); r++) {
 		const struct other_rule *rule = &other_rules[r];
 

@@ -6,8 +6,7 @@
 
 /*
  * Adds to the report a row for each rule of each time service of the firmware that was called. The rows name a service
- * and never a clock, so they have no vote on the rates of clocks. Call it before judge_add_behaviour_findings(), which
- * makes findings of these rows.
+ * and never a clock, so they have no vote on the rates of clocks. judge_checks() makes findings of these rows.
  */
 void judge_firmware_times(const struct report *report, struct outcomes *outcomes);
 

@@ -1,6 +1,6 @@
 /*
  * Judges the interrupts of each timer over all its tests. Adds a row for each rule, from which
- * judge_add_behaviour_findings() makes findings. A deadline is excused, so that it does not count, if preemption or
+ * judge_checks() makes findings. A deadline is excused, so that it does not count, if preemption or
  * slow reads of the TSC may have affected it. If more than half of the deadlines are excused, the result is not
  * determined. See judge_timers.h.
  */

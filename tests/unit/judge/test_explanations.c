@@ -3,7 +3,7 @@
  * one.
  */
 #include "test.h"
-#include "judge/judge.h"
+#include "judge/judge_internal.h"
 #include "report_literal.h"
 
 /* ---- checks that fail, if nothing explains them ---- */
@@ -206,12 +206,12 @@ assert_explained(const struct rule_fault *fault, const struct pair *pair)
 }
 
 static void
-assert_pair(struct report *report, const struct pair *pair)
+assert_pair(struct report *report, const struct pair *pair, void (*judge)(struct report *report))
 {
 	const struct behaviour *row;
 
 	add_failure(report, pair->rule, pair->clock);
-	literal_judge(report);
+	judge(report);
 	row = find_row(report, pair->rule, pair->clock);
 	if (rules_get_outcome(row, &report->facts.options) != pair->outcome || !does_sentence_end_with(row->text, pair->end) ||
 	    (rules_find_finding(report, pair->rule, pair->clock) != NULL) != (pair->outcome == OUTCOME_FAILED))
@@ -234,7 +234,14 @@ TEST(a_check_fails_if_no_other_fault_explains_it)
 	};
 
 	for (size_t i = 0; i < sizeof(alone) / sizeof(alone[0]); i++)
-		assert_pair(make_machine(), &alone[i]);
+		assert_pair(make_machine(), &alone[i], literal_judge);
+}
+
+/* Judges the checks of REPORT, to which a test has added the finding that may explain them. */
+static void
+judge_with_finding(struct report *report)
+{
+	judge_checks(report, &report->outcomes);
 }
 
 TEST(a_finding_explains_a_failed_check_only_if_both_are_a_pair)
@@ -244,7 +251,7 @@ TEST(a_finding_explains_a_failed_check_only_if_both_are_a_pair)
 
 		rules_set_figure(rules_add_finding(report, &report->outcomes, findings[i].by, findings[i].by_clock,
 						   REPORT_NO_CORE, "Fault."), 1000, 900, 1100);
-		assert_pair(report, &findings[i]);
+		assert_pair(report, &findings[i], judge_with_finding);
 		assert_non_null(rules_find_finding(report, findings[i].by, findings[i].by_clock));
 	}
 }
@@ -258,7 +265,7 @@ TEST(a_failed_check_explains_another_only_if_both_are_a_pair)
 		row->failed = true;
 		if (rules_find(checks[i].by)->what)
 			literal_set_figure(row, 1000000, 1000000);
-		assert_pair(report, &checks[i]);
+		assert_pair(report, &checks[i], literal_judge);
 		assert_non_null(rules_find_finding(report, checks[i].by, checks[i].by_clock));
 	}
 }
@@ -315,7 +322,8 @@ TEST(a_tsc_that_stepped_back_explains_each_figure_that_it_timed)
 
 		literal_find_clock(report, "tsc_lfence")->monotonic.backward = 1;
 		assert_pair(report, &(struct pair){ rows[i][0], rows[i][1], "clock-backward", "tsc_lfence",
-						    OUTCOME_NOT_CHECKED, "by a TSC that stepped back or jumped." });
+						    OUTCOME_NOT_CHECKED, "by a TSC that stepped back or jumped." },
+			    literal_judge);
 		assert_int_equal(report->outcomes.finding_count, 1);
 	}
 }
@@ -332,7 +340,7 @@ TEST(a_tsc_that_stepped_back_and_stops_in_sleep_explains_the_figures_that_it_tim
 	};
 	literal_find_clock(report, "tsc_lfence")->monotonic.backward = 1;
 	assert_pair(report, &(struct pair){ "rtc-periodic", "rtc", "clock-backward", "tsc_lfence", OUTCOME_NOT_CHECKED,
-					    "by a TSC that stepped back or jumped." });
+					    "by a TSC that stepped back or jumped." }, literal_judge);
 	assert_int_equal(report->outcomes.finding_count, 2);
 	assert_non_null(rules_find_finding(report, "clock-backward", "tsc_lfence"));
 	assert_non_null(rules_find_finding(report, "tsc-sleeps", "tsc"));

@@ -1,6 +1,5 @@
 /* Tests that each fault causes a single finding. The judge omits a finding if another finding explains it. */
 #include "test.h"
-#include "judge/judge.h"
 #include "report_literal.h"
 #include "judge/judge_internal.h"
 
@@ -46,7 +45,7 @@ TEST(if_the_rtc_is_off_by_1010_ppm_its_periodic_flag_fails_beyond_1510_only)
 		rules_set_figure(rules_add_finding(report, &report->outcomes, "rate-changed", "rtc", REPORT_NO_CORE, "Changed."),
 				 1000,
 				 990, 1010);
-		literal_judge(report);
+		judge_checks(report, &report->outcomes);
 		assert_int_equal(report->outcomes.finding_count, nearest == 1510 ? 1 : 2);
 		assert_int_equal(row->checked, nearest == 1511);
 		assert_non_null(strstr(row->text, nearest == 1510 ? "The result is" : "64 Hz: slow."));
@@ -72,11 +71,12 @@ TEST(a_rate_measured_with_a_tsc_in_doubt_is_not_determined)
 		rules_set_figure(rules_add_finding(report, &report->outcomes, doubts[i].rule, doubts[i].clock, REPORT_NO_CORE,
 						   "Doubt."),
 				 1000, 990, 1010);
-		literal_judge(report);
+		judge_checks(report, &report->outcomes);
 		assert_int_equal(report->outcomes.finding_count, 1);
 		assert_int_equal(rules_get_outcome(row, &report->facts.options), OUTCOME_NOT_DETERMINED);
 		assert_string_equal(row->text, "The result is -316778 ppm, but the test was timed by a TSC whose "
 				    "own rate is uncertain.");
+		judge_complete_behaviour_rows(report, &report->outcomes);
 		assert_int_equal(literal_find_outcome(report, "rtc")->open, 1);
 	}
 }
@@ -262,7 +262,7 @@ TEST(another_clocks_change_puts_no_doubt_on_the_tsc)
 	rules_set_figure(rules_add_finding(report, &report->outcomes, "rate-changed", "hpet", REPORT_NO_CORE, "Changed."),
 			 1000, 990,
 			 1010);
-	literal_judge(report);
+	judge_checks(report, &report->outcomes);
 	assert_int_equal(report->outcomes.finding_count, 2);
 }
 
