@@ -168,7 +168,6 @@ judge_report(const struct report *report, struct outcomes *outcomes)
 	judge_add_claim_findings(report, outcomes);
 	judge_checks(report, outcomes);
 	judge_offsets_and_warps(report, outcomes);
-	judge_summarize_synchrony(report, outcomes);
 	judge_tsc_adjust(report, outcomes);
 	judge_missing_cores(report, outcomes);
 	judge_complete_behaviour_rows(report, outcomes);

@@ -44,15 +44,9 @@ uint32_t judge_get_clock_bit(const struct report *report, const char *id);
 /* Returns true if the TSC alone diverged from other clocks at any discontinuity, perhaps because it stopped. */
 bool judge_has_tsc_diverged(const struct report *report);
 
-/*
- * Adds a row on whether the hypervisor announced the stops and jumps that the clocks show. Call it after
- * judge_discontinuities().
- */
+/* Adds a row on whether the hypervisor announced the stops and jumps of judge_discontinuities(). */
 void judge_announcements_of_disruptions(const struct report *report, struct outcomes *outcomes);
-/*
- * Adds a row on whether the hypervisor's counter of stolen time agrees with the gaps that were measured on the cores.
- * Call it after judge_discontinuities().
- */
+/* Adds a row on whether the hypervisor's counter of stolen time agrees with the gaps measured on the cores. */
 void judge_reported_stolen_time(const struct report *report, struct outcomes *outcomes);
 /* Judges whether clocks are stuck, broken or step back. */
 void judge_clock_states(const struct report *report, struct outcomes *outcomes);

@@ -4,12 +4,12 @@
 
 #include "report/report.h"
 
-/* Judges offsets and drifts. Marks the cores whose TSC differs from the majority's or drifts. */
-void judge_offsets_and_warps(const struct report *report, struct outcomes *outcomes);
 /*
- * Writes the sentence on synchronisation, and chooses whether reports show the first or the last pass over the cores.
- * Call it after judge_offsets_and_warps().
+ * Judges offsets, drifts and warps. Marks the cores whose TSC differs from the majority's or drifts, and summarises
+ * their synchrony.
  */
+void judge_offsets_and_warps(const struct report *report, struct outcomes *outcomes);
+/* Writes the sentence on synchronisation, and chooses whether reports show the first or the last pass. */
 void judge_summarize_synchrony(const struct report *report, struct outcomes *outcomes);
 /*
  * Marks each core whose TSC stepped back more than ALLOWED times. Returns true if it marked any. Call it before

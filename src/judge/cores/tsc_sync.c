@@ -523,4 +523,5 @@ judge_offsets_and_warps(const struct report *report, struct outcomes *outcomes)
 	if (report->figures.skew.pass_count)
 		judge_passes(report, outcomes);
 	add_warps_to_finding(report, outcomes, &explained);
+	judge_summarize_synchrony(report, outcomes);
 }

@@ -4,7 +4,7 @@
 
 #include "report/report.h"
 
-/* Lists the rules that apply to the machine and have neither a row nor a finding. Call it after judge_report(). */
+/* Lists the rules that apply to the machine and have neither a row nor a finding in OUTCOMES. */
 void coverage_list_other_rules(const struct report *report, struct outcomes *outcomes);
 
 #endif

@@ -10,9 +10,7 @@
  */
 void recommend_predict_clocksources(const struct report *report, struct advice *advice);
 
-/*
- * Fills advice->aftermaths: what each discontinuity left behind. Call it after recommend_predict_clocksources().
- */
+/* Fills advice->aftermaths: what each discontinuity left behind in the clocks of advice->taken. */
 void recommend_describe_aftermath(const struct report *report, struct advice *advice);
 
 /* Returns the rule of the first finding with SEVERITY on CLOCK, or NULL. */
@@ -30,7 +28,7 @@ struct interval_ns recommend_get_read_cost_ps(const struct report *report, const
  */
 const char *recommend_get_kernel_read_row(const struct report *report, const char *id);
 
-/* Fills advice->answer. Call it after the other functions here, because it summarises their results. */
+/* Fills advice->answer, which summarises all other members of ADVICE. */
 void recommend_write_answer(const struct report *report, struct advice *advice);
 
 /* Returns the results of the calibration loop ID if it ran, or NULL. */
