@@ -302,30 +302,6 @@ TEST(no_device_is_accused_by_a_tsc_that_diverged_from_all_devices)
 }
 
 /*
- * Adds a discontinuity between the two groups of clocks ONE and OTHER. Bit I of each group is clock I of devices[], and
- * bit 3 is the TSC.
- */
-static void
-part(struct report *report, unsigned one, unsigned other)
-{
-	struct report_discontinuity *row = &report->figures.discontinuities[report->figures.discontinuity_count++];
-	const char *const ids[] = { "hpet", "acpi_pm", "pit", "tsc" };
-
-	for (size_t g = 0; g < 2; g++) {
-		struct report_group *group = &row->groups[row->group_count++];
-
-		for (size_t i = 0; i < 4; i++) {
-			size_t clock = (size_t)(literal_find_clock(report, ids[i]) - report->facts.clocks);
-
-			if (!((g ? other : one) & 1u << i))
-				continue;
-			group->clocks |= UINT32_C(1) << clock;
-			group->members[group->clock_count++] = (uint8_t)clock;
-		}
-	}
-}
-
-/*
  * A jump needs two other clocks as proof. In a guest they must have different sources, because all its devices count
  * the host's clock.
  */
@@ -343,7 +319,7 @@ TEST(a_clock_jumped_if_two_others_prove_it)
 
 		if (!rows[i].guest)
 			report->facts.machine.hypervisor[0] = '\0';
-		part(report, rows[i].one, rows[i].other);
+		literal_part_clocks(report, rows[i].one, rows[i].other);
 		literal_judge(report);
 		assert_int_equal(rules_find_finding(report, "clock-jumped", "pit") != NULL, rows[i].jumped);
 		assert_int_equal(rules_find_finding(report, "clocks-parted", NULL) != NULL, !rows[i].jumped);
@@ -358,7 +334,7 @@ TEST(the_failure_of_a_clock_that_jumped_twice_is_its_first_jump)
 
 	report->facts.machine.hypervisor[0] = '\0';
 	for (size_t i = 0; i < 2; i++) {
-		part(report, 4, 3);
+		literal_part_clocks(report, 4, 3);
 		rows[i].at_tsc = report->facts.run.start_tsc + (i + 1) * LITERAL_TSC_HZ;
 		rows[i].groups[0].elapsed = (struct interval_ns){ true, i ? -500 : 500, i ? -600 : 400, i ? -400 : 600 };
 		rows[i].groups[1].elapsed = (struct interval_ns){ true, 0, -10, 10 };
@@ -380,9 +356,9 @@ TEST(in_a_guest_whose_tsc_stops_repeatedly_no_clock_is_accused_of_a_jump)
 		size_t jumped = 0;
 
 		LITERAL_COPY(report->facts.machine.hypervisor, "KVMKVMKVM");
-		part(report, 2, 12);
+		literal_part_clocks(report, 2, 12);
 		if (stands)
-			part(report, 7, 8);
+			literal_part_clocks(report, 7, 8);
 		literal_judge(report);
 		for (size_t i = 0; i < report->outcomes.finding_count; i++)
 			jumped += strcmp(report->outcomes.findings[i].rule, "clock-jumped") == 0;
@@ -726,7 +702,7 @@ TEST(no_data_sheet_is_broken_according_to_a_tsc_that_diverged_from_all_clocks)
 		LITERAL_COPY(report->facts.machine.hypervisor, "KVMKVMKVM");
 		literal_set_figure(row, 3901, 46613);
 		if (parted)
-			part(report, 7, 8);
+			literal_part_clocks(report, 7, 8);
 		literal_judge(report);
 		for (size_t i = 0; i < report->outcomes.finding_count; i++)
 			accused += strcmp(report->outcomes.findings[i].rule, "rtc-periodic") == 0;
@@ -1307,7 +1283,7 @@ TEST(a_single_missing_one_shot_was_likely_armed_before_the_stop_in_whose_time_it
 		struct report *report = literal_make_clean_report();
 		const struct behaviour *row;
 
-		part(report, rows[i].one, rows[i].other);
+		literal_part_clocks(report, rows[i].one, rows[i].other);
 		report->figures.discontinuities[0].from_tsc = 1000;
 		report->figures.discontinuities[0].at_tsc = 2000;
 		report->figures.interval_count = 1;
@@ -1364,7 +1340,7 @@ TEST(a_tsc_that_diverged_alone_is_a_disruption_only_if_it_was_announced)
 		report->facts.signals = (struct signals){
 			1, { { "kvmclock", "kvm-clock", false, false, announced, (uint64_t)announced } },
 		};
-		part(report, 8, 7);
+		literal_part_clocks(report, 8, 7);
 		literal_judge(report);
 		assert_int_equal(report->outcomes.discontinuities[0].class, DISCONTINUITY_TSC_MOVED);
 		assert_int_equal(rules_get_outcome(row, &report->facts.options), announced ? OUTCOME_PASSED :
@@ -1414,7 +1390,7 @@ TEST(an_unannounced_disruption_is_a_fault_of_the_signal_for_all_disruptions)
 
 		report->facts.signals = rows[i].signals;
 		if (rows[i].disrupted)
-			part(report, 9, 6);
+			literal_part_clocks(report, 9, 6);
 		literal_judge(report);
 		assert_string_equal(row->rule, "pv-untold");
 		assert_string_equal(row->text, rows[i].text);
@@ -1482,7 +1458,7 @@ TEST(a_step_back_of_a_64_bit_counter_is_its_own_fault)
 		literal_find_clock(report, "hpet")->clock.wrap_ticks = UINT64_MAX;
 		literal_find_clock(report, "hpet")->monotonic.backward = 1;
 		if (jumped)
-			part(report, 8, 7);
+			literal_part_clocks(report, 8, 7);
 		else
 			literal_find_clock(report, "tsc")->monotonic.backward = 1;
 		literal_judge(report);

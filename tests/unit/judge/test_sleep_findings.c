@@ -78,6 +78,21 @@ TEST(a_tsc_that_jumps_30_ms_ahead_in_sleep_is_named_although_it_counted)
 			"on core 4, one of 4 cores: In the state halt the TSC of core 4 gained");
 }
 
+/* The PIT, the HPET and the PM timer prove that the TSC jumped, perhaps while the core slept. */
+TEST(a_jump_of_the_tsc_withdraws_its_loss_or_gain_in_sleep)
+{
+	for (int64_t gain_ns = -30000000; gain_ns <= 30000000; gain_ns += 60000000) {
+		struct report *report = make_machine();
+
+		set_gain(report, 2, gain_ns, false);
+		literal_part_clocks(report, 8, 7);
+		literal_judge(report);
+		assert_non_null(rules_find_finding(report, "clock-jumped", "tsc"));
+		assert_sentence(report, "tsc-sleeps", OUTCOME_NOT_CHECKED, 4,
+				"but the test was timed by a TSC that stepped back or jumped.");
+	}
+}
+
 TEST(a_tsc_that_stops_in_sleep_is_named_next_to_one_that_moved_more_at_another_time)
 {
 	struct report *report = make_machine();

@@ -416,6 +416,27 @@ literal_add_stolen_time(struct report *report, size_t core, uint64_t at_ms, uint
 	row->worst_gap_ns = ns > row->worst_gap_ns ? ns : row->worst_gap_ns;
 }
 
+/* Adds a discontinuity between the two groups of clocks ONE and OTHER. Bit I of each group is clock I of IDS. */
+static inline void
+literal_part_clocks(struct report *report, unsigned one, unsigned other)
+{
+	struct report_discontinuity *row = &report->figures.discontinuities[report->figures.discontinuity_count++];
+	const char *const ids[] = { "hpet", "acpi_pm", "pit", "tsc" };
+
+	for (size_t g = 0; g < 2; g++) {
+		struct report_group *group = &row->groups[row->group_count++];
+
+		for (size_t i = 0; i < 4; i++) {
+			size_t clock = (size_t)(literal_find_clock(report, ids[i]) - report->facts.clocks);
+
+			if (!((g ? other : one) & 1u << i))
+				continue;
+			group->clocks |= UINT32_C(1) << clock;
+			group->members[group->clock_count++] = (uint8_t)clock;
+		}
+	}
+}
+
 /* Adds a result of a rule that was checked. */
 static inline struct behaviour *
 literal_add_behaviour(struct report *report, const char *rule, const char *clock, const char *sentence)
