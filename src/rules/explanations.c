@@ -2,7 +2,9 @@
 #include "rules/rules.h"
 
 #include "base/offset.h"
+#include "base/scale.h"
 #include "base/text.h"
+#include "base/units.h"
 
 /*
  * A fault that only makes reads slow (clock-slow, clock-contended) explains nothing. Neither does hpet-pc10: in PC10 a
@@ -14,9 +16,15 @@ const struct explanation explanations[] = {
 	  .words = ": a finding on its clock explains that" },
 	/* A few wrong readings look like a stop. */
 	{ .rule = "clock-sleeps",
-	  .by = { "clock-stuck", "clock-broken", "clock-backward", "clock-jumped", "rate-off", "rate-wrong", "rate-changed",
-		  "hpet-torn", "pm-width", "pm-glitch" },
+	  .by = { "clock-stuck", "clock-broken", "clock-backward", "clock-jumped", "rate-changed", "hpet-torn", "pm-width",
+		  "pm-glitch" },
 	  .words = ", but the clock has another fault, too" },
+	/*
+	 * The loss is against the clock's own rate before the sleep, so a wrong rate causes none. But a counter at twice
+	 * its rate or more may wrap unseen in the sleep.
+	 */
+	{ .rule = "clock-sleeps", .raises_limit = true, .by = { "rate-wrong" },
+	  .words = ", but the clock's own rate is off" },
 	{ .rule = "efi-rate", .clock = "efi_time", .by_clock = "rtc",
 	  .by = { "clock-stuck", "clock-broken", "clock-backward", "clock-jumped", "rate-off", "rate-wrong", "rate-changed",
 		  "rtc-update", "rtc-seconds", "rtc-periodic", "rtc-battery", "irq-rate" },
@@ -32,12 +40,27 @@ const struct explanation explanations[] = {
 	{ .words = NULL },
 };
 
+/*
+ * Returns by how much FAULT, the error of a rate in ppm, can change the figure of ROW. A figure in ns belongs to a
+ * sleep, so its change is at most this share of the longest sleep.
+ */
+static uint64_t
+bound_change_of_figure(const struct report *report, const struct behaviour *row, const struct rule_fault *fault)
+{
+	uint64_t ppm = offset_max_abs(fault->figure), longest_ns = 0;
+
+	for (size_t i = 0; i < report->figures.sleeps.count; i++)
+		if (report->figures.sleeps.rows[i].slept_ns > longest_ns)
+			longest_ns = report->figures.sleeps.rows[i].slept_ns;
+	return text_equal(rules_find(row->rule)->unit, "ns") ? scale_mul_div_up(ppm, longest_ns, PPM) : ppm;
+}
+
 /* Returns true if FAULT explains the failure of ROW by PAIR. A fault on no clock may be one of the TSC. */
 static bool
 does_fault_explain(const struct report *report, const struct explanation *pair, const struct behaviour *row,
 		   const struct rule_fault *fault)
 {
-	uint64_t limit = rules_get_limit_by_id(report, row->rule) + offset_max_abs(fault->figure);
+	uint64_t limit = rules_get_limit_by_id(report, row->rule) + bound_change_of_figure(report, row, fault);
 	const char *clock = fault->clock ? fault->clock : "tsc";
 	size_t i = 0;
 
