@@ -115,7 +115,7 @@ to_ppm(int64_t gain_ns, int64_t elapsed_ns)
 
 /*
  * Adds a finding that a clock jumped. ALONE is the group of ROW that contains only this clock. Does nothing if the
- * clock already has such a finding.
+ * clock already has such a finding, or if its device failed a check, because wrong readings look like jumps.
  */
 static void
 add_jump_finding(const struct report *report, struct outcomes *outcomes, const struct report_discontinuity *row,
@@ -134,7 +134,8 @@ add_jump_finding(const struct report *report, struct outcomes *outcomes, const s
 	struct phrase by = { "" }, more = { "" };
 	struct finding *finding;
 
-	if ((!slow && jumps <= rules_get_limit_by_id(report, rule)) || rules_find_finding(report, rule, id))
+	if ((!slow && jumps <= rules_get_limit_by_id(report, rule)) || rules_find_finding(report, rule, id) ||
+	    (!slow && rules_has_failed_check(report, id)))
 		return;
 	if (entry && !outcomes->clocks[entry - report->facts.clocks].jumped_tsc)
 		outcomes->clocks[entry - report->facts.clocks].jumped_tsc = row->at_tsc;
@@ -144,7 +145,7 @@ add_jump_finding(const struct report *report, struct outcomes *outcomes, const s
 				    phrase_duration(gain.value, gain.low, gain.high)).bytes,
 			    describe_unknown_wraps(report, alone).bytes);
 	if (leaps > jumps)
-		more = phrase(" In all, the TSC jumped ahead %lu times.", leaps);
+		more = phrase(" In all, %s jumped ahead %lu times.", id, leaps);
 	if (slow) {
 		finding = rules_add_finding(report, outcomes, rule, id, REPORT_NO_CORE,
 					    "%s had another rate for a time, and %s%s between %s "

@@ -326,6 +326,26 @@ TEST(a_clock_jumped_if_two_others_prove_it)
 	}
 }
 
+/* A PIT that does not latch shows wrong readings, which look like jumps to the comparison of clocks, too. */
+TEST(a_clock_whose_read_method_failed_its_check_is_not_accused_of_jumps_as_well)
+{
+	for (int failed = 0; failed < 2; failed++) {
+		struct report *report = literal_make_clean_report();
+
+		report->facts.machine.hypervisor[0] = '\0';
+		literal_part_clocks(report, 4, 3);
+		literal_find_clock(report, "pit")->monotonic.leaps = 15;
+		if (failed)
+			literal_add_behaviour(report, "pit-latch", "pit", "A latched count keeps counting.")->failed = true;
+		literal_judge(report);
+		assert_int_equal(rules_find_finding(report, "pit-latch", "pit") != NULL, failed);
+		assert_int_equal(rules_find_finding(report, "clock-jumped", "pit") != NULL, !failed);
+		if (!failed)
+			assert_non_null(strstr(rules_find_finding(report, "clock-jumped", "pit")->text,
+					       "In all, pit jumped ahead 15 times."));
+	}
+}
+
 /* The PIT jumps ahead at one time and back at another. The later jump must not hide when the clock first failed. */
 TEST(the_failure_of_a_clock_that_jumped_twice_is_its_first_jump)
 {
