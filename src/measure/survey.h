@@ -101,6 +101,7 @@ struct survey_memory {
 	uint32_t *batch_cores;   /* core numbers in a batch of ping-pongs: the first and the second core of each pair */
 	uint32_t *batch_ranks;   /* ranks of the cores in batch_cores */
 	uint64_t *medians;       /* median round trip of each pair of a batch */
+	struct latency *latencies; /* REPORT_CLOCKS_MAX latencies of clocks on one core */
 	struct sample *samples;  /* samples of all cores; each core has SURVEY_CONTENDED_SAMPLES of them */
 	uint32_t *others;        /* for each core, the number of other cores that read the clock at the same time */
 	struct gaps *gaps;       /* gaps of the core that is observed; written by that core */
@@ -148,7 +149,6 @@ struct survey_steps {
 struct survey_buffer {
 	struct sample *samples;  /* SAMPLE_MAX samples; at least SURVEY_SAMPLES_MIN */
 	size_t sample_max;
-	struct latency *latency; /* latency of one clock on one core */
 };
 
 /* State of the TSC. */

@@ -94,6 +94,7 @@ divide_survey_memory(struct survey_memory *memory, uintptr_t begin, size_t cores
 	memory->batch_cores = reserve_bytes(&next, cores * sizeof(*memory->batch_cores));
 	memory->batch_ranks = reserve_bytes(&next, cores * sizeof(*memory->batch_ranks));
 	memory->medians = reserve_bytes(&next, cores / 2 * sizeof(*memory->medians));
+	memory->latencies = reserve_bytes(&next, REPORT_CLOCKS_MAX * sizeof(*memory->latencies));
 	memory->samples = reserve_bytes(&next, cores * SURVEY_CONTENDED_SAMPLES * sizeof(*memory->samples));
 	memory->others = reserve_bytes(&next, cores * sizeof(*memory->others));
 	memory->gaps = reserve_bytes(&next, sizeof(*memory->gaps));

@@ -415,7 +415,6 @@ prepare_survey(struct run *run, void *memory, size_t cores, enum pair_schedule w
 	survey->hooks = run->machine->hooks;
 	survey->buffer.samples = run->samples;
 	survey->buffer.sample_max = RUN_SAMPLES;
-	survey->buffer.latency = &run->scratch;
 	survey->rate_limit_ppb = judge_rate_limit_ppb(&run->report);
 	survey_divide_memory(survey, memory, cores, widest, run_max_series_rows(&run->report.facts.options, cores));
 	if (run->machine->series && run_max_series_rows(&run->report.facts.options, cores))

@@ -96,7 +96,6 @@ struct run {
 	struct smp smp;
 	struct survey survey;
 	struct sample samples[RUN_SAMPLES];
-	struct latency scratch;
 	struct survey_timers timers;
 	struct as_found before; /* values of the registers before the first clock was opened */
 	bool tick_from_clock;      /* true if a clock of the run is the source of the firmware's timer tick */

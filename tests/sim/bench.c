@@ -337,3 +337,28 @@ bench_find_figures(struct bench *bench, const char *id)
 {
 	return report_get_figures(&bench->run.report, bench_find_clock(bench, id));
 }
+
+static struct {
+	void (*sample)(void *device, struct sample *samples, size_t count); /* the driver's function */
+	unsigned batches_left;
+	void (*work)(void);
+} before_batch;
+
+static void
+sample_after_work(void *device, struct sample *samples, size_t count)
+{
+	if (before_batch.batches_left-- == 0)
+		before_batch.work();
+	before_batch.sample(device, samples, count);
+}
+
+void
+bench_call_before_batch(struct bench *bench, const char *id, unsigned batch, void (*work)(void))
+{
+	struct clock *clock = &bench_find_clock(bench, id)->clock;
+
+	before_batch.sample = clock->sample;
+	before_batch.batches_left = batch;
+	before_batch.work = work;
+	clock->sample = sample_after_work;
+}

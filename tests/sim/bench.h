@@ -78,4 +78,10 @@ void bench_free(struct bench *bench);
 struct report_clock *bench_find_clock(struct bench *bench, const char *id);
 const struct clock_figures *bench_find_figures(struct bench *bench, const char *id);
 
+/*
+ * Counts all later batches of samples of the clock ID, on all cores, and calls WORK before batch number BATCH. The
+ * first batch has the number 0. There can be only one such call at a time.
+ */
+void bench_call_before_batch(struct bench *bench, const char *id, unsigned batch, void (*work)(void));
+
 #endif

@@ -1,6 +1,10 @@
 /*
  * Measures the read latency of each clock on the boot core, for a shorter time on every other core, and while all cores
  * read the clock. See survey_clocks.h.
+ *
+ * A core reads its clocks in turn, a batch of samples each. If a host slows the core for a while, or its frequency
+ * changes, this meets all clocks for the same time. The cost of a read is the difference of two latencies (of the clock
+ * and of the null clock), so both must be measured under the same conditions.
  */
 #include "base/units.h"
 #include "measure/clocks/survey_clocks.h"
@@ -27,12 +31,18 @@
 #define LEAP_EDGES       2
 /* a forward step may be 1/8 (1 / LEAP_SHARE) larger than the clock's rate predicts before it counts as a jump */
 #define LEAP_SHARE       8
-#define BATCH_NS         (2 * SURVEY_NS_PER_MS) /* duration of a batch of samples, in which interrupts are masked */
+/*
+ * Limits of the duration of a batch of samples, in which interrupts are masked. Between them, a clock has BATCHES_AIM
+ * batches on each core, because a few could all be taken while a host is slow.
+ */
+#define BATCH_NS_MIN     (20 * UINT64_C(1000))
+#define BATCH_NS_MAX     (2 * SURVEY_NS_PER_MS)
+#define BATCHES_AIM      16
 #define BATCH_SAMPLES_MIN 16
 /* interval between comparisons of all clocks; it is short because a 24-bit PM timer wraps in 4.7 s */
 #define STEP_NS          (250 * SURVEY_NS_PER_MS)
 #define BATCHES_PER_MS   100 /* maximum number of batches in a millisecond; a batch takes at least 10 us */
-#define CORE_BATCHES_MIN 2
+#define BATCHES_MIN      2   /* minimum number of batches of a clock on a core, even if no time is left for them */
 /* maximum number of pauses while a core spins before a batch, in case its TSC has stopped */
 #define SPIN_PAUSES_MAX  (1u << 20)
 /* Maximum wait for one batch on another core. A batch takes about a millisecond. */
@@ -40,16 +50,105 @@
 /* maximum number of tries until at least two cores read at the same time, which a busy host may prevent */
 #define JOINT_TRIES      4
 
+/* A clock that a core reads in turn with its other clocks. */
+struct turn {
+	struct report_clock *entry;
+	struct latency *latency; /* latency on this core */
+	size_t size;             /* number of samples in the next batch */
+	uint64_t batches;        /* number of batches until now */
+	uint64_t taken_ticks;    /* time in which the batches were taken */
+	/* The following fields are used on the boot core only. */
+	struct monotonic_bounds bounds;
+	/*
+	 * The clock was read from START to NOW, without a discontinuity between them, and last moved at MOVED. LAST_TICKS
+	 * is its latest reading. CUTS is the number of discontinuities before START.
+	 */
+	uint64_t start, moved, now, last_ticks;
+	unsigned cuts;
+};
+
+struct turns { /* all clocks that one core reads */
+	struct survey *survey;
+	struct turn *current; /* the clock that is read now */
+	size_t count;
+	uint64_t batch_ns;    /* duration of a batch */
+	struct turn all[REPORT_CLOCKS_MAX];
+};
+
 /*
- * Returns the number of samples that take about 2 ms, if the COUNT samples in the survey's buffer were taken without a
- * pause. The size of the buffer limits the number.
+ * Returns the number of samples that take about BATCH_NS, if the COUNT samples in the survey's buffer were
+ * taken without a pause. The size of the buffer limits the number.
  */
 static size_t
-reads_per_batch(const struct survey *survey, size_t count)
+reads_per_batch(const struct survey *survey, size_t count, uint64_t batch_ns)
 {
 	uint64_t ns = scale_ns(&survey->scale, survey->buffer.samples[count - 1].end - survey->buffer.samples[0].begin);
 
-	return survey_clamp(ns ? BATCH_NS * count / ns : UINT64_MAX, BATCH_SAMPLES_MIN, survey->buffer.sample_max);
+	return survey_clamp(ns ? batch_ns * count / ns : UINT64_MAX, BATCH_SAMPLES_MIN, survey->buffer.sample_max);
+}
+
+static bool
+has_share_left(const struct turns *turns, const struct turn *turn, uint64_t share_ns)
+{
+	uint64_t batches_max = BATCHES_MIN + (share_ns / SURVEY_NS_PER_MS + 1) * BATCHES_PER_MS;
+
+	return survey_usable(turn->entry) && turn->batches < batches_max &&
+	       (turn->batches < BATCHES_MIN || turn->taken_ticks < scale_ns_to_ticks(&turns->survey->scale, share_ns));
+}
+
+/*
+ * Returns true if TURN comes before OTHER. The clock comes first whose batches took the shortest time until now. Edge
+ * clocks (RTCs) come last, and one after another, because their ticks are lost while they are not read.
+ */
+static bool
+is_before(const struct turn *turn, const struct turn *other)
+{
+	if (turn->entry->clock.edges_only)
+		return false;
+	return other->entry->clock.edges_only || turn->taken_ticks < other->taken_ticks;
+}
+
+/* Selects the clock that is read next. Returns false if the batches of each clock took SHARE_NS. */
+static bool
+select_next_clock(struct turns *turns, uint64_t share_ns)
+{
+	turns->current = NULL;
+	for (size_t i = 0; i < turns->count; i++) {
+		struct turn *turn = &turns->all[i];
+
+		if (has_share_left(turns, turn, share_ns) && (!turns->current || is_before(turn, turns->current)))
+			turns->current = turn;
+	}
+	return turns->current;
+}
+
+/* Adds a turn of SHARE_NS for each clock that can be read, without its latency. */
+static void
+begin_turns(struct turns *turns, struct survey *survey, uint64_t share_ns)
+{
+	struct report *report = survey->report;
+
+	turns->survey = survey;
+	turns->count = 0;
+	turns->batch_ns = survey_clamp(share_ns / BATCHES_AIM, BATCH_NS_MIN, BATCH_NS_MAX);
+	for (size_t i = 0; i < report->facts.clock_count; i++)
+		if (survey_usable(&report->facts.clocks[i]))
+			turns->all[turns->count++] = (struct turn){ .entry = &report->facts.clocks[i] };
+}
+
+/* Adds a batch of the current clock, SIZE samples, which is in the survey's buffer. */
+static void
+add_batch(const struct turns *turns, size_t size)
+{
+	const struct survey *survey = turns->survey;
+	const struct sample *samples = survey->buffer.samples;
+	struct turn *turn = turns->current;
+
+	turn->batches++;
+	latency_add_samples(turn->latency, &survey->scale, samples, size);
+	if (samples[size - 1].end > samples[0].begin) /* false if the TSC stepped back */
+		turn->taken_ticks += samples[size - 1].end - samples[0].begin;
+	turn->size = reads_per_batch(survey, size, turns->batch_ns);
 }
 
 /*
@@ -112,90 +211,155 @@ check_batch_for_steps(struct survey *survey, struct report_clock *entry, const s
 		entry->unexplained_leaps += monotonic->leaps - leaps;
 }
 
-/* Marks the clock as stuck if it stopped. It was read from START to NOW, and last moved at MOVED. */
+/*
+ * Marks the clock as stuck if it stopped. After a discontinuity in the latest interval between two comparisons, the TSC
+ * cannot show how long the clock did not move.
+ */
 static void
-mark_stuck_if_stopped(struct survey *survey, struct report_clock *entry, uint64_t start, uint64_t moved,
-		      uint64_t now)
+mark_stuck_if_stopped(struct survey *survey, const struct turn *turn)
 {
+	struct report_clock *entry = turn->entry;
 	uint64_t enough = survey_tsc_ticks_in_clock_periods(survey, &entry->clock, SURVEY_STUCK_PERIODS);
-	uint64_t stopped_ns = scale_ns(&survey->scale, now - moved);
+	uint64_t stopped_ticks = turn->now - turn->moved, stopped_ns = scale_ns(&survey->scale, stopped_ticks);
 	bool is_emulated = entry->clock.edges_only && report_is_guest(survey->report);
 
-	if (is_emulated && stopped_ns <= EMULATED_STOPPED_NS)
+	if (survey->tsc.is_stopped || survey->steps.cuts != turn->cuts || (is_emulated && stopped_ns <= EMULATED_STOPPED_NS))
 		return;
-	if (enough && now - moved > enough && (moved == start || stopped_ns > STOPPED_NS))
-		survey_mark_clock_stuck(entry, stopped_ns, now);
+	if (enough && stopped_ticks > enough && (turn->moved == turn->start || stopped_ns > STOPPED_NS))
+		survey_mark_clock_stuck(entry, stopped_ns, turn->now);
 }
 
-struct boot_core_job {
-	struct survey *survey;
-	struct report_clock *entry;
-};
+/* Notes when the clock moved, from a batch of SIZE samples. After a discontinuity, this starts again. */
+static void
+note_movement(struct survey *survey, struct turn *turn, size_t size)
+{
+	const struct sample *samples = survey->buffer.samples;
+
+	turn->now = samples[size - 1].end;
+	if (!turn->batches || turn->cuts != survey->steps.cuts) {
+		turn->start = turn->moved = samples[0].begin;
+		turn->cuts = survey->steps.cuts;
+	} else if (samples[0].ticks != turn->last_ticks) {
+		turn->moved = samples[0].end;
+	}
+	if (survey_any_differs(samples, size))
+		turn->moved = turn->now;
+	turn->last_ticks = samples[size - 1].ticks;
+}
+
+/* Takes samples before the first batch of a clock, because the first execution is slow. */
+static void
+warm_up_on_boot_core(void *argument)
+{
+	const struct turns *turns = argument;
+
+	survey_sample_batch(turns->survey, &turns->current->entry->clock, SURVEY_WARM_UP);
+	note_movement(turns->survey, turns->current, SURVEY_WARM_UP);
+	turns->current->size = reads_per_batch(turns->survey, SURVEY_WARM_UP, turns->batch_ns);
+}
 
 static void
-measure_clock_on_boot_core(void *argument)
+take_batch_on_boot_core(void *argument)
 {
-	const struct boot_core_job *job = argument;
-	struct survey *survey = job->survey;
-	struct report_clock *entry = job->entry;
-	const struct clock *clock = &entry->clock;
-	struct monotonic_bounds bounds = get_step_bounds(survey, entry);
-	uint64_t slice_ns = survey_share_of_round_ns(survey, survey_measurement_budget_ns(survey->report));
-	uint64_t batches = (slice_ns / SURVEY_NS_PER_MS + 1) * BATCHES_PER_MS;
-	uint64_t start, now, moved;
+	const struct turns *turns = argument;
+	struct survey *survey = turns->survey;
+	struct turn *turn = turns->current;
+	struct report_clock *entry = turn->entry;
 	unsigned cuts = survey->steps.cuts;
-	size_t next_size;
+	size_t size = turn->size;
 
-	survey_sample_batch(survey, clock, SURVEY_WARM_UP);
-	start = now = moved = survey->buffer.samples[0].begin;
-	next_size = reads_per_batch(survey, SURVEY_WARM_UP);
-	if (survey->soak.round == 0)
-		latency_clear(entry->latency);
-	while (batches-- > 0 && now - start < scale_ns_to_ticks(&survey->scale, slice_ns)) {
-		size_t size = next_size;
-
-		survey_sample_batch(survey, clock, size);
-		if (survey_end_run_if_due(survey))
-			break; /* the run ends here, for example because the TSC stopped during this batch */
-		latency_add_samples(entry->latency, &survey->scale, survey->buffer.samples, size);
-		series_add_reads(&survey->report->facts.series, (size_t)(entry - survey->report->facts.clocks),
-				 &survey->scale,
-				 survey->buffer.samples, size);
-		resolution_add_samples(&entry->resolution, clock, bounds.trust_ticks, survey->buffer.samples, size);
-		now = survey->buffer.samples[size - 1].end;
-		if (survey_any_differs(survey->buffer.samples, size))
-			moved = now;
-		next_size = reads_per_batch(survey, size);
-		check_batch_for_steps(survey, entry, &bounds, size);
-		survey_show_progress(survey, clock->id, scale_ns(&survey->scale, now - start));
-		if (now > survey->steps.now.begin_tsc && scale_ns(&survey->scale, now - survey->steps.now.begin_tsc) > STEP_NS)
-			survey_read_and_compare_clocks(survey);
-		/* calculated again, because the duration becomes shorter when the user asks for the end of the run */
-		slice_ns = survey_share_of_round_ns(survey, survey_measurement_budget_ns(survey->report));
-	}
-	survey_read_and_compare_clocks(survey);
+	survey_sample_batch(survey, &entry->clock, size);
+	if (survey_end_run_if_due(survey))
+		return; /* the run ends here, for example because the TSC stopped during this batch */
+	note_movement(survey, turn, size);
+	add_batch(turns, size);
+	series_add_reads(&survey->report->facts.series, (size_t)(entry - survey->report->facts.clocks), &survey->scale,
+			 survey->buffer.samples, size);
+	resolution_add_samples(&entry->resolution, &entry->clock, turn->bounds.trust_ticks, survey->buffer.samples, size);
+	check_batch_for_steps(survey, entry, &turn->bounds, size);
 	entry->latency_discontinuities += survey->steps.cuts - cuts;
-	/* After a discontinuity, the TSC cannot show how long the clock did not move. */
-	if (!survey->tsc.is_stopped && survey->steps.cuts == cuts)
-		mark_stuck_if_stopped(survey, entry, start, moved, now);
-	survey->plan.done_ns += survey_share_of_round_ns(survey, survey_measurement_budget_ns(survey->report));
+}
+
+/* Compares all clocks. A discontinuity that this finds may have occurred during a batch of any of them. */
+static void
+compare_clocks_between_batches(void *argument)
+{
+	struct turns *turns = argument;
+	unsigned cuts = turns->survey->steps.cuts;
+
+	survey_read_and_compare_clocks(turns->survey);
+	for (size_t i = 0; i < turns->count; i++)
+		turns->all[i].entry->latency_discontinuities += turns->survey->steps.cuts - cuts;
+}
+
+static void
+run_on_boot_core(struct turns *turns, void (*work)(void *argument))
+{
+	survey_run_catching_exceptions(turns->survey, "latency", NULL, work, turns);
+}
+
+static bool
+is_comparison_due(const struct survey *survey)
+{
+	uint64_t now = survey->hooks.tsc_ordered(), begin = survey->steps.now.begin_tsc;
+
+	return now > begin && scale_ns(&survey->scale, now - begin) > STEP_NS;
+}
+
+static uint64_t
+get_share_on_boot_core_ns(const struct survey *survey)
+{
+	return survey_share_of_round_ns(survey, survey_measurement_budget_ns(survey->report));
+}
+
+static void
+take_turns_on_boot_core(struct turns *turns)
+{
+	struct survey *survey = turns->survey;
+	uint64_t taken_ticks = 0;
+
+	/* The share becomes shorter when the user asks for the end of the run. */
+	while (!survey_end_run_if_due(survey) && select_next_clock(turns, get_share_on_boot_core_ns(survey))) {
+		uint64_t before = turns->current->taken_ticks;
+
+		run_on_boot_core(turns, take_batch_on_boot_core);
+		taken_ticks += turns->current->taken_ticks - before;
+		survey_show_progress(survey, "latency", scale_ns(&survey->scale, taken_ticks));
+		if (is_comparison_due(survey))
+			run_on_boot_core(turns, compare_clocks_between_batches);
+	}
+	run_on_boot_core(turns, compare_clocks_between_batches);
+}
+
+static void
+begin_turns_on_boot_core(struct turns *turns, struct survey *survey)
+{
+	begin_turns(turns, survey, get_share_on_boot_core_ns(survey));
+	for (size_t i = 0; i < turns->count && !survey_end_run_if_due(survey); i++) {
+		turns->current = &turns->all[i];
+		turns->current->latency = turns->current->entry->latency;
+		turns->current->bounds = get_step_bounds(survey, turns->current->entry);
+		if (survey->soak.round == 0)
+			latency_clear(turns->current->latency);
+		run_on_boot_core(turns, warm_up_on_boot_core);
+	}
 }
 
 void
 survey_measure_latencies_on_boot_core(struct survey *survey)
 {
-	struct report *report = survey->report;
+	struct turns turns;
 
-	for (size_t i = 0; i < report->facts.clock_count && !survey_end_run_if_due(survey); i++) {
-		struct report_clock *entry = &report->facts.clocks[i];
-		struct boot_core_job job = { survey, entry };
+	begin_turns_on_boot_core(&turns, survey);
+	take_turns_on_boot_core(&turns);
+	for (size_t i = 0; i < turns.count; i++) {
+		const struct turn *turn = &turns.all[i];
 
-		if (!survey_usable(entry))
-			continue;
-		survey_run_catching_exceptions(survey, "latency", NULL, measure_clock_on_boot_core, &job);
-		if (survey->soak.round == 0)
-			survey->hooks.measured(survey->hooks.context, report, entry);
+		mark_stuck_if_stopped(survey, turn);
+		if (survey->soak.round == 0 && turn->batches)
+			survey->hooks.measured(survey->hooks.context, survey->report, turn->entry);
 	}
+	survey->plan.done_ns += turns.count * get_share_on_boot_core_ns(survey);
 }
 
 struct core_batch { /* a batch of samples, as a job of a core */
@@ -258,36 +422,33 @@ take_batch_on_core(struct survey *survey, size_t core, struct core_batch *batch)
 	return is_complete;
 }
 
-/* Reads BATCH's clock on one core for SHARE_NS. Returns false if the core does not answer. */
+/* Takes the first samples of the current clock on CORE, and then a batch. Returns false if the core does not answer. */
 static bool
-measure_clock_on_core(struct survey *survey, size_t core, struct core_batch *batch, uint64_t share_ns)
+take_turn_on_core(const struct turns *turns, size_t core, struct core_batch *batch)
 {
-	uint64_t share_ticks = scale_ns_to_ticks(&survey->scale, share_ns);
-	uint64_t batches = CORE_BATCHES_MIN + share_ns / SURVEY_NS_PER_MS * BATCHES_PER_MS;
-	uint64_t taken_ticks = 0;
+	struct survey *survey = turns->survey;
+	struct turn *turn = turns->current;
 
-	latency_clear(survey->buffer.latency);
-	batch->count = SURVEY_WARM_UP;
-	if (!take_batch_on_core(survey, core, batch))
-		return false;
-	for (uint64_t turn = 0; turn < batches; turn++) {
-		batch->count = reads_per_batch(survey, batch->count);
-		if (turn >= CORE_BATCHES_MIN && (taken_ticks >= share_ticks || survey_end_run_if_due(survey)))
-			break;
+	batch->clock = &turn->entry->clock;
+	if (!turn->batches) {
+		batch->count = SURVEY_WARM_UP;
 		if (!take_batch_on_core(survey, core, batch))
 			return false;
-		if (survey_end_if_untimed(survey))
-			break;
-		add_tsc_steps_of_samples(survey, core, survey->buffer.samples, batch->count);
-		latency_add_samples(survey->buffer.latency, &survey->scale, survey->buffer.samples, batch->count);
-		taken_ticks += survey->buffer.samples[batch->count - 1].end - survey->buffer.samples[0].begin;
+		turn->size = reads_per_batch(survey, SURVEY_WARM_UP, turns->batch_ns);
 	}
+	batch->count = turn->size;
+	if (!take_batch_on_core(survey, core, batch))
+		return false;
+	if (survey_end_if_untimed(survey))
+		return true;
+	add_tsc_steps_of_samples(survey, core, survey->buffer.samples, batch->count);
+	add_batch(turns, batch->count);
 	return true;
 }
 
 /*
- * Reads all clocks on one core. Returns false if END_TSC, the end of this pass over the cores, came before all clocks
- * were read.
+ * Reads all clocks on one core for SHARE_NS each. Returns false if END_TSC, the end of this pass over the cores, came
+ * before that. If the core does not answer, returns true; the code behind smp->run() reports this.
  */
 static bool
 measure_all_clocks_on_core(struct survey *survey, size_t core, uint64_t share_ns, uint64_t end_tsc)
@@ -295,20 +456,23 @@ measure_all_clocks_on_core(struct survey *survey, size_t core, uint64_t share_ns
 	struct report *report = survey->report;
 	struct core_batch batch = { .hooks = &survey->hooks, .samples = survey->buffer.samples,
 				    .spin_ticks = scale_ns_to_ticks(&survey->scale, survey->hooks.spin_ns) };
+	struct turns turns;
+	bool is_over = false;
 
-	for (size_t i = 0; i < report->facts.clock_count && !survey_end_run_if_due(survey); i++) {
-		if (!survey_usable(&report->facts.clocks[i]))
-			continue;
-		if (survey_is_core_pass_over(survey, end_tsc))
-			return false;
-		batch.clock = &report->facts.clocks[i].clock;
-		bool answered = measure_clock_on_core(survey, core, &batch, share_ns);
-
-		report->facts.cores[core].latency[i] = summarize_latency(survey->buffer.latency);
-		if (!answered)
-			break; /* the core does not answer, which the code behind smp->run() reports */
+	begin_turns(&turns, survey, share_ns);
+	for (size_t i = 0; i < turns.count; i++) {
+		turns.all[i].latency = &survey->memory.latencies[i];
+		latency_clear(turns.all[i].latency);
 	}
-	return true;
+	while (!survey_end_run_if_due(survey) && select_next_clock(&turns, share_ns)) {
+		is_over = survey_is_core_pass_over(survey, end_tsc);
+		if (is_over || !take_turn_on_core(&turns, core, &batch))
+			break;
+	}
+	for (size_t i = 0; i < turns.count; i++)
+		report->facts.cores[core].latency[turns.all[i].entry - report->facts.clocks] =
+			summarize_latency(turns.all[i].latency);
+	return !is_over;
 }
 
 void
@@ -398,9 +562,9 @@ measure_clock_on_all_cores_at_once(struct survey *survey, size_t index)
 		if (!memory->others[core] || !smp->alive(smp->context, core))
 			continue; /* if no other core read at the same time, the samples show no contention */
 		add_tsc_steps_of_samples(survey, core, samples, SURVEY_CONTENDED_SAMPLES);
-		latency_clear(survey->buffer.latency);
-		latency_add_samples(survey->buffer.latency, &survey->scale, samples, SURVEY_CONTENDED_SAMPLES);
-		survey->report->facts.cores[core].contended[index] = summarize_latency(survey->buffer.latency);
+		latency_clear(memory->latencies);
+		latency_add_samples(memory->latencies, &survey->scale, samples, SURVEY_CONTENDED_SAMPLES);
+		survey->report->facts.cores[core].contended[index] = summarize_latency(memory->latencies);
 		measured++;
 	}
 	return measured;

@@ -26,8 +26,10 @@
 #define SICK_CORE      2
 #define OTHER_CORE     1
 #define FAR_TICKS      1000000 /* longer than any round trip between cores, in ticks */
-/* time from the start of the latency measurements to the middle of the HPET's, which is the fifth; each takes 10 ms */
-#define HPET_TURN_PS   (45 * SIM_PS_PER_MS)
+#define TSC_STEP_PS    (45 * SIM_PS_PER_MS) /* time from the start of the latency measurements to a step of the TSC */
+/* a step of the HPET: the batch of its latency measurement, and the time from the start of this batch */
+#define HPET_BATCH     5
+#define HPET_STEP_PS   (20 * SIM_PS_PER_US)
 #define DURATION_NS    10000000 /* duration of a clock's latency measurement in ns */
 #define HPET_TICKS_PER_MS 10000
 /* rate error that shows that the TSC does not share the chip set's crystal */
@@ -321,14 +323,27 @@ static const struct machine *const machines[] = {
 static void
 step_back(struct sim_counter *counter, uint64_t ticks)
 {
-	counter->backward_at_ps = sim.now_ps + HPET_TURN_PS;
+	counter->backward_at_ps = sim.now_ps + TSC_STEP_PS;
 	counter->backward_ticks = ticks;
 }
 
-FAULT(hpet_500_ticks_back, step_back(&sim.hpet.counter, 500))
-FAULT(hpet_a_second_back, step_back(&sim.hpet.counter, 1000 * HPET_TICKS_PER_MS))
-FAULT(hpet_500_ticks_ahead, step_back(&sim.hpet.counter, 0 - UINT64_C(500)))
-FAULT(hpet_a_second_ahead, step_back(&sim.hpet.counter, 0 - UINT64_C(1000) * HPET_TICKS_PER_MS))
+static void
+step_hpet_back_in_batch(void)
+{
+	sim.hpet.counter.backward_at_ps = sim.now_ps + HPET_STEP_PS;
+}
+
+static void
+step_hpet_back(struct bench *bench, uint64_t ticks)
+{
+	sim.hpet.counter.backward_ticks = ticks;
+	bench_call_before_batch(bench, "hpet", HPET_BATCH, step_hpet_back_in_batch);
+}
+
+FAULT(hpet_500_ticks_back, step_hpet_back(bench, 500))
+FAULT(hpet_a_second_back, step_hpet_back(bench, 1000 * HPET_TICKS_PER_MS))
+FAULT(hpet_500_ticks_ahead, step_hpet_back(bench, 0 - UINT64_C(500)))
+FAULT(hpet_a_second_ahead, step_hpet_back(bench, 0 - UINT64_C(1000) * HPET_TICKS_PER_MS))
 FAULT(pit_gated, sim.pit.gated = true)
 FAULT(pm_stops, sim.pm.counter.stuck_at_ps = sim.now_ps)
 FAULT(hpet_answers_all_ones, sim.hpet.absent = true)

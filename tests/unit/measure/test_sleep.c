@@ -213,12 +213,13 @@ TEST(a_tsc_that_stops_in_halt_is_named_with_its_core)
 }
 
 /*
- * The core's TSC is set back by 20 ms before its sleeps, so its drift is not known. The host runs the core 50 ms late
- * before each short sleep, so the sleeps are a small part of the time between the measurements of its offset.
+ * The core's TSC is set back by 20 ms after the first measurement of its offset and before its sleeps, so its drift is
+ * not known. The host runs the core 50 ms late before each short sleep, so the sleeps are a small part of the time
+ * between the measurements of its offset.
  */
 TEST(a_tsc_of_unknown_drift_that_stops_in_halt_is_named_on_a_busy_host_by_its_long_sleep)
 {
-	struct options_of_test options = { .sleep = SLEEP_HALT, .state = SLEEP_BY_HLT, .steps_ms = 1000,
+	struct options_of_test options = { .sleep = SLEEP_HALT, .state = SLEEP_BY_HLT, .steps_ms = 960,
 					   .busy_ps = 50 * SIM_PS_PER_MS };
 
 	for (int is_faulty = 0; is_faulty < 2; is_faulty++) {

@@ -196,6 +196,12 @@ TEST(a_pit_without_a_nominal_rate_never_steps_back)
 	assert_int_equal(bench_find_clock(bench, "pit")->clock.state, CLOCK_PRESENT);
 }
 
+static void
+step_hpet_soon(void)
+{
+	sim.hpet.counter.backward_at_ps = sim.now_ps + 20 * SIM_PS_PER_US;
+}
+
 TEST(a_step_back_of_500_ticks_is_counted_once_with_its_size)
 {
 	struct bench *bench = *state;
@@ -203,9 +209,8 @@ TEST(a_step_back_of_500_ticks_is_counted_once_with_its_size)
 	bench_open(bench, 1);
 	survey_warm_up_and_estimate_tsc_rate(&bench->run.survey);
 	survey_measure_rates(&bench->run.survey);
-	/* the HPET steps back in the middle of its latency measurement, which is the fifth; each takes 20 ms */
-	sim.hpet.counter.backward_at_ps = sim.now_ps + 90 * SIM_PS_PER_MS;
 	sim.hpet.counter.backward_ticks = 500;
+	bench_call_before_batch(bench, "hpet", 5, step_hpet_soon);
 	survey_measure_latencies_on_boot_core(&bench->run.survey);
 	assert_int_equal(bench_find_clock(bench, "hpet")->monotonic.backward, 1);
 	/* the observed step is smaller, because the HPET advances during a read */
@@ -216,15 +221,13 @@ TEST(a_step_back_of_500_ticks_is_counted_once_with_its_size)
 TEST(a_jump_of_500_ticks_is_counted_once_with_its_time)
 {
 	struct bench *bench = *state;
-	uint64_t now_ms, failed_ns;
+	uint64_t jumped_us, failed_ns;
 
 	bench_open(bench, 1);
 	survey_warm_up_and_estimate_tsc_rate(&bench->run.survey);
 	survey_measure_rates(&bench->run.survey);
-	/* the HPET jumps ahead in the middle of its latency measurement, which is the fifth; each takes 20 ms */
-	sim.hpet.counter.backward_at_ps = sim.now_ps + 90 * SIM_PS_PER_MS;
 	sim.hpet.counter.backward_ticks = 0 - UINT64_C(500);
-	now_ms = sim.now_ps / SIM_PS_PER_MS;
+	bench_call_before_batch(bench, "hpet", 5, step_hpet_soon);
 	survey_measure_latencies_on_boot_core(&bench->run.survey);
 	assert_int_equal(bench_find_clock(bench, "hpet")->monotonic.leaps, 1);
 	/* the observed jump is larger, because the HPET advances during a read */
@@ -237,7 +240,8 @@ TEST(a_jump_of_500_ticks_is_counted_once_with_its_time)
 	assert_non_null(strstr(bench->run.report.outcomes.findings[0].text, "hpet jumped ahead by 50."));
 	failed_ns = report_run_time_ns(&bench->run.report,
 				       report_get_failure_tsc(&bench->run.report, bench_find_clock(bench, "hpet")));
-	assert_in_range(failed_ns / 1000000, now_ms + 85, now_ms + 95);
+	jumped_us = sim.hpet.counter.backward_at_ps / SIM_PS_PER_US;
+	assert_in_range(failed_ns / 1000, jumped_us, jumped_us + 5000);
 	for (size_t i = 0; i < bench->run.report.facts.clock_count; i++) {
 		assert_int_equal(bench->run.report.facts.clocks[i].monotonic.backward, 0);
 		assert_int_equal(bench->run.report.facts.clocks[i].monotonic.leaps,
@@ -328,13 +332,14 @@ TEST(the_deadline_keeps_what_was_measured)
 	bench_open(bench, 1);
 	survey_warm_up_and_estimate_tsc_rate(&bench->run.survey);
 	survey_measure_rates(&bench->run.survey);
-	/* the deadline passes during the measurement of the third clock */
+	/* the deadline passes during the measurement, in which each clock would be read for 20 ms */
 	bench->deadline_ms = sim.now_ps / SIM_PS_PER_MS + 50;
 	survey_measure_latencies_on_boot_core(&bench->run.survey);
 	survey_measure_latencies_on_cores(&bench->run.survey);
+	assert_in_range(sim.now_ps / SIM_PS_PER_MS, bench->deadline_ms, bench->deadline_ms + 3);
 	assert_true(bench->run.report.facts.run.incomplete);
 	assert_true(bench_find_clock(bench, "tsc")->latency->count > 0);
-	assert_int_equal(bench_find_clock(bench, "null")->latency->count, 0);
+	assert_true(bench_find_clock(bench, "null")->latency->count > 0);
 	assert_int_equal(bench->run.report.notes.count, 1);
 }
 
@@ -406,6 +411,45 @@ TEST(a_core_that_is_slow_after_a_halt_is_measured_at_full_speed)
 			assert_int_equal(latency->p99_ns, boot->p50_ns);
 		}
 	sim.spent = NULL;
+}
+
+static uint64_t slow_ps; /* each access takes three times as long for 2/5 of this time, and then normally for 3/5 */
+
+static void
+slow_down_at_times(enum sim_access access, uint64_t where)
+{
+	(void)where;
+	if (access != SIM_PAUSE && sim.now_ps % slow_ps < slow_ps / 5 * 2)
+		sim.now_ps += 2 * sim.cost_ps[access];
+}
+
+/*
+ * A host is slow at times, which are longer than the time in which a core reads one clock. The cost of a read is the
+ * difference of two typical durations, so the slow times must not fall on one of the two clocks only. A read of the TSC
+ * takes 10 ns.
+ */
+TEST(a_host_that_is_slow_at_times_does_not_change_the_cost_of_a_read)
+{
+	static const uint64_t times_ms[] = { 50, 5 }; /* on the boot core, and on the others */
+	struct bench *bench = *state;
+	struct report *report = &bench->run.report;
+
+	bench_open(bench, CORES);
+	survey_warm_up_and_estimate_tsc_rate(&bench->run.survey);
+	survey_measure_rates(&bench->run.survey);
+	sim.spent = slow_down_at_times;
+	slow_ps = times_ms[0] * SIM_PS_PER_MS;
+	survey_measure_latencies_on_boot_core(&bench->run.survey);
+	slow_ps = times_ms[1] * SIM_PS_PER_MS;
+	survey_measure_latencies_on_cores(&bench->run.survey);
+	sim.spent = NULL;
+	for (size_t core = 0; core < CORES; core++) {
+		const struct core_latency *latency = report->facts.cores[core].latency;
+		uint64_t tsc_ps = latency[bench_find_clock(bench, "tsc") - report->facts.clocks].typical_ps;
+		uint64_t null_ps = latency[bench_find_clock(bench, "null") - report->facts.clocks].typical_ps;
+
+		assert_in_range(tsc_ps - null_ps, 9000, 11000);
+	}
 }
 
 static size_t

@@ -73,7 +73,6 @@ struct bench {
 	struct device devices[DRIVERS];
 	struct survey survey;
 	struct sample samples[SAMPLES];
-	struct latency scratch;
 	struct smp smp;
 };
 
@@ -303,7 +302,6 @@ open_clocks(void)
 		},
 		.buffer.samples = bench->samples,
 		.buffer.sample_max = SAMPLES,
-		.buffer.latency = &bench->scratch,
 		.rate_limit_ppb = 100000,
 	};
 }

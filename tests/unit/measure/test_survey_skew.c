@@ -27,7 +27,6 @@
 static struct {
 	struct report report;
 	struct survey survey;
-	struct latency scratch;
 	struct smp smp;
 	struct sample samples[SURVEY_SAMPLES_MIN];
 	void *memory;
@@ -153,7 +152,6 @@ open_bench_of(void (*start)(size_t cores), size_t cores, enum pair_schedule wide
 		},
 		.buffer.samples = bench.samples,
 		.buffer.sample_max = SURVEY_SAMPLES_MIN,
-		.buffer.latency = &bench.scratch,
 		.tsc.resolution_ticks = 1,
 	};
 	scale_init(&bench.survey.scale, bench.report.figures.tsc);

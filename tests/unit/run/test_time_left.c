@@ -191,7 +191,7 @@ TEST(soak_with_rounds)
  */
 TEST(soak_that_is_ended_early)
 {
-	static const char *const moments[] = { "rates", "acpi_pm", "cores", "pairs of cores", "gaps" };
+	static const char *const moments[] = { "rates", "latency", "cores", "pairs of cores", "gaps" };
 	const uint64_t duration_ns = 250 * MS;
 
 	for (size_t i = 0; i < sizeof(moments) / sizeof(moments[0]); i++) {
