@@ -9,7 +9,7 @@
 
 #include "base/text.h"
 
-/* Returns true if RULE applies to ENTRY in this configuration. ENTRY is NULL for a rule about the machine. */
+/* Returns true if a rule applies to ENTRY in this configuration. ENTRY is NULL for a rule about the machine. */
 typedef bool is_applicable(const struct report *report, const struct report_clock *entry);
 /* Returns why ENTRY, or the machine, could not be judged in this run. Returns NULL if it was judged. */
 typedef const char *find_obstacle(const struct report *report, const struct report_clock *entry);
@@ -17,103 +17,45 @@ typedef const char *find_obstacle(const struct report *report, const struct repo
 /* ---- where rules apply ---- */
 
 static bool
-is_any_clock(const struct report *report, const struct report_clock *entry)
+is_tsc(const struct report_clock *entry)
+{
+	return text_equal(entry->clock.id, "tsc");
+}
+
+static bool
+has_24_bits(const struct report *report, const struct report_clock *entry)
 {
 	(void)report;
-	return entry != NULL;
+	return entry->clock.width_bits == 24;
 }
 
 static bool
-is_tsc(const struct report *report, const struct report_clock *entry)
+has_32_bits(const struct report *report, const struct report_clock *entry)
 {
 	(void)report;
-	return entry && text_equal(entry->clock.id, "tsc");
-}
-
-static bool
-is_machine(const struct report *report, const struct report_clock *entry)
-{
-	(void)report;
-	return !entry;
-}
-
-static bool
-has_id(const struct report_clock *entry, const char *id)
-{
-	return entry && text_equal(entry->clock.id, id);
-}
-
-static bool
-is_hpet(const struct report *report, const struct report_clock *entry)
-{
-	(void)report;
-	return has_id(entry, "hpet");
-}
-
-static bool
-is_pm_timer(const struct report *report, const struct report_clock *entry)
-{
-	(void)report;
-	return has_id(entry, "acpi_pm");
-}
-
-static bool
-is_pm_timer_of_24_bits(const struct report *report, const struct report_clock *entry)
-{
-	return is_pm_timer(report, entry) && entry->clock.width_bits == 24;
-}
-
-static bool
-is_pm_timer_of_32_bits(const struct report *report, const struct report_clock *entry)
-{
-	return is_pm_timer(report, entry) && entry->clock.width_bits == 32;
-}
-
-static bool
-is_pit(const struct report *report, const struct report_clock *entry)
-{
-	(void)report;
-	return has_id(entry, "pit");
-}
-
-static bool
-is_rtc(const struct report *report, const struct report_clock *entry)
-{
-	(void)report;
-	return has_id(entry, "rtc");
-}
-
-static bool
-is_hyperv_page(const struct report *report, const struct report_clock *entry)
-{
-	(void)report;
-	return has_id(entry, "hv_page");
+	return entry->clock.width_bits == 32;
 }
 
 static bool
 is_page_of_hypervisor(const struct report *report, const struct report_clock *entry)
 {
-	return has_id(entry, "kvmclock") || has_id(entry, "xen") || is_hyperv_page(report, entry);
+	(void)report;
+	return text_equal(entry->clock.id, "kvmclock") || text_equal(entry->clock.id, "xen") ||
+	       text_equal(entry->clock.id, "hv_page");
 }
 
 /* A clock that failed when it was opened has no nominal rate, but might have had one. */
 static bool
 has_nominal_rate(const struct report *report, const struct report_clock *entry)
 {
-	return entry && (report_get_claimed_rate(report, entry).den || entry->clock.state != CLOCK_PRESENT ||
-			 is_tsc(report, entry));
+	return report_get_claimed_rate(report, entry).den || entry->clock.state != CLOCK_PRESENT || is_tsc(entry);
 }
 
 static bool
-is_tsc_asked_to_sleep(const struct report *report, const struct report_clock *entry)
+are_sleep_states_asked_for(const struct report *report, const struct report_clock *entry)
 {
-	return is_tsc(report, entry) && report->facts.options.cores.sleep != SLEEP_OFF;
-}
-
-static bool
-is_chipset_asked_to_sleep(const struct report *report, const struct report_clock *entry)
-{
-	return (is_hpet(report, entry) || is_pm_timer(report, entry)) && report->facts.options.cores.sleep != SLEEP_OFF;
+	(void)entry;
+	return report->facts.options.cores.sleep != SLEEP_OFF;
 }
 
 static bool
@@ -124,41 +66,31 @@ has_trend(const struct report *report, const struct report_clock *entry)
 }
 
 static bool
-are_several_cores_asked_for(const struct report *report)
+are_several_cores_asked_for(const struct report *report, const struct report_clock *entry)
 {
+	(void)entry;
 	return report->facts.options.cores.method != CORES_OFF && report->facts.core_count > 1 &&
 	       report->facts.options.cores.max > 1;
-}
-
-static bool
-is_tsc_of_several_cores(const struct report *report, const struct report_clock *entry)
-{
-	return is_tsc(report, entry) && are_several_cores_asked_for(report);
 }
 
 /* On hardware, reads of devices queue, so that clock-contended is only about guests and the TSC. */
 static bool
 is_contention_judged(const struct report *report, const struct report_clock *entry)
 {
-	return entry && are_several_cores_asked_for(report) && (report_is_guest(report) || is_tsc(report, entry));
+	return are_several_cores_asked_for(report, entry) && (report_is_guest(report) || is_tsc(entry));
 }
 
 static bool
-is_tsc_of_bare_metal(const struct report *report, const struct report_clock *entry)
+is_bare_metal(const struct report *report, const struct report_clock *entry)
 {
-	return is_tsc(report, entry) && !report_is_guest(report);
+	(void)entry;
+	return !report_is_guest(report);
 }
 
 static bool
 is_hypervisors_clock_of_several_cores(const struct report *report, const struct report_clock *entry)
 {
-	return entry && entry->clock.by_tsc && are_several_cores_asked_for(report);
-}
-
-static bool
-is_machine_of_several_cores(const struct report *report, const struct report_clock *entry)
-{
-	return !entry && are_several_cores_asked_for(report);
+	return entry->clock.by_tsc && are_several_cores_asked_for(report, entry);
 }
 
 static bool
@@ -174,24 +106,18 @@ is_rate_claimed(const struct report *report, bool of_lapic)
 static bool
 is_tsc_rate_claimed(const struct report *report, const struct report_clock *entry)
 {
-	return !entry && is_rate_claimed(report, false);
+	(void)entry;
+	return is_rate_claimed(report, false);
 }
 
 static bool
 is_lapic_rate_claimed(const struct report *report, const struct report_clock *entry)
 {
-	return !entry && is_rate_claimed(report, true);
+	(void)entry;
+	return is_rate_claimed(report, true);
 }
 
 /* ---- why a rule could not be judged ---- */
-
-static const char *
-find_no_obstacle(const struct report *report, const struct report_clock *entry)
-{
-	(void)report;
-	(void)entry;
-	return NULL;
-}
 
 static const char *
 find_obstacle_of_state(const struct report *report, const struct report_clock *entry)
@@ -205,7 +131,7 @@ find_obstacle_of_reads(const struct report *report, const struct report_clock *e
 {
 	if (!entry->monotonic.reads)
 		return "The clock was not read.";
-	if (!is_tsc(report, entry) && judge_has_tsc_stepped_or_jumped(report))
+	if (!is_tsc(entry) && judge_has_tsc_stepped_or_jumped(report))
 		return "The TSC, which times the reads, stepped back or jumped.";
 	return find_obstacle_of_state(report, entry);
 }
@@ -247,7 +173,7 @@ find_obstacle_of_contention(const struct report *report, const struct report_clo
 static bool
 is_rate_change_known(const struct report *report, const struct report_clock *entry)
 {
-	bool any = !entry || is_tsc(report, entry);
+	bool any = !entry || is_tsc(entry);
 
 	for (size_t i = 0; i < report->facts.clock_count; i++) {
 		const struct clock_figures *figures = &report->figures.clocks[i];
@@ -379,64 +305,67 @@ find_obstacle_of_check(const struct report *report, const struct report_clock *e
 	return obstacle ? obstacle : "The run ended before this check, or the clock could not be used for it.";
 }
 
+#define ANY "any"
+
 /*
  * The rules that add only findings, and the rules whose rows are missing if a run ends early or a clock fails. The
  * rules on timers are not in this list, because irq_findings.c adds their rows in each run.
  */
 static const struct other_rule {
-	const char *rule;
-	is_applicable *applies;
-	find_obstacle *obstacle;
+	const char *rule, *clock; /* CLOCK is the id of a clock, ANY for each clock, or NULL for the machine */
+	is_applicable *applies;   /* NULL if the rule always applies to CLOCK */
+	find_obstacle *obstacle;  /* NULL if nothing can prevent the judgement */
 } other_rules[] = {
-	{ "clock-backward", is_any_clock, find_obstacle_of_steps_back },
-	{ "clock-stuck", is_any_clock, find_obstacle_of_state },
-	{ "clock-broken", is_any_clock, find_obstacle_of_state },
-	{ "clock-jumped", is_any_clock, find_obstacle_of_jumps },
-	{ "clocks-parted", is_machine, find_no_obstacle },
-	{ "clocks-parted", is_tsc, find_no_obstacle },
-	{ "clock-slow", is_any_clock, find_obstacle_of_cost },
-	{ "clock-contended", is_contention_judged, find_obstacle_of_contention },
-	{ "no-reference", is_machine, find_no_obstacle },
-	{ "rate-changed", has_nominal_rate, find_obstacle_of_rate_change },
-	{ "rate-changed", is_machine, find_obstacle_of_rate_change },
-	{ "rate-trend", has_trend, find_obstacle_of_trend },
-	{ "rate-disagree", is_machine, find_obstacle_of_disagreement },
-	{ "tsc-claim", is_tsc_rate_claimed, find_obstacle_of_tsc_claims },
-	{ "lapic-claim", is_lapic_rate_claimed, find_obstacle_of_lapic_claims },
-	{ "tsc-warp", is_tsc_of_several_cores, find_obstacle_of_warps },
-	{ "tsc-offset", is_tsc_of_several_cores, find_obstacle_of_offsets },
-	{ "tsc-drift", is_tsc_of_several_cores, find_obstacle_of_drift },
-	{ "tsc-contradiction", is_tsc_of_several_cores, find_obstacle_of_contradictions },
-	{ "tsc-adjust", is_tsc, find_obstacle_of_adjust },
-	{ "tsc-adjust-unequal", is_tsc_of_several_cores, find_obstacle_of_adjust },
-	{ "tsc-sleeps", is_tsc_asked_to_sleep, find_obstacle_of_sleep },
-	{ "clock-sleeps", is_chipset_asked_to_sleep, find_obstacle_of_sleep },
-	{ "tsc-not-invariant", is_tsc_of_bare_metal, find_obstacle_of_reads },
-	{ "tsc-step", is_tsc, find_obstacle_of_resolution },
-	{ "core-missing", is_machine_of_several_cores, find_no_obstacle },
-	{ "acpi-table", is_machine, find_no_obstacle },
-	{ "hpet-period", is_hpet, find_obstacle_of_check },
-	{ "hpet-base", is_hpet, find_obstacle_of_check },
-	{ "hpet-stops", is_hpet, find_obstacle_of_check },
-	{ "hpet-torn", is_hpet, find_obstacle_of_check },
-	{ "hpet-pc10", is_hpet, find_obstacle_of_check },
-	{ "pm-width", is_pm_timer_of_32_bits, find_obstacle_of_check },
-	{ "pm-high-bits", is_pm_timer_of_24_bits, find_obstacle_of_check },
-	{ "pm-glitch", is_pm_timer, find_obstacle_of_check },
-	{ "pit-step", is_pit, find_obstacle_of_check },
-	{ "pit-latch", is_pit, find_obstacle_of_check },
-	{ "pit-status", is_pit, find_obstacle_of_check },
-	{ "pit-out", is_pit, find_obstacle_of_check },
-	{ "pit-end", is_pit, find_obstacle_of_check },
-	{ "pit-modes", is_pit, find_obstacle_of_check },
-	{ "rtc-update", is_rtc, find_obstacle_of_check },
-	{ "rtc-seconds", is_rtc, find_obstacle_of_check },
-	{ "rtc-periodic", is_rtc, find_obstacle_of_check },
-	{ "rtc-battery", is_rtc, find_obstacle_of_check },
-	{ "pv-claim", is_page_of_hypervisor, find_obstacle_of_check },
-	{ "pv-fallback", is_hyperv_page, find_obstacle_of_check },
-	{ "pv-page-apart", is_hyperv_page, find_obstacle_of_check },
-	{ "pv-warp", is_hypervisors_clock_of_several_cores, find_obstacle_of_check },
+	{ "clock-backward", ANY, NULL, find_obstacle_of_steps_back },
+	{ "clock-stuck", ANY, NULL, find_obstacle_of_state },
+	{ "clock-broken", ANY, NULL, find_obstacle_of_state },
+	{ "clock-jumped", ANY, NULL, find_obstacle_of_jumps },
+	{ "clocks-parted", NULL, NULL, NULL },
+	{ "clocks-parted", "tsc", NULL, NULL },
+	{ "clock-slow", ANY, NULL, find_obstacle_of_cost },
+	{ "clock-contended", ANY, is_contention_judged, find_obstacle_of_contention },
+	{ "no-reference", NULL, NULL, NULL },
+	{ "rate-changed", ANY, has_nominal_rate, find_obstacle_of_rate_change },
+	{ "rate-changed", NULL, NULL, find_obstacle_of_rate_change },
+	{ "rate-trend", ANY, has_trend, find_obstacle_of_trend },
+	{ "rate-disagree", NULL, NULL, find_obstacle_of_disagreement },
+	{ "tsc-claim", NULL, is_tsc_rate_claimed, find_obstacle_of_tsc_claims },
+	{ "lapic-claim", NULL, is_lapic_rate_claimed, find_obstacle_of_lapic_claims },
+	{ "tsc-warp", "tsc", are_several_cores_asked_for, find_obstacle_of_warps },
+	{ "tsc-offset", "tsc", are_several_cores_asked_for, find_obstacle_of_offsets },
+	{ "tsc-drift", "tsc", are_several_cores_asked_for, find_obstacle_of_drift },
+	{ "tsc-contradiction", "tsc", are_several_cores_asked_for, find_obstacle_of_contradictions },
+	{ "tsc-adjust", "tsc", NULL, find_obstacle_of_adjust },
+	{ "tsc-adjust-unequal", "tsc", are_several_cores_asked_for, find_obstacle_of_adjust },
+	{ "tsc-sleeps", "tsc", are_sleep_states_asked_for, find_obstacle_of_sleep },
+	{ "clock-sleeps", "hpet", are_sleep_states_asked_for, find_obstacle_of_sleep },
+	{ "clock-sleeps", "acpi_pm", are_sleep_states_asked_for, find_obstacle_of_sleep },
+	{ "tsc-not-invariant", "tsc", is_bare_metal, find_obstacle_of_reads },
+	{ "tsc-step", "tsc", NULL, find_obstacle_of_resolution },
+	{ "core-missing", NULL, are_several_cores_asked_for, NULL },
+	{ "acpi-table", NULL, NULL, NULL },
+	{ "hpet-period", "hpet", NULL, find_obstacle_of_check },
+	{ "hpet-base", "hpet", NULL, find_obstacle_of_check },
+	{ "hpet-stops", "hpet", NULL, find_obstacle_of_check },
+	{ "hpet-torn", "hpet", NULL, find_obstacle_of_check },
+	{ "hpet-pc10", "hpet", NULL, find_obstacle_of_check },
+	{ "pm-width", "acpi_pm", has_32_bits, find_obstacle_of_check },
+	{ "pm-high-bits", "acpi_pm", has_24_bits, find_obstacle_of_check },
+	{ "pm-glitch", "acpi_pm", NULL, find_obstacle_of_check },
+	{ "pit-step", "pit", NULL, find_obstacle_of_check },
+	{ "pit-latch", "pit", NULL, find_obstacle_of_check },
+	{ "pit-status", "pit", NULL, find_obstacle_of_check },
+	{ "pit-out", "pit", NULL, find_obstacle_of_check },
+	{ "pit-end", "pit", NULL, find_obstacle_of_check },
+	{ "pit-modes", "pit", NULL, find_obstacle_of_check },
+	{ "rtc-update", "rtc", NULL, find_obstacle_of_check },
+	{ "rtc-seconds", "rtc", NULL, find_obstacle_of_check },
+	{ "rtc-periodic", "rtc", NULL, find_obstacle_of_check },
+	{ "rtc-battery", "rtc", NULL, find_obstacle_of_check },
+	{ "pv-claim", ANY, is_page_of_hypervisor, find_obstacle_of_check },
+	{ "pv-fallback", "hv_page", NULL, find_obstacle_of_check },
+	{ "pv-page-apart", "hv_page", NULL, find_obstacle_of_check },
+	{ "pv-warp", ANY, is_hypervisors_clock_of_several_cores, find_obstacle_of_check },
 };
 
 static const struct behaviour *
@@ -505,19 +434,29 @@ is_clock_of_configuration(const struct report_clock *entry)
 	       entry->clock.state != CLOCK_DISABLED;
 }
 
+/* Lists RULE for ENTRY, or for the machine if ENTRY is NULL, if it applies. */
+static void
+list_rule_if_it_applies(const struct report *report, struct outcomes *outcomes, const struct other_rule *rule,
+			const struct report_clock *entry)
+{
+	if (!rule->applies || rule->applies(report, entry))
+		list_rule(report, outcomes, rule->rule, entry, rule->obstacle ? rule->obstacle(report, entry) : NULL);
+}
+
 void
 coverage_list_other_rules(const struct report *report, struct outcomes *outcomes)
 {
 	for (size_t r = 0; r < sizeof(other_rules) / sizeof(other_rules[0]); r++) {
 		const struct other_rule *rule = &other_rules[r];
 
-		if (rule->applies(report, NULL))
-			list_rule(report, outcomes, rule->rule, NULL, rule->obstacle(report, NULL));
-		for (size_t i = 0; i < report->facts.clock_count; i++) {
+		if (!rule->clock)
+			list_rule_if_it_applies(report, outcomes, rule, NULL);
+		for (size_t i = 0; i < report->facts.clock_count && rule->clock; i++) {
 			const struct report_clock *entry = &report->facts.clocks[i];
 
-			if (is_clock_of_configuration(entry) && rule->applies(report, entry))
-				list_rule(report, outcomes, rule->rule, entry, rule->obstacle(report, entry));
+			if (is_clock_of_configuration(entry) &&
+			    (text_equal(rule->clock, ANY) || text_equal(rule->clock, entry->clock.id)))
+				list_rule_if_it_applies(report, outcomes, rule, entry);
 		}
 	}
 	for (size_t i = 0; i < report->facts.clock_count; i++)
