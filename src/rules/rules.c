@@ -172,6 +172,18 @@ rules_find_finding(const struct report *report, const char *rule, const char *cl
 	return NULL;
 }
 
+const struct behaviour *
+rules_find_row(const struct report *report, const char *rule, const char *clock)
+{
+	for (size_t i = 0; i < report->outcomes.behaviours.count; i++) {
+		const struct behaviour *row = &report->outcomes.behaviours.rows[i];
+
+		if (text_equal(row->rule, rule) && text_equal(row->clock, clock))
+			return row;
+	}
+	return NULL;
+}
+
 const char *
 rules_get_advice(const struct finding *finding)
 {

@@ -88,6 +88,9 @@ struct finding *rules_add_finding(const struct report *report, struct outcomes *
 /* Returns the first finding on RULE and CLOCK, or NULL. CLOCK may be NULL, which means any. */
 const struct finding *rules_find_finding(const struct report *report, const char *rule, const char *clock);
 
+/* Returns the first row of the check of RULE on CLOCK, which may be BEHAVIOUR_OF_MACHINE, or NULL. */
+const struct behaviour *rules_find_row(const struct report *report, const char *rule, const char *clock);
+
 /* Appends the formatted text to FINDING, which may be NULL. */
 void rules_add_text_to_finding(struct finding *finding, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -250,11 +250,7 @@ check_timer_findings(const struct report *report)
 static const struct behaviour *
 find_behaviour_of_faulty_timer(const struct report *report, const char *rule)
 {
-	for (size_t i = 0; rule && i < report->outcomes.behaviours.count; i++)
-		if (strcmp(report->outcomes.behaviours.rows[i].rule, rule) == 0 &&
-		    strcmp(report->outcomes.behaviours.rows[i].clock, timers_truth.faulty->driver->id) == 0)
-			return &report->outcomes.behaviours.rows[i];
-	return NULL;
+	return rule ? rules_find_row(report, rule, timers_truth.faulty->driver->id) : NULL;
 }
 
 static bool

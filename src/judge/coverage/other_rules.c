@@ -368,16 +368,6 @@ static const struct other_rule {
 	{ "pv-warp", ANY, is_hypervisors_clock_of_several_cores, find_obstacle_of_check },
 };
 
-static const struct behaviour *
-find_row(const struct report *report, const char *rule, const char *clock)
-{
-	for (size_t i = 0; i < report->outcomes.behaviours.count; i++)
-		if (text_equal(report->outcomes.behaviours.rows[i].rule, rule) &&
-		    text_equal(report->outcomes.behaviours.rows[i].clock, clock))
-			return &report->outcomes.behaviours.rows[i];
-	return NULL;
-}
-
 /*
  * Returns true if RULE has a finding on a read method of ENTRY's device, or without a clock if ENTRY is NULL.
  */
@@ -399,7 +389,8 @@ static void
 list_rule(const struct report *report, struct outcomes *outcomes, const char *rule, const struct report_clock *entry,
 	  const char *obstacle)
 {
-	if (!has_finding(report, rule, entry) && !find_row(report, rule, entry ? entry->clock.id : BEHAVIOUR_OF_MACHINE) &&
+	if (!has_finding(report, rule, entry) &&
+	    !rules_find_row(report, rule, entry ? entry->clock.id : BEHAVIOUR_OF_MACHINE) &&
 	    outcomes->other_rule_count < REPORT_OTHER_RULES_MAX)
 		outcomes->other_rules[outcomes->other_rule_count++] = (struct report_other_rule){
 			rule, entry ? entry->clock.id : NULL, obstacle
@@ -416,7 +407,7 @@ list_rate_rules(const struct report *report, struct outcomes *outcomes, const st
 	const char *const rules_of_rate[] = { "rate-off", entry->clock.by_tsc ? "pv-rate" : "rate-wrong" };
 
 	for (size_t i = 0; i < 2 && has_nominal_rate(report, entry); i++) {
-		const struct behaviour *other = find_row(report, rules_of_rate[!i], entry->clock.id);
+		const struct behaviour *other = rules_find_row(report, rules_of_rate[!i], entry->clock.id);
 		struct behaviour row = other ? *other : (struct behaviour){ .checked = false };
 
 		row.rule = rules_of_rate[i];

@@ -337,12 +337,11 @@ run(void)
 static const struct behaviour *
 row_of(const char *rule, const char *service)
 {
-	for (size_t i = 0; i < report->outcomes.behaviours.count; i++)
-		if (!strcmp(report->outcomes.behaviours.rows[i].rule, rule) &&
-		    !strcmp(report->outcomes.behaviours.rows[i].clock, service))
-			return &report->outcomes.behaviours.rows[i];
-	fail_msg("no row %s of %s", rule, service);
-	return NULL;
+	const struct behaviour *row = rules_find_row(report, rule, service);
+
+	if (!row)
+		fail_msg("no row %s of %s", rule, service);
+	return row;
 }
 
 static enum outcome

@@ -75,12 +75,11 @@ add_failure(struct report *report, const char *rule, const char *clock)
 static const struct behaviour *
 find_row(const struct report *report, const char *rule, const char *clock)
 {
-	for (size_t i = 0; i < report->outcomes.behaviours.count; i++)
-		if (strcmp(report->outcomes.behaviours.rows[i].rule, rule) == 0 &&
-		    strcmp(report->outcomes.behaviours.rows[i].clock, clock) == 0)
-			return &report->outcomes.behaviours.rows[i];
-	fail_msg("%s of %s is not judged", rule, clock);
-	return NULL;
+	const struct behaviour *row = rules_find_row(report, rule, clock);
+
+	if (!row)
+		fail_msg("%s of %s is not judged", rule, clock);
+	return row;
 }
 
 /* A failure of RULE on CLOCK, and a fault that breaks the rule BY on the clock BY_CLOCK by 900 to 1100 ppm. */

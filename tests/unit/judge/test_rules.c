@@ -914,12 +914,11 @@ TEST(a_core_that_breaks_a_rule_is_named_even_if_the_tests_of_other_cores_prove_n
 static const struct behaviour *
 behaviour_of(const struct report *report, const char *rule, const char *source)
 {
-	for (size_t i = 0; i < report->outcomes.behaviours.count; i++)
-		if (strcmp(report->outcomes.behaviours.rows[i].rule, rule) == 0 &&
-		    strcmp(report->outcomes.behaviours.rows[i].clock, source) == 0)
-			return &report->outcomes.behaviours.rows[i];
-	fail_msg("%s of %s is not judged", rule, source);
-	return NULL;
+	const struct behaviour *row = rules_find_row(report, rule, source);
+
+	if (!row)
+		fail_msg("%s of %s is not judged", rule, source);
+	return row;
 }
 
 TEST(more_interrupts_than_one_shots_in_a_damaged_record_leave_no_one_shot_uncounted)

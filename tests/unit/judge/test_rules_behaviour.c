@@ -403,11 +403,7 @@ TEST(an_emulated_tsc_that_was_moved_ahead_is_a_note)
 static const struct behaviour *
 rate_row(const struct report *report, const char *clock)
 {
-	for (size_t i = 0; i < report->outcomes.behaviours.count; i++)
-		if (strcmp(report->outcomes.behaviours.rows[i].rule, "rate-off") == 0 &&
-		    strcmp(report->outcomes.behaviours.rows[i].clock, clock) == 0)
-			return &report->outcomes.behaviours.rows[i];
-	return NULL;
+	return rules_find_row(report, "rate-off", clock);
 }
 
 /*

@@ -61,13 +61,11 @@ run_on(size_t cores)
 static const struct behaviour *
 row_of(const char *rule, const char *clock)
 {
-	const struct behaviours *behaviours = &bench->run.report.outcomes.behaviours;
+	const struct behaviour *row = rules_find_row(&bench->run.report, rule, clock);
 
-	for (size_t i = 0; i < behaviours->count; i++)
-		if (text_equal(behaviours->rows[i].rule, rule) && text_equal(behaviours->rows[i].clock, clock))
-			return &behaviours->rows[i];
-	fail_msg("no row %s of %s", rule, clock);
-	return NULL;
+	if (!row)
+		fail_msg("no row %s of %s", rule, clock);
+	return row;
 }
 
 /* Asserts that only CLOCK has findings, and only by RULE. If CLOCK is NULL, no clock has findings. */

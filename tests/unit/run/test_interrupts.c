@@ -123,12 +123,11 @@ row_of(const struct report *report, const char *source, bool periodic)
 static const struct behaviour *
 promise(const struct report *report, const char *rule, const char *source)
 {
-	for (size_t i = 0; i < report->outcomes.behaviours.count; i++)
-		if (strcmp(report->outcomes.behaviours.rows[i].rule, rule) == 0 &&
-		    strcmp(report->outcomes.behaviours.rows[i].clock, source) == 0)
-			return &report->outcomes.behaviours.rows[i];
-	fail_msg("nothing is said of %s by %s", source, rule);
-	return NULL;
+	const struct behaviour *row = rules_find_row(report, rule, source);
+
+	if (!row)
+		fail_msg("rule %s says nothing of %s", rule, source);
+	return row;
 }
 
 static enum outcome
