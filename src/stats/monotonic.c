@@ -24,8 +24,6 @@ count_step_between_samples(struct monotonic *monotonic, const struct clock *cloc
 	if (bounds->leap_rate && elapsed_ticks > allowed) {
 		monotonic->leaps++;
 		monotonic->last_leap_ticks = elapsed_ticks - (uint64_t)allowed;
-		if (elapsed_ticks > monotonic->worst_leap_ticks)
-			monotonic->worst_leap_ticks = elapsed_ticks;
 	}
 	return 0;
 }

@@ -15,7 +15,6 @@ struct monotonic {
 	uint64_t worst_ticks;  /* size of the largest step back */
 	/* number of jumps: steps forward that are larger than the time between the two readings allows */
 	uint64_t leaps;
-	uint64_t worst_leap_ticks; /* size of the largest jump */
 	/* size of the latest jump, minus the ticks that the time between the readings allows */
 	uint64_t last_leap_ticks;
 	/* number of stalls: the clock showed the same value for longer than the limit STALL_TICKS */
