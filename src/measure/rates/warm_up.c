@@ -9,7 +9,7 @@
 #define SAMPLE_WRAP_SHARE 4 /* a sample that takes more than 1/4 of the time between two wraps is not counted */
 /* the wraps between two samples can be counted if the ticks between them are known to 1/4 of the counter's range */
 #define GAP_WRAP_SHARE    4
-#define MEDIAN_WITHIN_SHARE 8 /* assumed error of a rate from the median of a few differences: 1/8 */
+#define MEDIAN_WITHIN_SHARE 8 /* assumed error of the median of the rises from sample to sample: 1/8 */
 /* maximum number of batches in which a clock must advance by PROVISIONAL_NS */
 #define PROVISIONAL_TURNS 4096
 /* longest wait for an RTC's tick, so that an RTC with half its rate counts as slow and not as stopped */
@@ -55,26 +55,29 @@ struct passed {
 };
 
 /*
- * Returns the count at the first sample in the survey's buffer. Its rise is the median of the differences between the
- * samples, because a few of them may contain a gap or a wrong reading.
+ * Returns the count at the first sample in the survey's buffer. Its rise is the median of the rises from each sample to
+ * the next, because a few of them may contain a gap or a wrong reading.
  */
 static struct passed
 begin_tick_count(const struct survey *survey, const struct clock *clock)
 {
 	const struct sample *samples = survey->buffer.samples;
-	uint64_t ticks[PROVISIONAL_SAMPLES] = { 0 };
+	uint64_t rises[PROVISIONAL_SAMPLES] = { 0 };
 	struct passed passed = { samples[0].ticks, samples[0].end, 0, 0, 0 };
 
-	for (size_t i = 1; i < PROVISIONAL_SAMPLES; i++)
-		ticks[i] = clock_elapsed_ticks(clock, samples[i - 1].ticks, samples[i].ticks);
 	for (size_t i = 1; i < PROVISIONAL_SAMPLES; i++) {
+		uint64_t ticks = clock_elapsed_ticks(clock, samples[i - 1].ticks, samples[i].ticks);
 		uint64_t two_samples = samples[i].end - samples[i - 1].begin;
+
+		rises[i] = two_samples ? scale_mul_div(ticks, 2 * RISE_TSC_TICKS, two_samples) : 0;
+	}
+	for (size_t i = 1; i < PROVISIONAL_SAMPLES; i++) {
 		size_t below = 0;
 
 		for (size_t k = 1; k < PROVISIONAL_SAMPLES; k++)
-			below += ticks[k] < ticks[i] || (k < i && ticks[k] == ticks[i]);
+			below += rises[k] < rises[i] || (k < i && rises[k] == rises[i]);
 		if (below == PROVISIONAL_SAMPLES / 2)
-			passed.rise = two_samples ? scale_mul_div(ticks[i], 2 * RISE_TSC_TICKS, two_samples) : 0;
+			passed.rise = rises[i];
 	}
 	passed.rise_error = passed.rise / MEDIAN_WITHIN_SHARE;
 	return passed;
