@@ -48,6 +48,14 @@ draw_far_clock(void)
 	draw_rates();
 }
 
+/* Draws such a clock while a host preempts the core, often for many of the counter's wraps. */
+static void
+draw_far_clock_on_busy_host(void)
+{
+	draw_far_clock();
+	draw_host_load();
+}
+
 /*
  * Draws a guest whose clocks all follow one clock of the host, which is wrong. The RTC is right in half of the
  * trials, and nothing shows whether the RTC or all other clocks are wrong.
@@ -356,5 +364,7 @@ const struct kind kinds[] = {
 	{ "timers-fault", "timers, one of which causes an exception when it is armed", draw_timer_whose_access_faults },
 	{ "timers-lost", "a guest's timers, one of which loses one interrupt, mostly while the guest is stopped",
 	  draw_timer_that_loses_one_shot },
+	{ "far-busy", "a PIT or PM timer at 2 to 500 times its rate, on a host that preempts the core for up to 20 ms",
+	  draw_far_clock_on_busy_host },
 	{ NULL, NULL, NULL },
 };
