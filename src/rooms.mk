@@ -22,7 +22,7 @@ USES_src/judge/timers    := src/rules
 USES_src/judge/firmware  := src/rules
 USES_src/judge           := src/judge/cores src/judge/timers src/judge/firmware
 USES_src/judge/coverage  := src/judge
-USES_src/judge/recommend := src/rules
+USES_src/advice          := src/rules
 USES_src/render/layout   := src/report
 USES_src/render/cores    := src/render/layout
 USES_src/render/sections := src/render/cores src/rules
@@ -32,11 +32,11 @@ USES_src/render/fields   := src/rules
 USES_src/render/json     := src/render/fields
 USES_src/render/csv      := src/render/fields
 USES_src/analysis/sleep  := src/analysis
-USES_src/replay          := src/analysis src/analysis/sleep src/judge src/judge/coverage src/judge/recommend
+USES_src/replay          := src/analysis src/analysis/sleep src/judge src/judge/coverage src/advice
 USES_src/run             := src/measure/clocks src/measure/rates src/measure/skew src/measure/timers src/measure/sleep src/replay
 
 ROOMS += src/base src/record src/clock src/stats src/consensus src/sync src/options src/network src/report src/rules \
          src/analysis src/analysis/sleep src/measure src/measure/clocks src/measure/rates src/measure/skew src/measure/timers src/measure/sleep \
-         src/judge/cores src/judge/timers src/judge/firmware src/judge src/judge/coverage src/judge/recommend \
+         src/judge/cores src/judge/timers src/judge/firmware src/judge src/judge/coverage src/advice \
          src/render/layout src/render/cores src/render/sections src/render/text src/render/screen \
          src/render/fields src/render/json src/render/csv src/replay src/run

@@ -3,7 +3,7 @@
 
 #include "blocks.h"
 #include "judge/judge.h"
-#include "judge/recommend/recommend.h"
+#include "advice/recommend.h"
 #include "uefi/volume/save.h"
 
 #define SAVING "Saving the report on the boot volume ..."

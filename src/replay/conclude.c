@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "judge/coverage/coverage.h"
 #include "judge/judge.h"
-#include "judge/recommend/recommend.h"
+#include "advice/recommend.h"
 #include "replay/replay.h"
 #include "report/boots_results.h"
 

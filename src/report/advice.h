@@ -1,6 +1,6 @@
 /*
  * The advice of a report: the clock to use, and the clocks and timers that systems take. It also has the consequences
- * of each discontinuity. src/judge/recommend calculates it from the facts, the figures and the outcomes.
+ * of each discontinuity. src/advice calculates it from the facts, the figures and the outcomes.
  */
 #ifndef BARETICK_REPORT_ADVICE_H
 #define BARETICK_REPORT_ADVICE_H
@@ -12,7 +12,7 @@
 #include "base/interval.h"
 #include "report/outcomes.h"
 
-/* maximum number of systems in `taken`: the table systems[] in judge/recommend/systems.c */
+/* maximum number of systems in `taken`: the table systems[] in advice/systems.c */
 #define REPORT_TAKEN_MAX    8
 
 enum report_announced { ANNOUNCED_UNKNOWN, ANNOUNCED_NO, ANNOUNCED_PERHAPS, ANNOUNCED_YES };
@@ -37,7 +37,7 @@ struct aftermath { /* The consequences of a discontinuity. */
 	} sources[REPORT_SOURCES_MAX];
 };
 
-/* Recommended clocks, the best clock first, and after them the clocks to avoid; see judge/recommend. */
+/* Recommended clocks, the best clock first, and after them the clocks to avoid; see advice. */
 struct report_ranking {
 	size_t count;
 	struct report_ranked {
@@ -98,7 +98,7 @@ struct report_tick { /* The timer that Linux would use for its tick. */
 	char reason[2 * REPORT_SENTENCE]; /* why Linux would use this timer; "" if no timer was tested */
 };
 
-/* The results of src/judge/recommend: the clock to use, and the clocks and timers that systems take. */
+/* The results of src/advice: the clock to use, and the clocks and timers that systems take. */
 struct advice {
 	struct report_ranking ranking;
 	struct report_answer answer;

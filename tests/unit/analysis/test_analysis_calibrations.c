@@ -5,7 +5,7 @@
 #include "test.h"
 #include "analysis/analysis.h"
 #include "base/number.h"
-#include "judge/recommend/recommend.h"
+#include "advice/recommend.h"
 #include "record/record.h"
 
 #define NONE CALIBRATION_NONE

@@ -4,7 +4,7 @@
  */
 #include "test.h"
 #include "judge/judge.h"
-#include "judge/recommend/recommend.h"
+#include "advice/recommend.h"
 #include "report_literal.h"
 
 static void

@@ -8,7 +8,7 @@
 #include "render/json/json.h"
 #include "judge/judge.h"
 #include "many_cores.h"
-#include "judge/recommend/recommend.h"
+#include "advice/recommend.h"
 #include "report_literal.h"
 #include "report/report_sizes.h"
 

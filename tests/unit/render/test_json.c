@@ -4,7 +4,7 @@
 #include "golden.h"
 #include "render/json/json.h"
 #include "render/json/json_writer.h"
-#include "judge/recommend/recommend.h"
+#include "advice/recommend.h"
 #include "report_literal.h"
 
 #define TEXT_SIZE (1 << 24)

@@ -6,7 +6,7 @@
 #include "test.h"
 #include "render/json/json.h"
 #include "judge/judge.h"
-#include "judge/recommend/recommend.h"
+#include "advice/recommend.h"
 #include "report_literal.h"
 #include "render/screen/screen.h"
 #include "render/text/report_text.h"

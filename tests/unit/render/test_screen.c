@@ -2,7 +2,7 @@
 #include "test.h"
 #include "judge/judge.h"
 #include "golden.h"
-#include "judge/recommend/recommend.h"
+#include "advice/recommend.h"
 #include "report_literal.h"
 #include "render/screen/screen.h"
 #include "render/layout/layout.h"

@@ -7,7 +7,7 @@
 #include "golden.h"
 #include "base/number.h"
 #include "stats/observed.h"
-#include "judge/recommend/recommend.h"
+#include "advice/recommend.h"
 #include "report_literal.h"
 #include "render/layout/layout.h"
 #include "render/text/report_text.h"

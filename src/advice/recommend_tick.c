@@ -9,7 +9,7 @@
  *
  * - drivers/clocksource/i8253.c (the PIT): rating 0. hyperv_timer.c: rating 1000. arch/x86/xen/time.c: rating 500.
  */
-#include "judge/recommend/recommend.h"
+#include "advice/recommend.h"
 
 #include "base/text.h"
 #include "base/units.h"

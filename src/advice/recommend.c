@@ -1,9 +1,9 @@
 /* Recommends clocks. See recommend.h. */
-#include "judge/recommend/recommend.h"
+#include "advice/recommend.h"
 
 #include "base/number.h"
 #include "base/text.h"
-#include "judge/recommend/systems.h"
+#include "advice/systems.h"
 #include "rules/rules.h"
 
 /*

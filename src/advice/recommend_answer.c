@@ -1,5 +1,5 @@
 /* The answer: the report in two short lines, for readers who read nothing else. See recommend.h. */
-#include "judge/recommend/recommend.h"
+#include "advice/recommend.h"
 
 #include "base/number.h"
 #include "base/text.h"

@@ -1,7 +1,7 @@
 /* Late clocks and systems after a discontinuity, its announcement, and timers that still interrupt. */
 #include "test.h"
 #include "base/set.h"
-#include "judge/recommend/recommend.h"
+#include "advice/recommend.h"
 
 #define MS INT64_C(1000000)
 #define S  (1000 * MS)

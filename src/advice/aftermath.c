@@ -2,7 +2,7 @@
  * Finds what each discontinuity left behind: by how much the clocks and the systems that take them are late, whether
  * the hypervisor announced it, and which timers interrupted afterwards. See recommend.h.
  */
-#include "judge/recommend/recommend.h"
+#include "advice/recommend.h"
 
 #include "base/set.h"
 #include "base/text.h"

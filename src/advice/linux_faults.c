@@ -2,11 +2,11 @@
  * Predicts what Linux does about the faults that were found: whether it notices them, which clock it blames, and how
  * wrong its time then is. See systems.h. The sources are named in linux_clocksource.c.
  */
-#include "judge/recommend/systems.h"
+#include "advice/systems.h"
 
 #include "base/offset.h"
 #include "base/text.h"
-#include "judge/recommend/recommend.h"
+#include "advice/recommend.h"
 #include "rules/rules.h"
 
 /*

@@ -1,6 +1,6 @@
 /* Tests which clock each system takes on several machines, and what it does about faults. */
 #include "test.h"
-#include "judge/recommend/recommend.h"
+#include "advice/recommend.h"
 #include "report_literal.h"
 
 static struct report *report;

@@ -6,12 +6,12 @@
  * Read in Debian's linux-source-6.1 (6.1.192) and linux-source-6.12 (6.12.117), and in the patch "clocksource: Rewrite
  * watchdog code completely" (763aacf86f1b, Linux 7.1). See systems.h.
  */
-#include "judge/recommend/systems.h"
+#include "advice/systems.h"
 
 #include "base/number.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "judge/recommend/recommend.h"
+#include "advice/recommend.h"
 #include "rules/rules.h"
 
 #define TSC_RATING 300 /* Linux's rating of the TSC, whether it is invariant or not */

@@ -1,9 +1,9 @@
 /* The sentences on systems other than Linux. See system_words.h. The sources are named in systems.c. */
-#include "judge/recommend/system_words.h"
+#include "advice/system_words.h"
 
 #include "base/number.h"
-#include "judge/recommend/recommend.h"
-#include "judge/recommend/systems.h"
+#include "advice/recommend.h"
+#include "advice/systems.h"
 #include "rules/rules.h"
 
 void

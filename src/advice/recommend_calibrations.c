@@ -1,5 +1,5 @@
 /* A sentence on how wrong Linux's calibration loops were here. See recommend.h. */
-#include "judge/recommend/recommend.h"
+#include "advice/recommend.h"
 
 #include "base/number.h"
 #include "base/offset.h"

@@ -14,11 +14,11 @@
  * Xen 4.17 tries plt_timers[] of xen/arch/x86/time.c in this order: HPET, PM timer, PIT. It does not use an HPET that
  * deep sleep stops. tests/systems has boots of it.
  */
-#include "judge/recommend/systems.h"
+#include "advice/systems.h"
 
 #include "base/text.h"
-#include "judge/recommend/recommend.h"
-#include "judge/recommend/system_words.h"
+#include "advice/recommend.h"
+#include "advice/system_words.h"
 #include "rules/rules.h"
 
 #define PPB_1000_PPM INT64_C(1000000)
