@@ -458,34 +458,6 @@ report_get_bound_of_pass_ns(const struct report *report, const struct report_pas
 	return (uint64_t)report_ticks_to_ns(report, pass->summary.bound_ticks).high;
 }
 
-static uint64_t
-ticks_to_ps(const struct scale *scale, uint64_t ticks)
-{
-	return scale_mul_div_wide((unsigned __int128)ticks * scale->hz.den, PS_PER_S, scale->hz.num, SCALE_UP);
-}
-
-struct offset_budget
-report_offset_error_budget(const struct report *report, struct offset offset)
-{
-	struct offset ns = report_offset_to_ns(report, offset);
-	const struct rate_interval *tsc = &report->figures.tsc_within;
-	struct offset_budget budget = { 0, 0, 0 };
-	struct scale scale = report_get_tsc_scale(report);
-	uint64_t whole_ps;
-
-	if (!offset_is_known(ns))
-		return budget;
-	whole_ps = offset_width(ns) * (PS_PER_NS / 2);
-	budget.trip_ps = ticks_to_ps(&scale, (uint64_t)(offset.high - offset.low)) / 2;
-	if (tsc->known)
-		budget.tsc_rate_ps = scale_mul_div_up(ticks_to_ps(&scale,
-								  offset_abs(offset.low) / 2 + offset_abs(offset.high) / 2),
-						      (tsc->high - tsc->low) / 2, tsc->low);
-	if (whole_ps > budget.trip_ps + budget.tsc_rate_ps)
-		budget.conversion_ps = whole_ps - budget.trip_ps - budget.tsc_rate_ps;
-	return budget;
-}
-
 uint64_t
 report_run_time_ns(const struct report *report, uint64_t tsc)
 {

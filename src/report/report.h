@@ -182,19 +182,6 @@ uint64_t report_ticks_to_ms(const struct report *report, uint64_t ticks);
 /* Returns an upper bound in ns of the difference between any two TSCs in PASS, all of whose offsets are known. */
 uint64_t report_get_bound_of_pass_ns(const struct report *report, const struct report_pass *pass);
 
-/* Error budget of an offset in ps. Each part is half of the width that it adds to the interval; 0 if unknown. */
-struct offset_budget {
-	/*
-	 * Uncertainty due to the round trip, because the other core read its TSC at an unknown time within the trip.
-	 * This part includes the resolution of both TSCs.
-	 */
-	uint64_t trip_ps;
-	uint64_t tsc_rate_ps;   /* error of the TSC's rate, because the offset was converted to ns with this rate */
-	uint64_t conversion_ps; /* rounding */
-};
-
-struct offset_budget report_offset_error_budget(const struct report *report, struct offset offset);
-
 /* Returns the clock with this id, or NULL. */
 const struct report_clock *report_find_clock(const struct report *report, const char *id);
 
