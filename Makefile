@@ -90,21 +90,13 @@ $(BUILD)/efi/%.o: %.c Makefile $(ROOMS_MK)
 # The compiler may call these functions by itself, but link-time optimisation would remove them as unused.
 $(BUILD)/efi/boot/firmware/memory.o: TARGET += -fno-lto
 # Code that runs in or between readings is optimised for speed. All other code is optimised for size.
-TIMED := src/base src/clock src/stats src/sync drivers/clocks drivers/hw drivers/smp drivers/timers boot/cores boot/guard boot/interrupts boot/uefi/mp
-UNTIMED := $(foreach source,$(SOURCES),$(if $(filter $(TIMED),$(call room_of,$(source))),,$(source)))
-# These files run before or after the readings: text, checksums, compression, offsets, outliers, set-up, and starts of jobs.
-UNTIMED += src/base/text.c src/base/number.c src/base/base64.c src/base/crc32.c src/base/sha256.c \
-           src/base/deflate.c src/base/inflate.c src/sync/outliers.c src/sync/offsets.c src/sync/offsets_solve.c \
-           src/base/offset.c src/sync/pair_schedule.c src/stats/series.c src/clock/claims.c src/clock/behaviour.c \
-           src/clock/as_found.c drivers/clocks/claims.c drivers/clocks/probe.c \
-           drivers/hw/cpu.c drivers/hw/cpu_identity.c drivers/hw/fw_cfg.c drivers/smp/startup.c \
-           drivers/timers/as_found_timers.c boot/cores/cores.c boot/cores/cores_memory.c boot/uefi/mp/mp.c \
-           boot/uefi/mp/mp_run.c drivers/smp/dispatch.c drivers/hw/cpu_core.c boot/guard/guard.c src/clock/fault.c \
-           src/stats/observed.c
-ifneq ($(filter-out $(SOURCES),$(UNTIMED)),)
-$(error UNTIMED names a file that does not exist: $(filter-out $(SOURCES),$(UNTIMED)))
+TIMED := $(filter-out %/claims.c %/drivers.c %/probe.c,$(wildcard drivers/clocks/*.c)) drivers/hw/hw.c drivers/hw/lapic.c \
+         src/base/histogram.c src/base/scale.c src/clock/barrier.c src/stats/gaps.c src/stats/latency.c src/stats/monotonic.c \
+         src/stats/resolution.c src/sync/pingpong.c src/sync/warp.c boot/cores/job.c boot/interrupts/interrupts.c
+ifneq ($(filter-out $(SOURCES),$(TIMED)),)
+$(error TIMED names a file that does not exist: $(filter-out $(SOURCES),$(TIMED)))
 endif
-$(UNTIMED:%.c=$(BUILD)/efi/%.o): TARGET += -Os
+$(patsubst %.c,$(BUILD)/efi/%.o,$(filter-out $(TIMED),$(SOURCES))): TARGET += -Os
 
 $(BUILD)/efi/%.o: %.nasm Makefile
 	@mkdir -p $(@D)
