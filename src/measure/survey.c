@@ -20,6 +20,7 @@
 #define PASS_REST_NS       (10 * SURVEY_NS_PER_S)
 /* maximum wait for a job on all cores at once; it is long because virtual cores may share a processor */
 #define TOGETHER_BOUND_NS  (20 * SURVEY_NS_PER_S)
+#define SMP_BOUND_NS       (2 * SURVEY_NS_PER_S) /* additional time limit for waking cores, and for ending their jobs */
 /* Number of equal readings that show that the TSC has stopped. They take at least 0.5 ms. */
 #define STOPPED_READS      65536u
 #define TIMER_READS        16u /* number of readings of a timer's counter */
@@ -71,6 +72,35 @@ survey_read_ticks_left(const struct survey *survey, const struct timer *timer)
 		samples[i].end = survey->hooks.tsc_ordered();
 	}
 	return rate_shortest_sample(samples, TIMER_READS);
+}
+
+static void
+run_side_of_pingpong(void *argument, size_t core)
+{
+	const struct survey *survey = argument;
+	const struct survey_memory *memory = &survey->memory;
+	size_t i = 0;
+
+	while (memory->batch_cores[i] != core) /* the job runs only on these cores */
+		i++;
+	pingpong_run_side(&memory->pingpongs[i / 2], i % 2 ? PINGPONG_SECOND : PINGPONG_FIRST, survey->hooks.tsc_ordered,
+			  survey->hooks.pause);
+}
+
+void
+survey_run_pingpongs(struct survey *survey, size_t count, uint64_t trips, uint64_t bound_ns,
+		     struct record_exchange *exchange)
+{
+	struct pingpong *pingpongs = survey->memory.pingpongs;
+
+	for (size_t i = 0; i < count; i++)
+		pingpong_begin(&pingpongs[i], trips, scale_ns_to_ticks(&survey->scale, bound_ns));
+	exchange->begin_tsc = survey->hooks.tsc_ordered();
+	survey->smp->run_some(survey->smp->context, survey->memory.batch_cores, 2 * count, run_side_of_pingpong, survey,
+			      2 * bound_ns + SMP_BOUND_NS);
+	exchange->end_tsc = survey->hooks.tsc_ordered();
+	for (size_t i = 0; i < count; i++)
+		pingpong_stop(&pingpongs[i]);
 }
 
 void

@@ -34,6 +34,13 @@ void survey_sample_batch(struct survey *survey, const struct clock *clock, size_
 /* Reads the ticks left of TIMER several times. Returns the reading with the shortest bracket. */
 struct sample survey_read_ticks_left(const struct survey *survey, const struct timer *timer);
 
+/*
+ * Runs COUNT ping-pongs at the same time, between the pairs of cores in memory.batch_cores. TRIPS and BOUND_NS are the
+ * limits of each of them. Stores their start and end in EXCHANGE.
+ */
+void survey_run_pingpongs(struct survey *survey, size_t count, uint64_t trips, uint64_t bound_ns,
+			  struct record_exchange *exchange);
+
 /* Adds STEPS, the TSC's steps back in one measurement on CORE, to the totals of this core in the report. */
 void survey_add_tsc_steps(struct survey *survey, size_t core, const struct tsc_steps *steps);
 

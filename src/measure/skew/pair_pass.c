@@ -19,7 +19,6 @@
 #define CORES_MANY       32
 /* additional time limit for each pair of a batch, because on a busy host the pairs may run one after another */
 #define PAIR_BOUND_NS (5 * SURVEY_NS_PER_MS)
-#define SMP_BOUND_NS  (2 * SURVEY_NS_PER_S)  /* additional time limit for waking the cores, and for ending their jobs */
 #define PAIRS_MAX     64 /* maximum number of pairs in an entry of the record */
 /*
  * Number of round trips in a repeated ping-pong. Unlike in a first ping-pong, the number is not smaller in short runs,
@@ -40,11 +39,6 @@
  */
 #define WIDE_NS     10000
 
-struct batch { /* parameters of a batch, which are the same for all its cores */
-	const struct survey *survey;
-	size_t count; /* number of pairs */
-};
-
 static bool
 are_both_alive(const struct survey_pair_pass *pass, size_t a, size_t b)
 {
@@ -52,40 +46,6 @@ are_both_alive(const struct survey_pair_pass *pass, size_t a, size_t b)
 	const uint32_t *core_of = pass->survey->memory.core_of;
 
 	return smp->alive(smp->context, core_of[a]) && smp->alive(smp->context, core_of[b]);
-}
-
-static void
-run_side_of_pingpong(void *argument, size_t core)
-{
-	const struct batch *batch = argument;
-	const struct survey_memory *memory = &batch->survey->memory;
-
-	for (size_t i = 0; i < 2 * batch->count; i++) {
-		if (memory->batch_cores[i] != core)
-			continue;
-		pingpong_run_side(&memory->pingpongs[i / 2], i % 2 ? PINGPONG_SECOND : PINGPONG_FIRST,
-				  batch->survey->hooks.tsc_ordered, batch->survey->hooks.pause);
-		return;
-	}
-}
-
-/* Runs COUNT ping-pongs at the same time. Stores their start and end in EXCHANGE. */
-static void
-run_pingpongs_of_batch(struct survey_pair_pass *pass, size_t count, struct record_exchange *exchange)
-{
-	struct survey *survey = pass->survey;
-	struct pingpong *pingpongs = survey->memory.pingpongs;
-	struct batch batch = { survey, count };
-	uint64_t bound_ns = pass->bound_ns + count * PAIR_BOUND_NS;
-
-	for (size_t i = 0; i < count; i++)
-		pingpong_begin(&pingpongs[i], pass->trips_max, scale_ns_to_ticks(&survey->scale, bound_ns));
-	exchange->begin_tsc = survey->hooks.tsc_ordered();
-	survey->smp->run_some(survey->smp->context, survey->memory.batch_cores, 2 * count, run_side_of_pingpong, &batch,
-			       2 * bound_ns + SMP_BOUND_NS);
-	exchange->end_tsc = survey->hooks.tsc_ordered();
-	for (size_t i = 0; i < count; i++)
-		pingpong_stop(&pingpongs[i]);
 }
 
 static int64_t
@@ -193,7 +153,7 @@ run_batch(struct survey_pair_pass *pass, size_t count)
 {
 	struct record_exchange exchange = { .pass = pass->number, .concurrency = (uint16_t)count };
 
-	run_pingpongs_of_batch(pass, count, &exchange);
+	survey_run_pingpongs(pass->survey, count, pass->trips_max, pass->bound_ns + count * PAIR_BOUND_NS, &exchange);
 	return survey_end_if_untimed(pass->survey) ? 0 : record_results_of_batch(pass, count, &exchange);
 }
 

@@ -13,40 +13,23 @@
 #define OFFSETS_NS     (250 * SURVEY_NS_PER_MS)
 /* Time after which no ping-pong is repeated, counted from the first one of the first core. */
 #define REPEATS_NS     (20 * SURVEY_NS_PER_MS)
-#define SMP_NS         (2 * SURVEY_NS_PER_S)
 
 _Static_assert(REPEATS_NS + PINGPONG_NS <= SLEEP_OFFSET_NS, "the ping-pongs of an offset take at most this time");
 _Static_assert(sizeof(struct sleeper) <= SURVEY_CONTENDED_SAMPLES * sizeof(struct sample),
 	       "a core's samples of the phase contended have the space for a sleeper");
 
-struct exchange {
-	struct survey *survey;
-	uint32_t second; /* the core whose offset against the boot core is measured */
-};
-
-static void
-run_side(void *argument, size_t core)
-{
-	const struct exchange *exchange = argument;
-
-	pingpong_run_side(&exchange->survey->memory.pingpongs[0],
-			  core == exchange->second ? PINGPONG_SECOND : PINGPONG_FIRST,
-			  exchange->survey->hooks.tsc_ordered, exchange->survey->hooks.pause);
-}
-
+/* Measures the offset of CORE against the boot core. */
 static struct offset
 measure_offset(struct survey *survey, uint32_t core)
 {
-	struct exchange exchange = { survey, core };
-	const uint32_t cores[] = { 0, core };
-	struct pingpong *pingpong = &survey->memory.pingpongs[0];
+	struct record_exchange exchange;
 
 	if (!core || !survey->smp->alive(survey->smp->context, core))
 		return OFFSET_UNKNOWN;
-	pingpong_begin(pingpong, TRIPS, scale_ns_to_ticks(&survey->scale, PINGPONG_NS));
-	survey->smp->run_some(survey->smp->context, cores, 2, run_side, &exchange, 2 * PINGPONG_NS + SMP_NS);
-	pingpong_stop(pingpong);
-	return pingpong_get_result(pingpong, survey->tsc.resolution_ticks).offset;
+	survey->memory.batch_cores[0] = 0;
+	survey->memory.batch_cores[1] = core;
+	survey_run_pingpongs(survey, 1, TRIPS, PINGPONG_NS, &exchange);
+	return pingpong_get_result(&survey->memory.pingpongs[0], survey->tsc.resolution_ticks).offset;
 }
 
 /*
