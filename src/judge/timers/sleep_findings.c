@@ -13,6 +13,7 @@ struct judging { /* the check of one rule in one sleep state, on all cores or on
 	const char *state;
 	size_t clock; /* index in facts.clocks */
 	struct behaviour row;
+	bool only_proven; /* true if doubtful gains of a TSC do not count */
 };
 
 /* A figure of row I of the sleeps or of their clocks. OFFSET_UNKNOWN if it does not exist or does not count. */
@@ -129,20 +130,6 @@ find_gain_by_clocks(const struct judging *at)
 	return count > 1 && lost.low <= lost.high && lost.high < 0 ? lost : OFFSET_UNKNOWN;
 }
 
-static struct offset
-find_gain_of_tsc(const struct judging *at, size_t i)
-{
-	const struct report_sleep *sleep = find_sleeper(at, i);
-	struct offset by_clocks = OFFSET_UNKNOWN;
-
-	if (sleep && sleep->all && !report_is_guest(at->report))
-		by_clocks = find_gain_by_clocks(at);
-	/* The clocks are read less exactly than the other core's TSC, so they count only if they prove a stop. */
-	if (offset_is_known(by_clocks) && offset_min_abs(by_clocks) > rules_get_limit_by_id(at->report, "clock-sleeps"))
-		return by_clocks;
-	return sleep ? sleep->tsc_gained_ns : OFFSET_UNKNOWN;
-}
-
 /*
  * Returns the sentence why GAIN does not prove that the TSC changed in SLEEP, or NULL. A step back of the boot core's
  * TSC looks like a gain of the TSC of each other core. A large loss may have come at another time if the TSC counted
@@ -162,14 +149,22 @@ find_doubt(const struct report *report, const struct report_sleep *sleep, struct
 	return NULL;
 }
 
-/* Returns the gain of row I if nothing makes it doubtful. The boot core's gain may be the loss of another core. */
+/*
+ * Returns the gain of row I. A gain of the boot core is not proven, because it may be the loss of the other core. The
+ * clocks are read less exactly than the other core's TSC, so they count only if they prove a stop.
+ */
 static struct offset
-find_proven_gain_of_tsc(const struct judging *at, size_t i)
+find_gain_of_tsc(const struct judging *at, size_t i)
 {
 	const struct report_sleep *sleep = find_sleeper(at, i);
+	struct offset by_clocks = OFFSET_UNKNOWN;
 
-	return sleep && !sleep->all && !find_doubt(at->report, sleep, sleep->tsc_gained_ns) ? sleep->tsc_gained_ns :
-											      OFFSET_UNKNOWN;
+	if (!sleep || (at->only_proven && (sleep->all || find_doubt(at->report, sleep, sleep->tsc_gained_ns))))
+		return OFFSET_UNKNOWN;
+	if (sleep->all && !report_is_guest(at->report))
+		by_clocks = find_gain_by_clocks(at);
+	return offset_is_known(by_clocks) && offset_min_abs(by_clocks) > rules_get_limit_by_id(at->report, "clock-sleeps") ?
+	       by_clocks : sleep->tsc_gained_ns;
 }
 
 /* Judges the core with the largest gain. If this gain is doubtful, another core with a proven gain counts. */
@@ -182,8 +177,8 @@ judge_tsc(struct judging *at)
 
 	if (!worst)
 		return;
-	if (doubt && (other = judge_cores(&proven, find_proven_gain_of_tsc)) &&
-	    rules_has_check_failed(at->report, &proven.row)) {
+	proven.only_proven = true;
+	if (doubt && (other = judge_cores(&proven, find_gain_of_tsc)) && rules_has_check_failed(at->report, &proven.row)) {
 		*at = proven;
 		worst = other;
 		doubt = NULL;
@@ -370,15 +365,16 @@ judge_sleep_states(const struct report *report, struct outcomes *outcomes)
 		if (i && text_equal(sleeps->rows[i - 1].state, state)) /* the rows of a state follow each other */
 			continue;
 		for (size_t k = 0; k < sizeof(parts) / sizeof(*parts); k++) {
-			struct judging at = { report, state, 0, { .rule = parts[k].rule, .clock = parts[k].clock, .checked = true } };
+			struct judging at = { .report = report, .state = state, .row = {
+				.rule = parts[k].rule, .clock = parts[k].clock, .checked = true } };
 
 			parts[k].judge(&at);
 			add_row(outcomes, &at);
 		}
 		for (size_t clock = 0; clock < report->facts.clock_count; clock++) {
-			struct judging at = { report, state, clock, { .rule = "clock-sleeps", .checked = true } };
+			struct judging at = { .report = report, .state = state, .clock = clock, .row = {
+				.rule = "clock-sleeps", .clock = report_clock_id(report, clock), .checked = true } };
 
-			at.row.clock = report_clock_id(report, clock);
 			if (judge_clock(&at))
 				add_row(outcomes, &at);
 		}
