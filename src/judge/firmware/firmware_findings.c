@@ -94,18 +94,14 @@ judge_shortness(const struct report *report, struct outcomes *outcomes, enum fir
 	}
 	if (!worst || !(row = add_row(report, outcomes, "efi-short", service)))
 		return;
+	if (is_known)
+		set_figure(row, ppm > CRYSTAL_PPM ? ppm - CRYSTAL_PPM : 0, ppm ? ppm + CRYSTAL_PPM : 0);
+	row->open |= is_event(worst) && report_is_guest(report) && rules_has_check_failed(report, row);
 	behaviour_set_text(row, "The firmware's %s of %s came after %s at the earliest%s.",
 			   report_firmware_name(worst->service),
 			   number_from_ns(worst->asked_ns).text, number_from_ns(worst->least_ns).text,
-			   is_known ? "" : "; it does not state the period of its tick, by which an event may be early");
-	if (is_known)
-		set_figure(row, ppm > CRYSTAL_PPM ? ppm - CRYSTAL_PPM : 0, ppm ? ppm + CRYSTAL_PPM : 0);
-	if (is_event(worst) && report_is_guest(report) && rules_has_check_failed(report, row)) {
-		row->open = true;
-		behaviour_set_text(row, "The firmware's %s of %s came after %s at the earliest; the host may have delayed the "
-				   "tick before.", report_firmware_name(worst->service),
-				   number_from_ns(worst->asked_ns).text, number_from_ns(worst->least_ns).text);
-	}
+			   !is_known ? "; it does not state the period of its tick, by which an event may be early" :
+			   row->open ? "; the host may have delayed the tick before" : "");
 }
 
 /* ---- too late ---- */
@@ -176,19 +172,19 @@ judge_lateness(const struct report *report, struct outcomes *outcomes, enum firm
 
 /* ---- the rate ---- */
 
-/* Returns why the figure of OF proves no fault of the firmware, or NULL. */
+/* Returns why the figure of OF proves no fault of the firmware, as the end of a sentence, or "". */
 static const char *
 find_excuse(const struct report *report, const struct report_firmware *of)
 {
 	bool is_guest = report_is_guest(report);
 
 	if (report->figures.discontinuity_count)
-		return "the clocks diverged in this run, so that no rate is certain";
+		return "; the clocks diverged in this run, so that no rate is certain";
 	if (of->service == FIRMWARE_CPU && is_guest && of->first_ns >= CALIBRATED_NS)
-		return "the firmware measured its period in this call, in which the host may have stopped it";
+		return "; the firmware measured its period in this call, in which the host may have stopped it";
 	if (of->service == FIRMWARE_PERIODIC && is_guest && of->second.low > 0)
-		return "the host may have delayed the ticks";
-	return NULL;
+		return "; the host may have delayed the ticks";
+	return "";
 }
 
 static void
@@ -197,14 +193,10 @@ set_rate(const struct report *report, struct behaviour *row, const struct report
 	struct interval_ppm ppm = interval_in_ppm(&of->second);
 	const char *excuse = find_excuse(report, of);
 
-	behaviour_set_text(row, "By the firmware's %s, a second lasts %s.", report_firmware_name(of->service),
-			   phrase_firmware_second(&of->second).bytes);
 	set_figure(row, ppm.low, ppm.high);
-	if (!excuse || rules_get_outcome(row, &report->facts.options) == OUTCOME_PASSED)
-		return;
-	row->open = true;
-	behaviour_set_text(row, "By the firmware's %s, a second lasts %s; %s.", report_firmware_name(of->service),
-			   phrase_firmware_second(&of->second).bytes, excuse);
+	row->open = excuse[0] && rules_get_outcome(row, &report->facts.options) != OUTCOME_PASSED;
+	behaviour_set_text(row, "By the firmware's %s, a second lasts %s%s.", report_firmware_name(of->service),
+			   phrase_firmware_second(&of->second).bytes, row->open ? excuse : "");
 }
 
 static void
