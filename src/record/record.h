@@ -475,7 +475,7 @@ struct record_called {
 /* The offset of a core's TSC against the boot core's in ticks; the extreme values of int64_t are unknown bounds. */
 struct record_apart {
 	int64_t low, high;
-	uint64_t tsc; /* the boot core's TSC after the measurement */
+	uint64_t tsc; /* the boot core's TSC after the measurement, or after it failed */
 } __attribute__((packed));
 
 /*

@@ -62,20 +62,22 @@ count_ticks_asleep(const struct record_sleep *entry)
 }
 
 /*
- * Returns the part of GAINED that the core's TSC surely gained in its sleeps, although its drift is not known. If most
- * of the TICKS between the measurements are missing, this is all of it. On a busy host these ticks are far more than
- * the sleeps. Then only the missing part of the long sleep counts, if most of it is missing.
+ * Returns the part of GAINED that the core's TSC surely gained in its sleeps, although its drift, or its offset, is not
+ * known. If most of the TICKS between the measurements are missing, this is all of it. On a busy host these ticks are
+ * far more than the sleeps. Then only the missing part of the long sleep counts, if most of it is missing.
  */
 static struct offset
 find_gain_in_sleep(struct offset gained, int64_t ticks, const struct record_sleep *entry)
 {
 	int64_t seen_ticks = difference(entry->seen_ticks, 0), counted_ticks = count_ticks_asleep(entry);
-	int64_t high = counted_ticks - seen_ticks;
+	int64_t low = gained.low, high = counted_ticks - seen_ticks;
 
-	if (offset_min_abs(gained) >= (uint64_t)ticks / SLEEP_LOST_SHARE)
+	if (!offset_is_known(gained)) /* at most, it lost all the time between the measurements that it did not count */
+		low = difference(entry->awake.end, entry->begin.begin) - ticks;
+	else if (offset_min_abs(gained) >= (uint64_t)ticks / SLEEP_LOST_SHARE)
 		return gained;
-	return counted_ticks >= 0 && counted_ticks < seen_ticks / SLEEP_LOST_SHARE && gained.low <= high ?
-	       (struct offset){ gained.low, high } : OFFSET_UNKNOWN;
+	return counted_ticks >= 0 && counted_ticks < seen_ticks / SLEEP_LOST_SHARE && low <= high ?
+	       (struct offset){ low, high } : OFFSET_UNKNOWN;
 }
 
 /*
@@ -90,12 +92,10 @@ calculate_gain_of_tsc(const struct report *report, const struct record_sleep *en
 	int64_t ticks = difference(entry->after.tsc, entry->before.tsc);
 	const struct scale scale = report_get_tsc_scale(report);
 
-	if (!offset_is_known(before) || !offset_is_known(after))
-		return OFFSET_UNKNOWN;
 	gained = offset_add(after, offset_negate(before));
 	drift = calculate_gain_by_drift(drift, ticks, (int64_t)scale_ns_to_ticks(&scale, SLEEP_OFFSET_NS));
-	gained = offset_is_known(drift) ? offset_add(gained, offset_negate(drift)) :
-					  find_gain_in_sleep(gained, ticks, entry);
+	gained = offset_is_known(gained) && offset_is_known(drift) ? offset_add(gained, offset_negate(drift)) :
+								     find_gain_in_sleep(gained, ticks, entry);
 	/* The offset of a partner is its offset against the boot core, so the boot core gained what the partner lost. */
 	return entry->partner ? offset_negate(gained) : gained;
 }

@@ -57,7 +57,8 @@ measure_offsets(struct sleep_test *test, bool is_after)
 			offset = OFFSET_UNKNOWN;
 		offset = offset_intersect(offset, latest);
 		*apart = (struct record_apart){ offset.low, offset.high,
-						offset_is_known(latest) ? survey->hooks.tsc_ordered() : apart->tsc };
+						offset_is_known(latest) || !apart->tsc ? survey->hooks.tsc_ordered() :
+											 apart->tsc };
 	}
 }
 

@@ -45,6 +45,27 @@ TEST(a_tsc_that_counted_4_of_20_ms_of_a_sleep_lost_16_ms_at_least)
 	assert_false(sleep.counted);
 }
 
+/*
+ * It counted 0.4 of 20 ms. The failed measurements of its offset are 50 ms apart, and its readings are 5.4 ms apart, so
+ * it lost at most 44.6 ms.
+ */
+TEST(a_tsc_of_unknown_offset_lost_what_it_did_not_count_of_its_sleep)
+{
+	struct record_sleep unknown = stopping;
+	struct offset gained;
+
+	unknown.before = (struct record_apart){ INT64_MIN, INT64_MAX, 900 * MS };
+	unknown.after = (struct record_apart){ INT64_MIN, INT64_MAX, 950 * MS };
+	unknown.begin = (struct sample){ 994 * MS, 0, 994 * MS };
+	unknown.awake = (struct sample){ 999 * MS, 0, 999 * MS + MS * 4 / 10 };
+	gained = calculate_sleep(&unknown).tsc_gained_ns;
+	assert_in_range(-gained.high, 19599000, 19601000);
+	assert_in_range(-gained.low, 44599000, 44601000);
+	/* if it counted most of its sleep, nothing is known */
+	unknown.awake.end = 1010 * MS;
+	assert_false(is_gain_known(&unknown));
+}
+
 TEST(a_sleep_that_the_boot_core_did_not_see_shows_no_gain)
 {
 	struct record_sleep unseen = stopping;
