@@ -7,21 +7,6 @@
 #include "clocks/rtc_registers.h"
 #include "paravirtual/leaves.h"
 
-/*
- * Returns the counting mode and access mode of channel 2. Modes 6 and 7 are returned as modes 2 and 3, which have the
- * same meaning. The 8254 ignores the top bit of these modes (data sheet, control word format), but Xen reports the bit
- * as it was written. QEMU's channel has no access mode after reset, which counts as "low byte then high byte".
- */
-static uint8_t
-get_pit_mode(void)
-{
-	uint8_t mode = pit_read_status() & STATUS_CONTROL;
-
-	if (mode & CONTROL_MODE_BIT_1)
-		mode &= (uint8_t)~CONTROL_MODE_BIT_2;
-	return mode & STATUS_ACCESS ? mode : mode | ACCESS_WORD;
-}
-
 static void
 add_rtc_registers(struct as_found *registers)
 {
@@ -76,7 +61,7 @@ registers_read_from_clocks(struct as_found *registers, const struct platform *pl
 		as_found_add_register(registers, "the HPET's configuration",
 				      hw_read32(hpet->base + HPET_CONFIGURATION));
 	as_found_add_register(registers, "port 61h", hw_in8(PORT_B) & PORT_B_WRITABLE);
-	as_found_add_register(registers, "the mode of PIT channel 2", get_pit_mode());
+	as_found_add_register(registers, "the mode of PIT channel 2", pit_get_mode(pit_read_status()));
 	if (!(platform->acpi.fadt.found && platform->acpi.fadt.cmos_rtc_absent))
 		add_rtc_registers(registers);
 	as_found_add_register(registers, "the mask of the first PIC", hw_in8(PIC_MASTER_MASK));

@@ -40,6 +40,21 @@ pit_read_status(void)
 	return hw_in8(PIT_DATA_2);
 }
 
+/*
+ * Returns the counting mode and access mode in a channel's STATUS. Modes 6 and 7 are returned as modes 2 and 3, which
+ * have the same meaning. The 8254 ignores the top bit of these modes (data sheet, control word format), but Xen reports
+ * the bit as it was written. QEMU's channel has no access mode after reset, which counts as "low byte then high byte".
+ */
+static inline uint8_t
+pit_get_mode(uint8_t status)
+{
+	uint8_t mode = status & STATUS_CONTROL;
+
+	if (mode & CONTROL_MODE_BIT_1)
+		mode &= (uint8_t)~CONTROL_MODE_BIT_2;
+	return mode & STATUS_ACCESS ? mode : mode | ACCESS_WORD;
+}
+
 /* Reads a latched count of two bytes. The PIT counts down, and a count of 0 means 65536. The result counts up. */
 static inline uint64_t
 pit_read_latched(void)

@@ -41,20 +41,6 @@ add_rtc_registers(struct as_found *registers)
 }
 
 /*
- * Returns the counting mode and access mode of channel 0. Modes 6 and 7 are returned as modes 2 and 3, which have the
- * same meaning. QEMU's channel has no access mode after reset, which counts as "low byte then high byte".
- */
-static uint8_t
-get_pit_mode(void)
-{
-	uint8_t mode = timer_get_pit_status() & STATUS_CONTROL;
-
-	if (mode & CONTROL_MODE_BIT_1)
-		mode &= (uint8_t)~CONTROL_MODE_BIT_2;
-	return mode & STATUS_ACCESS ? mode : mode | ACCESS_WORD;
-}
-
-/*
  * Adds the LAPIC's in-service bits. A bit that stays set after a test means a missing end of interrupt. The LAPIC then
  * blocks all interrupts of that priority class and below.
  */
@@ -80,7 +66,7 @@ timers_read_registers(struct as_found *registers, const struct platform *platfor
 	add_hpet_registers(registers, &platform->acpi.hpet);
 	add_lapic_in_service_bits(registers);
 	as_found_add_register(registers, "the hash of the I/O APICs' entries", ioapic_hash_entries(&platform->acpi.madt));
-	as_found_add_register(registers, "the mode of PIT channel 0", get_pit_mode());
+	as_found_add_register(registers, "the mode of PIT channel 0", pit_get_mode(timer_get_pit_status()));
 	as_found_add_register(registers, "the PICs' masks", (uint64_t)hw_in8(PIC_SLAVE_MASK) << 8 | hw_in8(PIC_MASTER_MASK));
 	if (!(fadt->found && fadt->cmos_rtc_absent))
 		add_rtc_registers(registers);
