@@ -9,13 +9,6 @@
 #define LIMIT_PREFIX "limit."
 
 static void
-put_list_of_names(struct text *error, const char *const *names)
-{
-	for (size_t i = 0; names[i]; i++)
-		text_printf(error, "%s%s", i ? ", " : " ", names[i]);
-}
-
-static void
 put_suggestion(struct text *error, const struct near *near)
 {
 	if (near->name)
@@ -155,7 +148,7 @@ read_limit_option(struct reader *reader, const struct option *option, struct wor
 	text_put(reader->error, "names no rule that has a limit");
 	suggest_rule(reader->error, rule, reader->names);
 	text_put(reader->error, "; these have, with units that the option rules prints:");
-	put_list_of_names(reader->error, reader->names->rules);
+	options_put_names(reader->error, reader->names->rules);
 	return end_error_message(reader->error);
 }
 

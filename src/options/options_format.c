@@ -43,8 +43,8 @@ put_number(struct text *out, enum option_kind kind, uint64_t number)
 		text_printf(out, "%lu", number);
 }
 
-static void
-put_list_of_names(struct text *out, const char *const *names)
+void
+options_put_names(struct text *out, const char *const *names)
 {
 	for (size_t i = 0; names[i]; i++)
 		text_printf(out, "%s%s", i ? ", " : " ", names[i]);
@@ -69,7 +69,7 @@ options_put_valid_values(struct text *out, const struct option *option, const st
 		return;
 	text_printf(out, "%s%s", option->words ? ", or " : "", option->noun ? option->noun : nouns[option->kind]);
 	if (option->kind == OPTION_CLOCKS)
-		put_list_of_names(out, names->clocks);
+		options_put_names(out, names->clocks);
 	else if (option->kind == OPTION_TEXT)
 		text_printf(out, " %lu characters", option->max);
 	else if (option->kind != OPTION_URL) {

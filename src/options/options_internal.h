@@ -34,6 +34,9 @@ bool options_read_next_word(struct word *rest, struct word *word);
 
 const char *options_find_name(const char *const *names, struct word word); /* returns NULL if WORD is not in NAMES */
 
+/* Adds the NAMES to OUT, each after a blank, with commas between them. */
+void options_put_names(struct text *out, const char *const *names);
+
 /* The valid name that is most similar to a misspelled word. */
 struct near {
 	struct word word;
