@@ -90,7 +90,8 @@ $(BUILD)/efi/%.o: %.c Makefile $(ROOMS_MK)
 # The compiler may call these functions by itself, but link-time optimisation would remove them as unused.
 $(BUILD)/efi/boot/firmware/memory.o: TARGET += -fno-lto
 # Code that runs in or between readings is optimised for speed. All other code is optimised for size.
-TIMED := $(filter-out %/claims.c %/drivers.c %/probe.c,$(wildcard drivers/clocks/*.c)) drivers/hw/hw.c drivers/hw/lapic.c \
+TIMED := $(filter-out %/claims.c %/drivers.c %/probe.c,$(wildcard drivers/clocks/*.c)) \
+         $(filter-out %/as_found_timers.c,$(wildcard drivers/timers/*.c)) drivers/hw/hw.c drivers/hw/lapic.c \
          src/base/histogram.c src/base/scale.c src/clock/barrier.c src/stats/gaps.c src/stats/latency.c src/stats/monotonic.c \
          src/stats/resolution.c src/sync/pingpong.c src/sync/warp.c boot/cores/job.c boot/interrupts/interrupts.c
 ifneq ($(filter-out $(SOURCES),$(TIMED)),)
