@@ -44,7 +44,7 @@ struct report_clock {
 	size_t series;      /* index of the clock's driver in the table of drivers */
 	/* TSC at which the clock, which had worked at first, was found to have failed; 0 if it did not fail */
 	uint64_t failed_tsc;
-	/* number of discontinuities that occurred while the boot core measured the latency of this clock */
+	/* number of discontinuities that may explain a step back or a jump of this clock while its latency was measured */
 	unsigned latency_discontinuities;
 	/*
 	 * Number of forward jumps (in monotonic.leaps) that may be stops of the TSC instead, because no other clock

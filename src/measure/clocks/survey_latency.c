@@ -2,9 +2,10 @@
  * Measures the read latency of each clock on the boot core, for a shorter time on every other core, and while all cores
  * read the clock. See survey_clocks.h.
  *
- * A core reads its clocks in turn, a batch of samples each. If a host slows the core for a while, or its frequency
- * changes, this meets all clocks for the same time. The cost of a read is the difference of two latencies (of the clock
- * and of the null clock), so both must be measured under the same conditions.
+ * A core reads its clocks in turn, a batch of samples each. A slow time of the host that lasts for several rounds then
+ * slows each clock equally, as does a change of the core's frequency. The cost of a read is the difference of two
+ * latencies (of the clock and of the null clock), so both must be measured under the same conditions. Only RTCs are read
+ * one after another, at the end.
  */
 #include "base/units.h"
 #include "measure/clocks/survey_clocks.h"
@@ -32,8 +33,8 @@
 /* a forward step may be 1/8 (1 / LEAP_SHARE) larger than the clock's rate predicts before it counts as a jump */
 #define LEAP_SHARE       8
 /*
- * Limits of the duration of a batch of samples, in which interrupts are masked. Between them, a clock has BATCHES_AIM
- * batches on each core, because a few could all be taken while a host is slow.
+ * Shortest and longest duration of a batch of samples, in which interrupts are masked. A clock's share of the time is
+ * divided into BATCHES_AIM batches, so that a slow time of the host does not cover all of them.
  */
 #define BATCH_NS_MIN     (20 * UINT64_C(1000))
 #define BATCH_NS_MAX     (2 * SURVEY_NS_PER_MS)
@@ -42,7 +43,9 @@
 /* interval between comparisons of all clocks; it is short because a 24-bit PM timer wraps in 4.7 s */
 #define STEP_NS          (250 * SURVEY_NS_PER_MS)
 #define BATCHES_PER_MS   100 /* maximum number of batches in a millisecond; a batch takes at least 10 us */
-#define BATCHES_MIN      2   /* minimum number of batches of a clock on a core, even if no time is left for them */
+#define BATCHES_MIN      2   /* number of batches that a clock gets even if its share of the time is shorter */
+/* number of samples at the start of a batch that do not count, because another clock was read before */
+#define COLD_SAMPLES     2
 /* maximum number of pauses while a core spins before a batch, in case its TSC has stopped */
 #define SPIN_PAUSES_MAX  (1u << 20)
 /* Maximum wait for one batch on another core. A batch takes about a millisecond. */
@@ -50,13 +53,13 @@
 /* maximum number of tries until at least two cores read at the same time, which a busy host may prevent */
 #define JOINT_TRIES      4
 
-/* A clock that a core reads in turn with its other clocks. */
+/* One of the clocks that a core reads in turn, and its progress. */
 struct turn {
 	struct report_clock *entry;
 	struct latency *latency; /* latency on this core */
 	size_t size;             /* number of samples in the next batch */
 	uint64_t batches;        /* number of batches until now */
-	uint64_t taken_ticks;    /* time in which the batches were taken */
+	uint64_t taken_ticks;    /* time that the batches took, on the boot core with their evaluation */
 	/* The following fields are used on the boot core only. */
 	struct monotonic_bounds bounds;
 	/*
@@ -65,6 +68,7 @@ struct turn {
 	 */
 	uint64_t start, moved, now, last_ticks;
 	unsigned cuts;
+	uint64_t steps; /* the clock's steps back and jumps until the latest comparison of all clocks */
 };
 
 struct turns { /* all clocks that one core reads */
@@ -133,7 +137,17 @@ begin_turns(struct turns *turns, struct survey *survey, uint64_t share_ns)
 	turns->batch_ns = survey_clamp(share_ns / BATCHES_AIM, BATCH_NS_MIN, BATCH_NS_MAX);
 	for (size_t i = 0; i < report->facts.clock_count; i++)
 		if (survey_usable(&report->facts.clocks[i]))
-			turns->all[turns->count++] = (struct turn){ .entry = &report->facts.clocks[i] };
+			turns->all[turns->count++] = (struct turn){
+				.entry = &report->facts.clocks[i],
+				.steps = report->facts.clocks[i].monotonic.backward + report->facts.clocks[i].monotonic.leaps,
+			};
+}
+
+/* Adds the time from BEGIN_TSC to END_TSC to that of TURN. Adds nothing if the TSC stepped back. */
+static void
+add_taken_time(struct turn *turn, uint64_t begin_tsc, uint64_t end_tsc)
+{
+	turn->taken_ticks += end_tsc > begin_tsc ? end_tsc - begin_tsc : 0;
 }
 
 /* Adds a batch of the current clock, SIZE samples, which is in the survey's buffer. */
@@ -141,13 +155,10 @@ static void
 add_batch(const struct turns *turns, size_t size)
 {
 	const struct survey *survey = turns->survey;
-	const struct sample *samples = survey->buffer.samples;
 	struct turn *turn = turns->current;
 
 	turn->batches++;
-	latency_add_samples(turn->latency, &survey->scale, samples, size);
-	if (samples[size - 1].end > samples[0].begin) /* false if the TSC stepped back */
-		turn->taken_ticks += samples[size - 1].end - samples[0].begin;
+	latency_add_samples(turn->latency, &survey->scale, survey->buffer.samples + COLD_SAMPLES, size - COLD_SAMPLES);
 	turn->size = reads_per_batch(survey, size, turns->batch_ns);
 }
 
@@ -212,8 +223,8 @@ check_batch_for_steps(struct survey *survey, struct report_clock *entry, const s
 }
 
 /*
- * Marks the clock as stuck if it stopped. After a discontinuity in the latest interval between two comparisons, the TSC
- * cannot show how long the clock did not move.
+ * Marks the clock as stuck if it stopped. Does nothing if a discontinuity was found after the clock's latest batch,
+ * because the TSC cannot show then how long the clock did not move.
  */
 static void
 mark_stuck_if_stopped(struct survey *survey, const struct turn *turn)
@@ -223,13 +234,14 @@ mark_stuck_if_stopped(struct survey *survey, const struct turn *turn)
 	uint64_t stopped_ticks = turn->now - turn->moved, stopped_ns = scale_ns(&survey->scale, stopped_ticks);
 	bool is_emulated = entry->clock.edges_only && report_is_guest(survey->report);
 
-	if (survey->tsc.is_stopped || survey->steps.cuts != turn->cuts || (is_emulated && stopped_ns <= EMULATED_STOPPED_NS))
+	if (!survey_usable(entry) || survey->tsc.is_stopped || survey->steps.cuts != turn->cuts || turn->now <= turn->moved ||
+	    (is_emulated && stopped_ns <= EMULATED_STOPPED_NS))
 		return;
 	if (enough && stopped_ticks > enough && (turn->moved == turn->start || stopped_ns > STOPPED_NS))
 		survey_mark_clock_stuck(entry, stopped_ns, turn->now);
 }
 
-/* Notes when the clock moved, from a batch of SIZE samples. After a discontinuity, this starts again. */
+/* Notes when the clock moved, from a batch of SIZE samples. The first batch after a discontinuity counts as its first. */
 static void
 note_movement(struct survey *survey, struct turn *turn, size_t size)
 {
@@ -258,10 +270,27 @@ warm_up_on_boot_core(void *argument)
 	turns->current->size = reads_per_batch(turns->survey, SURVEY_WARM_UP, turns->batch_ns);
 }
 
+/*
+ * To be called after all clocks were compared. CUTS is the number of discontinuities before. If there is a new one, it
+ * explains the steps of all clocks that stepped back or jumped since the previous comparison.
+ */
+static void
+excuse_steps(struct turns *turns, unsigned cuts)
+{
+	for (size_t i = 0; i < turns->count; i++) {
+		struct turn *turn = &turns->all[i];
+		uint64_t steps = turn->entry->monotonic.backward + turn->entry->monotonic.leaps;
+
+		if (steps != turn->steps)
+			turn->entry->latency_discontinuities += turns->survey->steps.cuts - cuts;
+		turn->steps = steps;
+	}
+}
+
 static void
 take_batch_on_boot_core(void *argument)
 {
-	const struct turns *turns = argument;
+	struct turns *turns = argument;
 	struct survey *survey = turns->survey;
 	struct turn *turn = turns->current;
 	struct report_clock *entry = turn->entry;
@@ -277,10 +306,10 @@ take_batch_on_boot_core(void *argument)
 			 survey->buffer.samples, size);
 	resolution_add_samples(&entry->resolution, &entry->clock, turn->bounds.trust_ticks, survey->buffer.samples, size);
 	check_batch_for_steps(survey, entry, &turn->bounds, size);
-	entry->latency_discontinuities += survey->steps.cuts - cuts;
+	if (survey->steps.cuts != cuts)
+		excuse_steps(turns, cuts);
 }
 
-/* Compares all clocks. A discontinuity that this finds may have occurred during a batch of any of them. */
 static void
 compare_clocks_between_batches(void *argument)
 {
@@ -288,8 +317,7 @@ compare_clocks_between_batches(void *argument)
 	unsigned cuts = turns->survey->steps.cuts;
 
 	survey_read_and_compare_clocks(turns->survey);
-	for (size_t i = 0; i < turns->count; i++)
-		turns->all[i].entry->latency_discontinuities += turns->survey->steps.cuts - cuts;
+	excuse_steps(turns, cuts);
 }
 
 static void
@@ -312,21 +340,30 @@ get_share_on_boot_core_ns(const struct survey *survey)
 	return survey_share_of_round_ns(survey, survey_measurement_budget_ns(survey->report));
 }
 
+static uint64_t
+sum_taken_ticks(const struct turns *turns)
+{
+	uint64_t ticks = 0;
+
+	for (size_t i = 0; i < turns->count; i++)
+		ticks += turns->all[i].taken_ticks;
+	return ticks;
+}
+
 static void
 take_turns_on_boot_core(struct turns *turns)
 {
 	struct survey *survey = turns->survey;
-	uint64_t taken_ticks = 0;
+	uint64_t begin_tsc;
 
 	/* The share becomes shorter when the user asks for the end of the run. */
 	while (!survey_end_run_if_due(survey) && select_next_clock(turns, get_share_on_boot_core_ns(survey))) {
-		uint64_t before = turns->current->taken_ticks;
-
+		begin_tsc = survey->hooks.tsc_ordered();
 		run_on_boot_core(turns, take_batch_on_boot_core);
-		taken_ticks += turns->current->taken_ticks - before;
-		survey_show_progress(survey, "latency", scale_ns(&survey->scale, taken_ticks));
 		if (is_comparison_due(survey))
 			run_on_boot_core(turns, compare_clocks_between_batches);
+		survey_show_progress(survey, "latency", scale_ns(&survey->scale, sum_taken_ticks(turns)));
+		add_taken_time(turns->current, begin_tsc, survey->hooks.tsc_ordered());
 	}
 	run_on_boot_core(turns, compare_clocks_between_batches);
 }
@@ -443,6 +480,7 @@ take_turn_on_core(const struct turns *turns, size_t core, struct core_batch *bat
 		return true;
 	add_tsc_steps_of_samples(survey, core, survey->buffer.samples, batch->count);
 	add_batch(turns, batch->count);
+	add_taken_time(turn, survey->buffer.samples[0].begin, survey->buffer.samples[batch->count - 1].end);
 	return true;
 }
 

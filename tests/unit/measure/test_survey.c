@@ -243,9 +243,11 @@ TEST(a_jump_of_500_ticks_is_counted_once_with_its_time)
 	jumped_us = sim.hpet.counter.backward_at_ps / SIM_PS_PER_US;
 	assert_in_range(failed_ns / 1000, jumped_us, jumped_us + 5000);
 	for (size_t i = 0; i < bench->run.report.facts.clock_count; i++) {
+		bool is_hpet = strcmp(bench->run.report.facts.clocks[i].clock.id, "hpet") == 0;
+
 		assert_int_equal(bench->run.report.facts.clocks[i].monotonic.backward, 0);
-		assert_int_equal(bench->run.report.facts.clocks[i].monotonic.leaps,
-				 strcmp(bench->run.report.facts.clocks[i].clock.id, "hpet") == 0);
+		assert_int_equal(bench->run.report.facts.clocks[i].monotonic.leaps, is_hpet);
+		assert_int_equal(bench->run.report.facts.clocks[i].latency_discontinuities, is_hpet);
 	}
 }
 
@@ -341,6 +343,32 @@ TEST(the_deadline_keeps_what_was_measured)
 	assert_true(bench_find_clock(bench, "tsc")->latency->count > 0);
 	assert_true(bench_find_clock(bench, "null")->latency->count > 0);
 	assert_int_equal(bench->run.report.notes.count, 1);
+}
+
+static void
+spend_as_long_as_a_batch(void *context, const char *what, uint64_t done_ns, uint64_t total_ns)
+{
+	(void)context;
+	(void)what;
+	(void)done_ns;
+	(void)total_ns;
+	sim.now_ps += 100 * SIM_PS_PER_US;
+}
+
+/* The time between batches, for example of their evaluation, belongs to the time of the clock. */
+TEST(reading_the_clocks_takes_the_planned_time_although_batches_are_not_all_of_it)
+{
+	struct bench *bench = *state;
+	uint64_t begin_ps;
+
+	bench_open(bench, 1);
+	survey_warm_up_and_estimate_tsc_rate(&bench->run.survey);
+	survey_measure_rates(&bench->run.survey);
+	bench->run.survey.hooks.progress = spend_as_long_as_a_batch;
+	begin_ps = sim.now_ps;
+	survey_measure_latencies_on_boot_core(&bench->run.survey);
+	assert_in_range((sim.now_ps - begin_ps) / SIM_PS_PER_MS, 18 * bench->run.report.facts.clock_count,
+			22 * bench->run.report.facts.clock_count);
 }
 
 TEST(each_core_has_its_own_latency)
