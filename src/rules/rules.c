@@ -115,6 +115,22 @@ clamp_to_signed(uint64_t count)
 	return count > INT64_MAX ? INT64_MAX : (int64_t)count;
 }
 
+/* Removes the last finding that is a warning. Returns false if all findings are failures. */
+static bool
+remove_last_warning(struct outcomes *outcomes)
+{
+	size_t i = outcomes->finding_count;
+
+	while (i && outcomes->findings[i - 1].severity == VERDICT_FAIL)
+		i--;
+	if (!i)
+		return false;
+	for (; i < outcomes->finding_count; i++)
+		outcomes->findings[i - 1] = outcomes->findings[i];
+	outcomes->finding_count--;
+	return true;
+}
+
 struct finding *
 rules_add_finding(const struct report *report, struct outcomes *outcomes, const char *rule_id, const char *clock,
 		  uint32_t core, const char *format, ...)
@@ -130,9 +146,8 @@ rules_add_finding(const struct report *report, struct outcomes *outcomes, const 
 
 	if (outcomes->finding_count == REPORT_FINDINGS_MAX) {
 		add_note_on_lost_finding(&outcomes->notes);
-		if (severity != VERDICT_FAIL || outcomes->findings[REPORT_FINDINGS_MAX - 1].severity == VERDICT_FAIL)
+		if (severity != VERDICT_FAIL || !remove_last_warning(outcomes))
 			return NULL;
-		outcomes->finding_count--;
 	}
 	finding = &outcomes->findings[outcomes->finding_count++];
 	*finding = (struct finding){ .rule = rule->id, .severity = severity, .clock = clock,

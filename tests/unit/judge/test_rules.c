@@ -1876,7 +1876,7 @@ TEST(finding_that_names_a_clock_lowers_its_verdict)
 	assert_int_equal(report->outcomes.verdict, VERDICT_WARN);
 }
 
-TEST(a_failure_after_64_warnings_replaces_the_last_one)
+TEST(failures_after_64_warnings_replace_the_last_warnings)
 {
 	struct report *report = literal_make_clean_report();
 	struct outcomes *outcomes = &report->outcomes;
@@ -1885,11 +1885,12 @@ TEST(a_failure_after_64_warnings_replaces_the_last_one)
 		assert_non_null(rules_add_finding(report, outcomes, "acpi-table", NULL, i, "Sentence %u.", i));
 	assert_null(rules_add_finding(report, outcomes, "acpi-table", NULL, 0, "One too many."));
 	assert_non_null(rules_add_finding(report, outcomes, "clock-backward", "hpet", REPORT_NO_CORE, "Back."));
-	assert_null(rules_add_finding(report, outcomes, "clock-stuck", "pit", REPORT_NO_CORE, "Two too many."));
+	assert_non_null(rules_add_finding(report, outcomes, "clock-stuck", "pit", REPORT_NO_CORE, "Stuck."));
 	judge_set_verdicts(report, outcomes);
 	assert_int_equal(outcomes->finding_count, REPORT_FINDINGS_MAX);
 	assert_string_equal(outcomes->findings[0].text, "Back.");
-	assert_string_equal(outcomes->findings[REPORT_FINDINGS_MAX - 1].text, "Sentence 62.");
+	assert_string_equal(outcomes->findings[1].text, "Stuck.");
+	assert_string_equal(outcomes->findings[REPORT_FINDINGS_MAX - 1].text, "Sentence 61.");
 	assert_int_equal(outcomes->verdict, VERDICT_FAIL);
 	assert_int_equal(literal_find_outcome(report, "hpet")->verdict, VERDICT_FAIL);
 	assert_int_equal(outcomes->notes.count, 1);
