@@ -4,8 +4,8 @@
  *
  * A core reads its clocks in turn, a batch of samples each. A slow time of the host that lasts for several rounds then
  * slows each clock equally, as does a change of the core's frequency. The cost of a read is the difference of two
- * latencies (of the clock and of the null clock), so both must be measured under the same conditions. Only RTCs are read
- * one after another, at the end.
+ * latencies (of the clock and of the null clock), so both must be measured under the same conditions. Only RTCs are
+ * read one after another, at the end.
  */
 #include "base/units.h"
 #include "measure/clocks/survey_clocks.h"
@@ -241,7 +241,7 @@ mark_stuck_if_stopped(struct survey *survey, const struct turn *turn)
 		survey_mark_clock_stuck(entry, stopped_ns, turn->now);
 }
 
-/* Notes when the clock moved, from a batch of SIZE samples. The first batch after a discontinuity counts as its first. */
+/* Notes when the clock moved, from a batch of SIZE samples. After a discontinuity, START is the start of this batch. */
 static void
 note_movement(struct survey *survey, struct turn *turn, size_t size)
 {
