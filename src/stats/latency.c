@@ -90,6 +90,24 @@ square_root(uint64_t square)
 	return root + (root * root < square);
 }
 
+/* Returns by how many of COUNT samples the interval of a percentile extends to each side. */
+static uint64_t
+get_spread_of_percentile(uint64_t count, uint32_t per_hundred_thousand)
+{
+	const uint64_t whole = PER_HUNDRED_THOUSAND;
+
+	return square_root(scale_mul_div_up(count, 4 * per_hundred_thousand * (whole - per_hundred_thousand), whole * whole)) + 1;
+}
+
+bool
+latency_is_percentile_known(uint64_t count, uint32_t per_hundred_thousand)
+{
+	uint64_t spread = get_spread_of_percentile(count, per_hundred_thousand);
+	uint64_t low = scale_mul_div_nearest(count, per_hundred_thousand, PER_HUNDRED_THOUSAND);
+
+	return low > spread && low + spread + 1 <= count;
+}
+
 /*
  * The number of samples below the percentile has a binomial distribution. With a probability of at least 95 %, it
  * differs from its mean by at most two standard deviations plus one. (The unit test computes this exactly.) The
@@ -99,11 +117,9 @@ square_root(uint64_t square)
 struct latency_interval
 latency_percentile_interval(const struct latency *latency, uint32_t per_hundred_thousand)
 {
-	const uint64_t whole = PER_HUNDRED_THOUSAND, count = latency->count;
-	uint64_t variance = scale_mul_div_up(count, 4 * per_hundred_thousand * (whole - per_hundred_thousand), whole * whole);
-	uint64_t spread = square_root(variance) + 1;
-	uint64_t low = scale_mul_div_nearest(count, per_hundred_thousand, whole), high = low + spread + 1;
-	struct latency_interval within = { .known = low > spread && high <= count };
+	uint64_t spread = get_spread_of_percentile(latency->count, per_hundred_thousand);
+	uint64_t low = scale_mul_div_nearest(latency->count, per_hundred_thousand, PER_HUNDRED_THOUSAND), high = low + spread + 1;
+	struct latency_interval within = { .known = latency_is_percentile_known(latency->count, per_hundred_thousand) };
 
 	if (!within.known)
 		return within;

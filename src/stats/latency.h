@@ -55,6 +55,8 @@ struct latency_interval {
 	uint64_t low_ns, high_ns;
 };
 
+/* Returns true if the 95 % confidence interval of a percentile of COUNT samples is known. */
+bool latency_is_percentile_known(uint64_t count, uint32_t per_hundred_thousand);
 struct latency_interval latency_percentile_interval(const struct latency *latency, uint32_t per_hundred_thousand);
 
 /*

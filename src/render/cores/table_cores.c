@@ -3,6 +3,7 @@
 
 #include "base/number.h"
 #include "base/scale.h"
+#include "stats/latency.h"
 
 #define LABEL_COLUMNS (TABLE_CORE_COLUMNS + 1) /* width of a core's label, with the mark of the boot core */
 #define CLOCK_COLUMNS 14                       /* width of a clock's two figures: each has 6 columns, after a blank */
@@ -33,7 +34,7 @@ get_uncontended_figure(const struct report_core *core, size_t clock, size_t whic
 	const struct core_latency *latency = &core->latency[clock];
 
 	*figure = which == 0 ? latency->p50_ns : latency->p99_ns;
-	return latency->count;
+	return latency->count && (which == 0 || latency_is_percentile_known(latency->count, 99000));
 }
 
 static struct number

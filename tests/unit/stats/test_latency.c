@@ -348,6 +348,16 @@ TEST(long_reads_of_a_slow_clock_are_no_hits)
 	assert_int_equal(latency_without_interrupted_reads(&latency, UINT64_C(1) << 40).hit, 0);
 }
 
+TEST(the_99th_percentile_is_known_from_about_780_reads_on)
+{
+	for (size_t count = 1; count < 2 * RUN; count++) {
+		add_reads(&gigahertz, (const uint64_t[]){ 100 + count }, 1);
+		assert_true(latency_is_percentile_known(count, 99000) == latency_percentile_interval(&latency, 99000).known);
+	}
+	assert_false(latency_is_percentile_known(750, 99000));
+	assert_true(latency_is_percentile_known(800, 99000));
+}
+
 TEST(without_reads_there_are_no_clean_figures)
 {
 	struct latency_clean clean = latency_without_interrupted_reads(&latency, 10000);
