@@ -163,20 +163,20 @@ def undisturbed(tmp_path_factory):
     return report
 
 
-# The fault comes after the rate window and before the cores are started. Later, all clocks are compared only every two
+# The fault comes while the latencies are measured, after the rate window. Later, all clocks are compared only every two
 # seconds, and the PM timer wraps uncounted in this time. Only the TSC and the RTC would then show a fault of the HPET,
 # and the report would only warn that clocks diverged.
 @with_undisturbed
-@pytest.mark.parametrize("clock, disturb, after, rule, state", [
-    ("hpet", levers.stop_hpet, "hpet", "clock-stuck", "stuck"),
-    ("hpet", levers.move_hpet_back, "hpet", "clock-backward", "present"),
-    ("rtc", levers.stop_rtc, "hpet", "clock-stuck", "stuck"),
+@pytest.mark.parametrize("clock, disturb, rule, state", [
+    ("hpet", levers.stop_hpet, "clock-stuck", "stuck"),
+    ("hpet", levers.move_hpet_back, "clock-backward", "present"),
+    ("rtc", levers.stop_rtc, "clock-stuck", "stuck"),
 ], ids=["hpet-stops", "hpet-goes-back", "rtc-stops"])
 def test_a_clock_that_fails_is_named_with_the_time_and_keeps_earlier_results(
-        tmp_path, undisturbed, clock, disturb, after, rule, state):
+        tmp_path, undisturbed, clock, disturb, rule, state):
     def pull(machine):
         with machine.registers() as registers, machine.monitor() as monitor:
-            assert machine.wait_for(f"\n  {after} ".encode())
+            assert machine.wait_for(b" latency, ")  # a line of the progress
             with monitor.stopped():
                 machine.wait_until_silent()
                 disturb(registers)
@@ -197,8 +197,7 @@ def test_a_clock_that_fails_is_named_with_the_time_and_keeps_earlier_results(
         elif now[name]["measured_hz"]:  # otherwise the clean boot measured the rate over the whole run
             assert overlap(now[name]["measured_hz"], *map(exact, bounds_of(before[name]["measured_hz"]))), name
         assert now[name]["main"] == clock or now[name]["verdict"] == "pass", now[name]
-    for name in ROWS[:ROWS.index(after) + 1]:
-        assert now[name]["latency"] == before[name]["latency"] is not None, name
+        assert now[name]["latency"]["count"], name
 
 
 # Tests of stolen time: the host stops the machine, and the report must name no clock.
@@ -266,7 +265,7 @@ def test_a_machine_that_is_frozen_after_the_rates_has_no_failed_clock(tmp_path):
     freezes are late if all latencies were measured before."""
     def freeze(machine):
         with machine.monitor() as monitor:
-            assert machine.wait_for(b"\n  hpet ")
+            assert machine.wait_for(b"\nphase: latency")
             in_time = not machine.has_said(b"\nphase: start-cores")
             freezes = iter(range(FREEZES))
             freeze_while(monitor, lambda: next(freezes, None) is not None)
@@ -304,7 +303,7 @@ def test_every_smi_is_counted_and_is_a_gap_and_without_them_there_is_none(tmp_pa
         nonlocal written
         during_search = 0
         with machine.registers() as registers:
-            assert machine.wait_for(b"\n  tsc ")
+            assert machine.wait_for(b"\nphase: latency")
             written = machine.repeat(write_port, WRITES_MAX, 0.001)
         return during_search >= WRITES_MIN
 

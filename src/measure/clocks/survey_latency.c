@@ -44,7 +44,7 @@
 #define STEP_NS          (250 * SURVEY_NS_PER_MS)
 #define BATCHES_PER_MS   100 /* maximum number of batches in a millisecond; a batch takes at least 10 us */
 #define BATCHES_MIN      2   /* number of batches that a clock gets even if its share of the time is shorter */
-/* number of samples at the start of a batch that do not count, because another clock was read before */
+/* number of samples that are discarded before a batch, because another clock was read before */
 #define COLD_SAMPLES     2
 /* maximum number of pauses while a core spins before a batch, in case its TSC has stopped */
 #define SPIN_PAUSES_MAX  (1u << 20)
@@ -155,10 +155,11 @@ static void
 add_batch(const struct turns *turns, size_t size)
 {
 	const struct survey *survey = turns->survey;
+	const struct sample *samples = survey->buffer.samples;
 	struct turn *turn = turns->current;
 
 	turn->batches++;
-	latency_add_samples(turn->latency, &survey->scale, survey->buffer.samples + COLD_SAMPLES, size - COLD_SAMPLES);
+	latency_add_samples(turn->latency, &survey->scale, samples, size);
 	turn->size = reads_per_batch(survey, size, turns->batch_ns);
 }
 
@@ -297,6 +298,8 @@ take_batch_on_boot_core(void *argument)
 	unsigned cuts = survey->steps.cuts;
 	size_t size = turn->size;
 
+	if (!entry->clock.edges_only) /* an edge clock was also read before */
+		survey_sample_batch(survey, &entry->clock, COLD_SAMPLES);
 	survey_sample_batch(survey, &entry->clock, size);
 	if (survey_end_run_if_due(survey))
 		return; /* the run ends here, for example because the TSC stopped during this batch */
@@ -428,6 +431,8 @@ sample_batch_on_core(void *argument, size_t core)
 	(void)core;
 	if (batch->spin_ticks)
 		spin_for_ticks(batch->hooks, batch->spin_ticks);
+	if (!batch->clock->edges_only)
+		batch->clock->sample(batch->clock->device, batch->samples, COLD_SAMPLES);
 	batch->clock->sample(batch->clock->device, batch->samples, batch->count);
 }
 
