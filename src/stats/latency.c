@@ -95,8 +95,9 @@ static uint64_t
 get_spread_of_percentile(uint64_t count, uint32_t per_hundred_thousand)
 {
 	const uint64_t whole = PER_HUNDRED_THOUSAND;
+	uint64_t variance = scale_mul_div_up(count, 4 * per_hundred_thousand * (whole - per_hundred_thousand), whole * whole);
 
-	return square_root(scale_mul_div_up(count, 4 * per_hundred_thousand * (whole - per_hundred_thousand), whole * whole)) + 1;
+	return square_root(variance) + 1;
 }
 
 bool
@@ -118,7 +119,8 @@ struct latency_interval
 latency_percentile_interval(const struct latency *latency, uint32_t per_hundred_thousand)
 {
 	uint64_t spread = get_spread_of_percentile(latency->count, per_hundred_thousand);
-	uint64_t low = scale_mul_div_nearest(latency->count, per_hundred_thousand, PER_HUNDRED_THOUSAND), high = low + spread + 1;
+	uint64_t low = scale_mul_div_nearest(latency->count, per_hundred_thousand, PER_HUNDRED_THOUSAND);
+	uint64_t high = low + spread + 1;
 	struct latency_interval within = { .known = latency_is_percentile_known(latency->count, per_hundred_thousand) };
 
 	if (!within.known)
