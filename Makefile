@@ -36,7 +36,7 @@ WARNINGS := $(if $(WERROR),-Werror) -Wall -Wextra -Wshadow -Wvla -Wstrict-protot
 COMMON   := -std=gnu11 -O2 $(if $(DEBUG),-g,-g1) $(WARNINGS) '-ffile-prefix-map=$(CURDIR)=.'
 # Flags that clang does not know. clang builds without link-time optimisation, because its linker plugin is in another package.
 GCC_ONLY := -flto -fno-fat-lto-objects -fno-tree-loop-distribute-patterns -maccumulate-outgoing-args
-# One partition is smaller and sooner linked: in several, functions that more than one of them uses are not inlined or left out.
+# One partition makes the image smaller and the link faster: gcc neither inlines nor leaves out functions across partitions.
 GCC_LINK := -flto-partition=one
 ifneq ($(findstring clang,$(CC)),)
 GCC_ONLY :=

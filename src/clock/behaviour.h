@@ -51,7 +51,7 @@ struct behaviour {
 	 */
 	bool has_figure;
 	int64_t measured, low, high; /* the measured value and its lower and upper bound, in the rule's unit */
-	struct rule_fault explained_by; /* the fault because of which src/judge withdrew a failure */
+	struct rule_fault explained_by; /* the fault that explains a failure; src/judge then withdraws the failure */
 	const char *against; /* id of the other clock in a comparison of rates, in static storage, or NULL */
 	/*
 	 * CORES_ASKED is the number of checked cores, and CORES is the number of cores that broke the rule. CORE is

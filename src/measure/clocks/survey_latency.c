@@ -71,7 +71,7 @@ struct turn {
 	uint64_t steps; /* the clock's steps back and jumps until the latest comparison of all clocks */
 };
 
-struct turns { /* all clocks that one core reads */
+struct turns { /* the clocks of one core, which it reads in turn */
 	struct survey *survey;
 	struct turn *current; /* the clock that is read now */
 	size_t count;
@@ -143,7 +143,7 @@ begin_turns(struct turns *turns, struct survey *survey, uint64_t share_ns)
 			};
 }
 
-/* Adds the time from BEGIN_TSC to END_TSC to that of TURN. Adds nothing if the TSC stepped back. */
+/* Adds the time from BEGIN_TSC to END_TSC to TURN. Adds nothing if the TSC stepped back. */
 static void
 add_taken_time(struct turn *turn, uint64_t begin_tsc, uint64_t end_tsc)
 {

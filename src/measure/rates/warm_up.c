@@ -50,7 +50,10 @@ tsc_resolution_ticks(const struct survey *survey)
 /* A counter's ticks through successive samples, without the readings that it wraps at. */
 struct passed {
 	uint64_t raw, end, ticks; /* the latest reading, the end of its sample, and the ticks until then */
-	/* approximate ticks in RISE_TSC_TICKS, and their error; give the number of wraps, and tell wraps from steps back */
+	/*
+	 * estimated ticks in RISE_TSC_TICKS, and the error of this estimate: they give the number of wraps in a gap, and
+	 * tell a wrap from a step back
+	 */
 	uint64_t rise, rise_error;
 };
 
