@@ -216,7 +216,7 @@ def test_a_machine_that_is_stopped_repeatedly_has_gaps_and_no_failed_clock(tmp_p
     comes between the latencies and the checks, at a time that depends on the host. The stops are late if the search may
     have run between two of them."""
     def hold(machine):
-        for text, times, until in ((b"baretick ", HOLDS, None), (b"\n  acpi_pm ", HOLDS_MAX, b" checks, ")):
+        for text, times, until in ((b"baretick ", HOLDS, None), (b"\nphase: latency", HOLDS_MAX, b" checks, ")):
             assert machine.wait_for(text)
             late, stops = [machine.has_said(b"\nphase: interference")], []
             with machine.process() as process:
@@ -249,7 +249,7 @@ def test_a_machine_that_is_frozen_while_rates_are_measured_has_no_failed_clock(t
     def freeze(machine):
         with machine.monitor() as monitor:
             assert machine.wait_for(b"baretick ")
-            return freeze_while(monitor, lambda: not machine.has_said(b"\n  tsc ")) > 0
+            return freeze_while(monitor, lambda: not machine.has_said(b"\nphase: latency")) > 0
 
     report = checked(levers.run_until_in_time(freeze, tmp_path, *ONE_CORE, "--", *QUICK))
     if accused(report) == {("rate-changed", "tsc")}:
