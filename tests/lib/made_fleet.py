@@ -86,12 +86,13 @@ class Maker:
     def report(self, machine, day=1):
         """Return a healthy report of machine number MACHINE."""
         report, chance = copy.deepcopy(self.base), self.random
+        crystals = random.Random(machine)  # a machine keeps its crystals, so its rates are the same in each report
         vendor, product, bios, cpu = KINDS[machine % len(KINDS)]
         report["started_at"] = f"2026-03-{day:02}T{machine % 24:02}:{machine % 60:02}:07"
         report["machine"].update(cpu=cpu, hypervisor=None, accelerator=None)
         report["machine"]["identity"].update(vendor=vendor, product=product, bios=bios, serial=f"SN-{machine:06}", host=None)
-        change_crystal_rate(report, ("hpet", "acpi_pm", "pit"), chance.gauss(0, 8))
-        change_crystal_rate(report, ("rtc",), chance.gauss(0, 10))
+        change_crystal_rate(report, ("hpet", "acpi_pm", "pit"), crystals.gauss(0, 8))
+        change_crystal_rate(report, ("rtc",), crystals.gauss(0, 10))
         for each in report["clocks"]:
             if each["latency"]:
                 slower(each["latency"], math.exp(chance.gauss(0, 0.05)))
