@@ -56,7 +56,7 @@ def list_members(entries, offset):
 
 
 def find_members_without_row(entries, offset, rows, left_out, path=""):
-    """Yield the members of the struct at OFFSET that have no row. Remove those that are left out from LEFT_OUT."""
+    """Yield the members of the struct at OFFSET that have no row. Remove the names of all other members from LEFT_OUT."""
     for name, of_type in list_members(entries, offset):
         member = path + name
         if member in rows or member in left_out:

@@ -126,6 +126,13 @@ select_next_clock(struct turns *turns, uint64_t share_ns)
 	return turns->current;
 }
 
+/* Returns the number of steps back and jumps of the clock. */
+static uint64_t
+count_steps(const struct report_clock *entry)
+{
+	return entry->monotonic.backward + entry->monotonic.leaps;
+}
+
 /* Adds a turn of SHARE_NS for each clock that can be read, without its latency. */
 static void
 begin_turns(struct turns *turns, struct survey *survey, uint64_t share_ns)
@@ -139,7 +146,7 @@ begin_turns(struct turns *turns, struct survey *survey, uint64_t share_ns)
 		if (survey_usable(&report->facts.clocks[i]))
 			turns->all[turns->count++] = (struct turn){
 				.entry = &report->facts.clocks[i],
-				.steps = report->facts.clocks[i].monotonic.backward + report->facts.clocks[i].monotonic.leaps,
+				.steps = count_steps(&report->facts.clocks[i]),
 			};
 }
 
@@ -280,7 +287,7 @@ excuse_steps(struct turns *turns, unsigned cuts)
 {
 	for (size_t i = 0; i < turns->count; i++) {
 		struct turn *turn = &turns->all[i];
-		uint64_t steps = turn->entry->monotonic.backward + turn->entry->monotonic.leaps;
+		uint64_t steps = count_steps(turn->entry);
 
 		if (steps != turn->steps)
 			turn->entry->latency_discontinuities += turns->survey->steps.cuts - cuts;

@@ -175,7 +175,7 @@ TEST(a_clock_to_avoid_is_named_with_all_broken_rules)
 			    "compared. Also tsc-warp, tsc-drift.");
 }
 
-/* Adds a failed check, of which the judge makes a finding. */
+/* Adds a failed check. The judge makes a finding from it. */
 static void
 break_rule(struct report *report, const char *rule, const char *clock)
 {

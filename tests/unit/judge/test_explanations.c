@@ -243,7 +243,7 @@ TEST(a_check_fails_if_no_other_fault_explains_it)
 		assert_pair(make_machine(), &alone[i], literal_judge);
 }
 
-/* Judges the checks of REPORT, to which a test has added the finding that may explain them. */
+/* Judges the checks of REPORT. A test has added a finding that may explain them. */
 static void
 judge_with_finding(struct report *report)
 {

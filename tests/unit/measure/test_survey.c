@@ -230,7 +230,7 @@ TEST(a_jump_of_500_ticks_is_counted_once_with_its_time)
 	bench_call_before_batch(bench, "hpet", 5, step_hpet_soon);
 	survey_measure_latencies_on_boot_core(&bench->run.survey);
 	assert_int_equal(bench_find_clock(bench, "hpet")->monotonic.leaps, 1);
-	/* less the ticks by which the HPET may advance during a read */
+	/* the HPET may advance by 100 ticks during a read */
 	assert_in_range(bench_find_clock(bench, "hpet")->monotonic.last_leap_ticks, 400, 500);
 	analysis_calculate_discontinuities(bench->run.survey.record.bytes, bench->run.survey.record.length,
 					   &bench->run.report, &bench->run.report.figures);
