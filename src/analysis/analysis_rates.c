@@ -477,7 +477,8 @@ compare_count_with_tsc(const struct rates *rates, size_t i)
 				   SCALE_NEAREST);
 	low_ns = scale_mul_div_wide(ns_microhz, first->begin, tsc->high, SCALE_DOWN);
 	high_ns = scale_mul_div_wide(ns_microhz, first->end, tsc->low, SCALE_UP);
-	if ((at_ns | low_ns | high_ns) > INT64_MAX)
+	/* the upper bound is below the lower one if the TSC stepped back in this reading */
+	if ((at_ns | low_ns | high_ns) > INT64_MAX || high_ns < low_ns)
 		return;
 	rates->figures->clocks[i].behind_tsc = (struct interval_ns){
 		true, (int64_t)(low_ns + (high_ns - low_ns) / 2) - (int64_t)at_ns, (int64_t)low_ns - (int64_t)at_ns,

@@ -533,6 +533,30 @@ TEST(only_clocks_that_wrap_later_contradict_a_count)
 	assert_true(figures(PIT)->uncounted);
 }
 
+/* Makes the first reading of the HPET begin a second later than it ends. */
+static void
+begin_first_reading_after_its_end(void)
+{
+	uint64_t word = 0, end = 2 * START_NS + BRACKET / 2;
+	size_t at = 0;
+
+	while (word != end - BRACKET)
+		memcpy(&word, bytes + at++, sizeof(word));
+	word = end + TSC_HZ;
+	memcpy(bytes + at - 1, &word, sizeof(word));
+}
+
+TEST(a_count_read_while_the_tsc_stepped_back_is_not_compared_with_the_tsc)
+{
+	report.facts.clocks[HPET].clock.by_tsc = true;
+	put_window(1, 0, START_NS, START_NS + WINDOW_NS);
+	analyse();
+	assert_true(figures(HPET)->behind_tsc.known);
+	begin_first_reading_after_its_end();
+	analyse();
+	assert_false(figures(HPET)->behind_tsc.known);
+}
+
 TEST(only_a_clock_that_was_not_tracked_may_lack_a_reading_at_the_end)
 {
 	static const struct record_mark mark = { 1, RECORD_MARK_TICK, 1, "" }, other = { 1, RECORD_MARK_TICK + 1, 1, "" };
