@@ -8,8 +8,8 @@
 ; enter in 64-bit mode, at bare_long_entry.
 ;
 ; The code then calls bare_main(address of the loader's data, magic number or 0) in 64-bit mode on its own stack. The
-; first 4 GiB are mapped to themselves, the first 2 MiB in pages of 4 KiB, the rest in pages of 2 MiB. A processor
-; without 64-bit mode is reset.
+; first 4 GiB are mapped to themselves, the first 2 MiB in pages of 4 KiB, the rest in pages of 2 MiB. On a processor
+; without 64-bit mode, the code prints a sentence on COM1 and resets the machine.
 
 NOTE_PHYS32_ENTRY equ 18		; Xen, public/elfnote.h: XEN_ELFNOTE_PHYS32_ENTRY
 PAGE		equ 4096
@@ -28,6 +28,8 @@ LEAF_EXTENDED_MAX equ 80000000h		; CPUID leaf that returns the highest extended 
 LEAF_EXTENDED	equ 80000001h
 EDX_NX		equ 1 << 20
 EDX_LONG	equ 1 << 29
+COM1		equ 3f8h		; a 16550: see boot/console/com.c
+COM1_POLLS	equ 100000		; at least the duration of a character: 87 us
 CODE64		equ 8			; this selector and the next three select descriptors of the table gdt below
 DATA		equ 10h
 TASK		equ 18h
@@ -193,8 +195,33 @@ multiboot2_entry:
 	lgdt [gdt_register]
 	jmp CODE64:.long
 
-.no_long_mode:				; resets the machine without a message, because no console is open
-	jmp triple_fault_32
+.no_long_mode:
+	mov esi, no_long_mode_error
+	mov dx, COM1 + 3		; line control register: selects the divisor
+	mov al, 80h
+	out dx, al
+	mov dx, COM1			; divisor 1: 115,200 baud
+	mov al, 1
+	out dx, al
+	inc edx
+	mov al, 0
+	out dx, al
+	mov dx, COM1 + 3		; 8 bits, no parity, 1 stop bit
+	mov al, 3
+	out dx, al
+.character:
+	lodsb
+	test al, al
+	jz triple_fault_32
+	mov dx, COM1
+	out dx, al
+	mov dx, COM1 + 5		; line status register: waits until the character is sent
+	mov ecx, COM1_POLLS
+.busy:
+	in al, dx
+	test al, 40h
+	loopz .busy
+	jmp .character
 
 bits 64
 .long:
@@ -258,6 +285,9 @@ exception:
 	align 16
 bare_ignore:				; handler of unexpected interrupts; sends no EOI
 	iretq
+
+no_long_mode_error:
+	db "error: this processor has no 64-bit mode", 13, 10, "Nothing was measured.", 13, 10, 0
 
 section .data align=16
 ; The descriptor table (SDM vol. 3A, 3.4.5). The accessed bits are set, so that the CPU does not write to the table.

@@ -64,6 +64,11 @@ def test_a_microvm_without_pit_and_rtc_has_only_the_tsc(run):
     assert all(clocks(report)[name]["state"] != "present" for name in ALL[1:]), report["clocks"]
 
 
+def test_a_processor_without_64_bit_mode_is_an_error(run):
+    done = run(*QUICK_BARE, *qemu("-cpu", "qemu32"), "--cpus", "1", "--")
+    assert done.status == 2 and "error: this processor has no 64-bit mode\n" in done.file("serial.log").decode("ascii").replace("\r", ""), done
+
+
 def test_the_command_line_has_options(run):
     done = run(*QUICK_BARE, "--cpus", "1", *qemu("-append", "profile=quick duration=10ms label=rack"), "--")
     assert done.report["options"]["label"] == "rack", done
