@@ -1,11 +1,14 @@
 ; A loader in an ELF file, which QEMU's -kernel starts by PVH. The loader enters an image by the Linux boot protocol in
-; 64-bit mode, as crosvm and libkrun do. If PVH is defined, it uses the PVH protocol instead. IMAGE is the file with the
-; image, SKIP is the image's offset in this file, and ENTRY is the address at which the image is entered. With Linux's
-; protocol, the memory after the image is not zero. A test may define the values below differently, to pass invalid data
-; to the image.
+; 64-bit mode, as crosvm and libkrun do. If PVH or MULTIBOOT2 is defined, it uses this protocol instead. IMAGE is the
+; file with the image, SKIP is the image's offset in this file, and ENTRY is the address at which the image is entered.
+; With Linux's protocol, the memory after the image is not zero. A test may define the values below differently, to pass
+; invalid data to the image.
 
 %ifdef PVH
 %define DATA_MAGIC	336ec578h	; magic number of hvm_start_info
+%define FILL		0
+%elifdef MULTIBOOT2
+%define DATA_MAGIC	36d76289h	; value of EAX at the entry
 %define FILL		0
 %else
 %define DATA_MAGIC	53726448h	; magic number of boot_params in Linux's protocol
@@ -33,7 +36,29 @@
 %define VERSION		1		; version of PVH's start info
 %endif
 %ifndef HANDED
-%define HANDED		PARAMS		; address of PVH's start info that is passed to the image
+%ifdef MULTIBOOT2
+%define HANDED		info
+%else
+%define HANDED		PARAMS		; address of PVH's start info, or of multiboot2's, that is passed to the image
+%endif
+%endif
+%ifndef MORE
+%define MORE				; more entries of the memory map (not for Linux's protocol)
+%endif
+%ifndef PATCH
+%define PATCH				; an instruction that damages the start info (only for PVH)
+%endif
+%ifndef INFO_SIZE
+%define INFO_SIZE	info_end - info	; size of multiboot2's information
+%endif
+%ifndef TAGS
+%define TAGS				; tags of multiboot2 before the memory map
+%endif
+%ifndef MAP_SIZE
+%define MAP_SIZE	map_end - map_tag	; size of multiboot2's tag with the memory map
+%endif
+%ifndef ENTRY_SIZE
+%define ENTRY_SIZE	24		; size of an entry in this map
 %endif
 
 BASE		equ 1000000h
@@ -69,17 +94,37 @@ gdt_register:
 %macro range 3
 	dq %1, %2
 	dd %3
-%ifdef PVH
+%if DATA_MAGIC != 53726448h
 	dd 0
 %endif
 %endmacro
-map:
-	range 0, 9fc00h, LOW
-	range RAM_BEGIN, RAM_END - RAM_BEGIN, 1
-map_end:
+%ifdef MULTIBOOT2
+	align 8
+info:
+	dd INFO_SIZE, 0
+	dd 1, 8 + line_end - line	; types of tags: Multiboot2 Specification 2.0, 3.6
 line:
 	db WORDS, 0
 line_end:
+	align 8
+	TAGS
+	align 8
+map_tag:
+	dd 6, MAP_SIZE, ENTRY_SIZE, 0
+%endif
+map:
+	range 0, 9fc00h, LOW
+	range RAM_BEGIN, RAM_END - RAM_BEGIN, 1
+	MORE
+map_end:
+%ifdef MULTIBOOT2
+	dd 0, 8
+info_end:
+%else
+line:
+	db WORDS, 0
+line_end:
+%endif
 
 start:
 	cld
@@ -108,9 +153,15 @@ start:
 	mov dword [PARAMS + 36], RSDP >> 32
 	mov dword [PARAMS + 40], map
 	mov dword [PARAMS + 48], RANGES
+	PATCH
 	mov ebx, HANDED
 	mov eax, ENTRY
 	jmp eax
+%elifdef MULTIBOOT2
+	mov ebx, HANDED
+	mov eax, MAGIC
+	mov edx, ENTRY
+	jmp edx
 %endif
 	mov dword [PARAMS + 70h], RSDP & 0ffffffffh
 	mov dword [PARAMS + 74h], RSDP >> 32

@@ -112,11 +112,19 @@ def test_pxelinux_starts_it_over_the_network(tmp_path):
     assert "BARETICK TEXT END" in said and 'label="rack"' in said and "Linux boot protocol" in said, said[-2000:]
 
 
+MULTIBOOT2_HEADER = struct.pack("<II", 0xE85250D6, 0)  # magic number and architecture: Multiboot2 Specification 2.0, 3.1.1
+
+
+def entry_of(definitions):
+    """Return the address at which a loader of the protocol in DEFINITIONS enters the image."""
+    elf = ELF.read_bytes()
+    at = elf.index(MULTIBOOT2_HEADER) + 24 if "MULTIBOOT2" in definitions else elf.index(b"Xen\0") + 4 if "PVH" in definitions else 24
+    return struct.unpack_from("<I", elf, at)[0]
+
+
 def loader_of(folder, words, *definitions):
     """Make a loader from tests/boot/loader.nasm that QEMU's -kernel starts, and that starts the image."""
-    elf = ELF.read_bytes()
-    entry = struct.unpack_from("<Q", elf, elf.index(b"Xen\0") + 4 if "PVH" in definitions else 24)[0]
-    subprocess.run(["nasm", "-f", "bin", f'-DIMAGE="{BIN}"', f"-DSKIP={SETUP_SIZE}", f"-DENTRY={entry}", f'-DWORDS="{words}"',
+    subprocess.run(["nasm", "-f", "bin", f'-DIMAGE="{BIN}"', f"-DSKIP={SETUP_SIZE}", f"-DENTRY={entry_of(definitions)}", f'-DWORDS="{words}"',
                     *(f"-D{each}" for each in definitions), "-o", folder / "loader.elf", ROOT / "tests" / "boot" / "loader.nasm"],
                    check=True, timeout=60)
     return folder / "loader.elf"
@@ -134,7 +142,9 @@ def test_a_loader_may_enter_in_64_bit_mode(run, tmp_path):
 
 
 NO_MAP, NO_INFO = "the loader passed no memory map (PVH start info has one from version 1 on)", "the loader passed no start info (PVH); QEMU overwrites it if -append is too long"
+NO_MAP_2, NO_INFO_2 = "the loader passed no memory map (multiboot2)", "the loader passed no boot information (multiboot2)"
 TOO_LITTLE = "this machine has too little memory for a report"
+ABSENT = "0c0000000h"  # an address without memory
 UNUSABLE = [
     (["RANGES=0"], "the loader passed no memory map (Linux boot protocol)"),
     (["MAGIC=0"], "the loader passed no boot parameters (Linux boot protocol)"),
@@ -146,6 +156,18 @@ UNUSABLE = [
     (["RAM_END=1d0000h"], TOO_LITTLE),
     (["PVH", "RAM_END=1d0000h"], TOO_LITTLE),
     (["PVH", "RAM_END=300000h"], TOO_LITTLE),
+    (["PVH", f"HANDED={ABSENT}"], NO_INFO),
+    (["PVH", "HANDED=0fffffff8h"], NO_INFO),
+    (["PVH", f"PATCH=mov dword [PARAMS + 40], {ABSENT}"], TOO_LITTLE),  # the address of the map
+    (["MULTIBOOT2", "HANDED=0"], NO_INFO_2),
+    (["MULTIBOOT2", f"HANDED={ABSENT}"], NO_INFO_2),
+    (["MULTIBOOT2", "INFO_SIZE=0"], NO_INFO_2),
+    (["MULTIBOOT2", "INFO_SIZE=-1"], NO_INFO_2),
+    (["MULTIBOOT2", "ENTRY_SIZE=0"], NO_MAP_2),
+    (["MULTIBOOT2", "ENTRY_SIZE=-8"], NO_MAP_2),
+    (["MULTIBOOT2", "MAP_SIZE=0"], NO_MAP_2),
+    (["MULTIBOOT2", "MAP_SIZE=-1"], NO_MAP_2),
+    (["MULTIBOOT2", "LOW=2", f"RAM_BEGIN={ABSENT}", "RAM_END=0f0000000h"], TOO_LITTLE),
 ]
 
 
@@ -168,6 +190,17 @@ def test_memory_that_only_the_map_claims_is_not_used(run, tmp_path, definitions)
     before it uses it, also below 1 MiB, where the second core starts."""
     report = checked(run(*QUICK_BARE, "--memory", "256", "--image", loader_of(tmp_path, "", *definitions), "--cpus", "2", "--", *SHORT), 2)
     assert report["machine"]["cores_started"] == 2 and all(clocks(report)[name]["latency"]["count"] for name in ("tsc", "pit"))
+
+
+def test_a_map_that_contradicts_itself_and_tags_of_wrong_sizes_do_no_harm(run, tmp_path):
+    """The ranges overlap and are not sorted. Tags for a framebuffer and for two RSDPs are too short, and no tag is the last. The RSDP
+    must be found in the BIOS area."""
+    more = "dq 0fffffffffffff000h, -1, 1, 0f000000h, 1000000h, 1, 200000h, 0fe00000h, 1, 300000h, 4000000h, 2, 0, 0, 1"
+    tags = "dd 8, 16, -1, -1, 14, 8, 15, 12, 0, 0"
+    loader = loader_of(tmp_path, "label=rack", "MULTIBOOT2", f"MORE={more}", f"TAGS={tags}", "INFO_SIZE=info_end - info - 8")
+    report = checked(run(*QUICK_BARE, "--image", loader, "--cpus", "1", "--", *SHORT), 1)
+    complete(report, "none (multiboot2, a loader without a name)")
+    assert report["options"]["label"] == "rack" and not [found for found in report["findings"] if found["rule"] == "acpi-table"]
 
 
 @pytest.mark.parametrize("address", ["8000000h", "0ffffffffffffffffh"])

@@ -9,6 +9,7 @@
 #define TAG_ALIGNMENT  8u         /* each tag starts at a multiple of 8 bytes: Multiboot2 Specification 2.0, 3.6.1 */
 #define MODULES_MAX    16u
 #define NAME_MAX       40
+#define RSDP_SIZE_MIN  20u        /* size of an RSDP of ACPI 1.0, the shortest: ACPI 6.5, 5.2.5.3 */
 
 enum {
 	TAG_END = 0, TAG_COMMAND_LINE = 1, TAG_LOADER = 2, TAG_MODULE = 3, TAG_MAP = 6, TAG_RSDP_1 = 14, TAG_RSDP_2 = 15
@@ -84,7 +85,7 @@ read_tag(const struct tag *tag)
 		read_module(body);
 	else if (tag->type == TAG_MAP && size >= sizeof(struct tag_map))
 		read_memory_map(body, size);
-	else if (tag->type == TAG_RSDP_2 || (tag->type == TAG_RSDP_1 && !converted.rsdp))
+	else if (size >= RSDP_SIZE_MIN && (tag->type == TAG_RSDP_2 || (tag->type == TAG_RSDP_1 && !converted.rsdp)))
 		converted.rsdp = (uintptr_t)body; /* the tag contains a copy of the RSDP, not its address */
 }
 

@@ -133,6 +133,15 @@ TEST(a_map_with_other_entries_and_a_string_without_an_end_are_refused)
 	assert_int_equal(convert(used)->memory_map | convert(used)->command_line, 0);
 }
 
+TEST(a_tag_that_is_shorter_than_an_rsdp_has_none)
+{
+	for (uint32_t type = 14; type <= 15; type++) {
+		begin();
+		add(type, "RSD PTR 1234567890x", 19);
+		assert_int_equal(convert(used)->rsdp, 0);
+	}
+}
+
 TEST(modules_after_the_16th_are_ignored)
 {
 	static const uint32_t module[] = { 0x200000, 0x200800, 0 };
