@@ -4,7 +4,8 @@
 usage: record_seeds.py OUT RECORD...
 
 A seed is a shortened record, without blocks and without the last entry. It has the first batch of each clock and stage,
-because a rate needs a batch of each stage, and the first entries of each other kind. A record may be compressed (.xz).
+because a rate needs a batch of each stage, all measurements of offsets, because a core's offset needs all of its pairs,
+and the first entries of each other kind. A record may be compressed (.xz).
 """
 
 import collections
@@ -14,8 +15,9 @@ import struct
 import sys
 
 HEADER_BYTES, BLOCK_BYTES, ENTRY_BYTES = 16, 12, 8
-BATCH, FACTS, END = 7, 19, 13
-KEPT = 3  # number of entries of each kind; larger seeds make the fuzzer slow
+BATCH, EXCHANGE, FACTS, PASS, END = 7, 9, 19, 20, 13
+WHOLE = (EXCHANGE, FACTS, PASS)
+KEPT = 3  # number of entries of each other kind; larger seeds make the fuzzer slow
 ENTRIES = b"\1"  # first byte of an input of fuzz_replay.c, which says that the rest is a sequence of entries
 
 
@@ -37,7 +39,7 @@ def seed(record):
     for kind, entry in entries(record):
         counted = (kind, entry[ENTRY_BYTES:ENTRY_BYTES + 4]) if kind == BATCH else kind
         counts[counted] += 1
-        if kind != END and (kind == FACTS or counts[counted] <= (1 if kind == BATCH else KEPT)):
+        if kind != END and (kind in WHOLE or counts[counted] <= (1 if kind == BATCH else KEPT)):
             out += entry
     return out
 
