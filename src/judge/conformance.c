@@ -11,19 +11,15 @@
 #include "judge/timers/judge_timers.h"
 #include "report/phrase.h"
 
-/* Returns the first finding that the TSC stepped back, jumped or diverged from the other clocks, or no fault. */
+/* Returns the fault of the first finding on RULE and a read method of the TSC, or no fault. */
 static struct rule_fault
-find_fault_in_time_of_tsc(const struct report *report)
+find_fault_of_tsc_reads(const struct report *report, const char *rule)
 {
-	static const char *const rules_on_time[] = { "clock-backward", "clock-jumped", "rate-changed", "clocks-parted" };
-
 	for (size_t i = 0; i < report->outcomes.finding_count; i++) {
 		const struct finding *finding = &report->outcomes.findings[i];
 
-		for (size_t rule = 0; rule < sizeof(rules_on_time) / sizeof(rules_on_time[0]); rule++)
-			if (text_equal(finding->rule, rules_on_time[rule]) && finding->clock &&
-			    text_begins_with(finding->clock, "tsc"))
-				return rules_get_fault(finding);
+		if (text_equal(finding->rule, rule) && finding->clock && text_begins_with(finding->clock, "tsc"))
+			return rules_get_fault(finding);
 	}
 	return rules_get_fault(NULL);
 }
@@ -35,16 +31,19 @@ find_fault_in_time_of_tsc(const struct report *report)
 static const char *
 find_fault_of_tsc(const struct report *report, const struct behaviour *row, struct rule_fault *fault)
 {
-	bool is_tsc = text_equal(row->clock, "tsc");
+	bool is_tsc = text_equal(row->clock, "tsc"), has_jumped = judge_count_jumps_of_clock(report, "tsc");
 
-	*fault = find_fault_in_time_of_tsc(report);
-	if (is_tsc ? judge_count_jumps_of_clock(report, "tsc") : judge_has_tsc_stepped_or_jumped(report))
+	if (is_tsc ? has_jumped : judge_has_tsc_stepped_or_jumped(report)) {
+		*fault = find_fault_of_tsc_reads(report, has_jumped ? "clock-jumped" : "clock-backward");
 		return ", but the test was timed by a TSC that stepped back or jumped";
-	if (report->figures.tsc.den)
-		return judge_has_tsc_diverged(report) ?
-		       ", but the test was timed by a TSC that diverged from all other clocks in this run" : NULL;
-	*fault = rules_get_fault(NULL);
-	return ", but the test was timed by a TSC whose rate is not known";
+	}
+	if (!report->figures.tsc.den) {
+		*fault = rules_get_fault(NULL);
+		return ", but the test was timed by a TSC whose rate is not known";
+	}
+	*fault = rules_get_fault(rules_find_finding(report, "clocks-parted", NULL));
+	return judge_has_tsc_diverged(report) ?
+	       ", but the test was timed by a TSC that diverged from all other clocks in this run" : NULL;
 }
 
 /*

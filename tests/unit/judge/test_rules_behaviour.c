@@ -101,6 +101,23 @@ TEST(a_rate_of_a_stuck_clock_or_by_a_tsc_that_stepped_back_is_not_checked)
 	assert_int_equal(row->unchecked, UNCHECKED_OTHER);
 	assert_string_equal(row->text, "The result is 5500 us, but the test was timed by a TSC that stepped back or jumped.");
 	assert_int_equal(rules_get_outcome(row, &report->facts.options), OUTCOME_NOT_CHECKED);
+	assert_string_equal(row->explained_by.rule, "clock-backward");
+	assert_string_equal(row->explained_by.clock, "tsc_lfence");
+}
+
+/* The finding is on both clocks, because one clock alone does not prove that the TSC moved. */
+TEST(a_result_by_a_tsc_that_diverged_is_explained_by_the_finding_on_the_clocks_that_parted)
+{
+	struct report *report = machine_without_behaviours();
+	struct behaviour *row = literal_add_behaviour(report, "pit-out", "pit", "OUT rose late.");
+
+	literal_set_figure(row, 5000, 6000);
+	literal_part_clocks(report, 8, 1);
+	literal_judge(report);
+	assert_string_equal(row->text, "The result is 5500 us, but the test was timed by a TSC that diverged from all other "
+			    "clocks in this run.");
+	assert_string_equal(row->explained_by.rule, "clocks-parted");
+	assert_null(row->explained_by.clock);
 }
 
 #define OUT_ROSE "OUT rose between 15712 us before and 38932 us after the end of its count of 11940 clocks."
