@@ -240,9 +240,10 @@ def test_text_from_outside_is_printed_without_control_characters(tmp_path, entri
     path, compared = tmp_path / "a\x1b]0;title\a\x9b.record", tmp_path / "\x1b[31m.json"
     path.write_bytes(write_record(change_fixed_part(entries, RUN, 0, b"\x1b[2J".ljust(24, b"\x9b") + b"\x1bc\n".ljust(16, b"\0"))))
     compared.write_bytes(b"{\n\x1b[2J\0\x9b\r}\n")
-    done = [replay(path), replay(path, "--out", tmp_path / "\x1bout"), replay(path, "--compare", compared), replay(path, path, "--\x1b"), replay(path, "\x1b=1"),
+    done = [replay(path), replay(path, "--out", tmp_path / "\x1bout"), replay(path, "--compare", compared),
+            replay(path, "--compare", tmp_path / "\x1b[none"), replay(path, path, "--\x1b"), replay(path, "\x1b=1"),
             replay(tmp_path / "\x1b[none")]
-    assert [each.returncode for each in done] == [0, 0, 1, 2, 2, 2]
+    assert [each.returncode for each in done] == [0, 0, 1, 2, 2, 2, 2]
     printed = "".join(each.stdout + each.stderr for each in done)
     assert "The record is from baretick ?[2J???" in printed and not re.search(r"[^\n\t\x20-\x7e]", printed)
 

@@ -251,12 +251,13 @@ write_report_files(const char *folder, const struct report *report)
 	print(stdout, "%s: %s\n", folder, verdict_word(report->outcomes.verdict));
 }
 
-/* Replaces the process by diff(1), which compares the file PATH with FILE, and prints to OUTPUT. */
+/* Replaces the process by diff(1), which compares the file PATH with FILE. Both its outputs become OUTPUT. */
 static void __attribute__((noreturn))
 run_diff(const char *path, FILE *file, int output)
 {
 	dup2(fileno(file), STDIN_FILENO);
 	dup2(output, STDOUT_FILENO);
+	dup2(output, STDERR_FILENO); /* a message of diff has the name of the file */
 	execlp("diff", "diff", "-aU0", "--label", path, "--label", "replay", "--", path, "-", (char *)NULL);
 	exit_with_error("diff: %s", strerror(errno));
 }
