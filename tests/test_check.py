@@ -53,6 +53,14 @@ def load(path):
     return module
 
 
+def test_a_program_in_qemu_compiles_no_module_again(tmp_path):
+    load(TESTS / "check").fill_bytecode_cache(tmp_path)
+    words = [sys.executable, "-v", "-X", f"pycache_prefix={tmp_path}", TESTS.parent / "qemu" / "run", "--help"]
+    said = subprocess.run(words, capture_output=True, text=True, timeout=300, check=True).stderr
+    found = re.findall(r"^# code object from '(.*)'", said, re.M)
+    assert len(found) > 20 and all(path.endswith(".pyc") for path in found), found
+
+
 def test_repeated_runs_name_each_test_that_failed_and_how_often(monkeypatch, capsys):
     program = load(TESTS / "check")
     results = iter([program.Counts(9, 1, 0, ("b",)), program.Counts(8, 2, 0, ("a", "b")), program.Counts(10, 0), program.Counts(9, 1, 0, ("b",))])
