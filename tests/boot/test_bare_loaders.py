@@ -179,7 +179,7 @@ def test_a_loader_that_hands_over_nothing_usable_is_an_error(run, tmp_path, defi
 
 
 def test_a_memory_map_without_memory_below_1_mib_leaves_the_other_cores_alone(run, tmp_path):
-    report = checked(run(*QUICK_BARE, "--image", loader_of(tmp_path, "", "LOW=2"), "--cpus", "2", "--", *SHORT), 1)
+    report = checked(run(*QUICK_BARE, "--image", loader_of(tmp_path, "", "LOW=2"), "--cpus", "2", "--", *SHORT, "clocks=tsc", "irq=off"), 1)
     assert "There is too little memory to start cores, or none below 1 MiB." in report["notes"], report["notes"]
 
 
@@ -188,7 +188,8 @@ def test_a_memory_map_without_memory_below_1_mib_leaves_the_other_cores_alone(ru
 def test_memory_that_only_the_map_claims_is_not_used(run, tmp_path, definitions):
     """The map claims RAM up to 2^64 - 1, or up to the BIOS's flash memory, on a machine with less. baretick must try memory
     before it uses it, also below 1 MiB, where the second core starts."""
-    report = checked(run(*QUICK_BARE, "--memory", "256", "--image", loader_of(tmp_path, "", *definitions), "--cpus", "2", "--", *SHORT), 2)
+    report = checked(run(*QUICK_BARE, "--memory", "256", "--image", loader_of(tmp_path, "", *definitions), "--cpus", "2", "--", *SHORT,
+                         "clocks=tsc,pit", "irq=off"), 2)
     assert report["machine"]["cores_started"] == 2 and all(clocks(report)[name]["latency"]["count"] for name in ("tsc", "pit"))
 
 
@@ -205,6 +206,7 @@ def test_a_map_that_contradicts_itself_and_tags_of_wrong_sizes_do_no_harm(run, t
 
 @pytest.mark.parametrize("address", ["8000000h", "0ffffffffffffffffh"])
 def test_an_rsdp_that_is_none_leaves_the_clocks_of_acpi_absent(run, tmp_path, address):
-    report = run(*QUICK_BARE, "--image", loader_of(tmp_path, "", "PVH", f"RSDP={address}"), "--cpus", "1", "--", *SHORT).report
+    report = run(*QUICK_BARE, "--image", loader_of(tmp_path, "", "PVH", f"RSDP={address}"), "--cpus", "1", "--", *SHORT,
+                 "clocks=tsc,pit,acpi_pm", "irq=off").report
     assert clocks(report)["acpi_pm"]["state"] == "absent" and clocks(report)["pit"]["latency"]["count"], report
     assert any("ACPI" in note for note in report["notes"]), report["notes"]
