@@ -26,7 +26,7 @@ class Picture:
 
     def __init__(self, path, columns, rows):
         data = path.read_bytes()
-        magic, size, depth, self._pixels = data.split(b"\n", 3)
+        magic, size, depth, self.pixels = data.split(b"\n", 3)
         assert (magic, depth) == (b"P6", b"255"), data[:20]
         self._width, height = map(int, size.split())
         self.columns, self.rows = columns, rows
@@ -37,7 +37,7 @@ class Picture:
         """Return (background colour, text colour, shape) of a cell. An empty cell has its background as text colour."""
         first = 3 * ((self._top + row * GLYPH_ROWS) * self._width + self._left + column * GLYPH_COLUMNS)
         starts = range(first, first + 3 * self._width * GLYPH_ROWS, 3 * self._width)
-        return decode(b"".join(self._pixels[at:at + 3 * GLYPH_COLUMNS] for at in starts))
+        return decode(b"".join(self.pixels[at:at + 3 * GLYPH_COLUMNS] for at in starts))
 
 
 class Torn(Exception):
@@ -130,13 +130,16 @@ class Screen:
 
     def wait_until(self, holds, say):
         """Return the first picture that makes HOLDS(picture) true. If there is no such picture in time, fail with the
-        message SAY(last picture)."""
-        end = time.monotonic() + BOUND_S
+        message SAY(last picture). A picture is judged only if it has changed, because reading its text takes most of the
+        time."""
+        end, judged = time.monotonic() + BOUND_S, None
         while True:
             picture = self.picture()
-            with contextlib.suppress(Torn):
-                if holds(picture):
-                    return picture
+            if picture.pixels != judged:
+                judged = picture.pixels
+                with contextlib.suppress(Torn):
+                    if holds(picture):
+                        return picture
             assert time.monotonic() < end, say(picture)
             time.sleep(POLL_S)
 
