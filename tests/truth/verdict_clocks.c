@@ -311,9 +311,8 @@ is_rtc_rate_noted(const struct report *report)
 		int end = 0, clock;
 
 		sscanf(report->notes.sentences[i],
-		       "rtc ran %Lf ppm (%Lf to %Lf) off %15s while the rates were measured, and "
-		       "its rate after that is not known: the whole machine may have been "
-		       "stopped.%n", &value, &low, &high, other, &end);
+		       "rtc ran %Lf ppm (%Lf to %Lf) off %15s while the rates were measured, and its rate after that "
+		       "is not known: the whole machine may have been stopped.%n", &value, &low, &high, other, &end);
 		clock = end ? find_clock_number(other) : CLOCKS;
 		if (clock == CLOCKS || clocks_has_fault(clock))
 			continue;

@@ -71,11 +71,9 @@ TEST(invariant_tsc_comes_first_then_hpet_pm_pit_and_rtc)
 	assert_non_null(strstr(report->advice.ranking.rows[0].reason, ", invariant."));
 	assert_string_equal(report->advice.ranking.rows[1].reason, "559 ns a read, 62 times the TSC's.");
 	assert_string_equal(report->advice.ranking.rows[3].reason,
-			    "3.36 us a read, 373 times the TSC's; it wraps every 55 ms: "
-			    "use it for calibration only.");
+			    "3.36 us a read, 373 times the TSC's; it wraps every 55 ms: use it for calibration only.");
 	assert_string_equal(report->advice.ranking.rows[4].reason,
-			    "2.11 us a read, 234 times the TSC's; it ticks once a second: "
-			    "use it for the date only.");
+			    "2.11 us a read, 234 times the TSC's; it ticks once a second: use it for the date only.");
 }
 
 /* The TSC is still recommended first, because its figures are the best. */
@@ -164,8 +162,7 @@ TEST(a_clock_to_avoid_is_named_with_all_broken_rules)
 	literal_find_outcome(report, "tsc")->verdict = VERDICT_FAIL;
 	recommend_clocks(report, &report->advice);
 	assert_string_equal(report->advice.ranking.rows[4].reason,
-			    "tsc-offset: Time stamps of cores whose TSCs differ cannot be "
-			    "compared. Also tsc-drift.");
+			    "tsc-offset: Time stamps of cores whose TSCs differ cannot be compared. Also tsc-drift.");
 	rules_add_finding(report, &report->outcomes, "tsc-offset", "tsc", 10, "Core 10's TSC is behind.");
 	rules_add_finding(report, &report->outcomes, "tsc-warp", "tsc", REPORT_NO_CORE,
 			  "Core 1's TSC read more than core 2's.");
@@ -193,9 +190,8 @@ TEST(a_wrong_stated_rate_does_not_rule_out_the_clock)
 	recommend_clocks(report, &report->advice);
 	assert_order(report, ids, 1);
 	assert_string_equal(report->advice.ranking.rows[4].reason,
-			    "rate-wrong: Time by this clock drifts from the time by all "
-			    "other clocks faster than NTP can correct it. A kernel that measures the TSC's rate may "
-			    "still use the TSC.");
+			    "rate-wrong: Time by this clock drifts from the time by all other clocks faster than NTP "
+			    "can correct it. A kernel that measures the TSC's rate may still use the TSC.");
 }
 
 TEST(a_clock_with_a_warning_comes_after_all_healthy_clocks)
@@ -230,8 +226,7 @@ TEST(the_answer_names_the_clock_its_cost_linuxs_choice_failed_clocks_and_cores)
 	cost(report, "tsc", 28700);
 	cost(report, "hpet_32", 999000);
 	assert_answer(report, "Use tsc: 28.7 ns a read. Linux takes it, too (11.6 ns). No clock failed. The cores' "
-		      "TSCs agree within "
-		      "29 ns.");
+		      "TSCs agree within 29 ns.");
 	assert_string_equal(report->advice.answer.clock, "tsc");
 	assert_string_equal(report->advice.answer.linux_takes, "tsc");
 	assert_int_equal(report->advice.answer.read_ps, 28700);
@@ -239,15 +234,13 @@ TEST(the_answer_names_the_clock_its_cost_linuxs_choice_failed_clocks_and_cores)
 	assert_true(report->advice.answer.within_known);
 	report->facts.machine.tsc_is_invariant = false;
 	report->facts.machine.linux_distrusts_tsc = true;
-	assert_answer(report, "Use tsc: 28.7 ns a read. Linux before 6.12 takes hpet (999 ns), newer ones tsc "
-		      "(11.6 ns): CPUID reports "
-		      "no invariant TSC. No clock failed. The cores' TSCs agree within 29 ns.");
+	assert_answer(report, "Use tsc: 28.7 ns a read. Linux before 6.12 takes hpet (999 ns), newer ones tsc (11.6 "
+		      "ns): CPUID reports no invariant TSC. No clock failed. The cores' TSCs agree within 29 ns.");
 	for (size_t i = 0; i < report->facts.core_count; i++)
 		report->facts.cores[i].facts.package =
 			(uint32_t)i / 2; /* two packages: the newer versions distrust it, too */
-	assert_answer(report, "Use tsc: 28.7 ns a read. Linux takes hpet (999 ns): CPUID reports no invariant TSC. "
-		      "No clock "
-		      "failed. The cores' TSCs agree within 29 ns.");
+	assert_answer(report, "Use tsc: 28.7 ns a read. Linux takes hpet (999 ns): CPUID reports no invariant TSC. No "
+		      "clock failed. The cores' TSCs agree within 29 ns.");
 	/* if only some clocks were measured, it is unknown which clock Linux uses */
 	report->facts.options.clocks.count = 1;
 	report->figures.skew.pass_count = 0;
@@ -255,8 +248,7 @@ TEST(the_answer_names_the_clock_its_cost_linuxs_choice_failed_clocks_and_cores)
 		      "compared.");
 	report->facts.machine.cores_started = 1;
 	assert_answer(report, "Use tsc within one core: 28.7 ns a read. No clock failed. The cores' TSCs were not "
-		      "compared: "
-		      "only one of 4 cores was started.");
+		      "compared: only one of 4 cores was started.");
 	report->facts.machine.cores_listed = 1;
 	report->facts.run.incomplete = true;
 	assert_answer(report, "Use tsc: 28.7 ns a read. No clock failed, but not everything was measured.");
@@ -284,9 +276,8 @@ TEST(the_answer_says_that_the_tscs_of_only_some_cores_agree)
 
 	cost(report, "tsc", 28700);
 	report->facts.machine.cores_listed = 16;
-	assert_answer(report, "Use tsc: 28.7 ns a read. Linux takes it, too (11.6 ns). No clock failed. The TSCs "
-		      "of 4 of 16 cores agree "
-		      "within 29 ns; the other cores were not started.");
+	assert_answer(report, "Use tsc: 28.7 ns a read. Linux takes it, too (11.6 ns). No clock failed. The TSCs of 4 "
+		      "of 16 cores agree within 29 ns; the other cores were not started.");
 }
 
 TEST(the_answer_refers_to_the_synchronisation_if_it_is_not_determined_whether_the_cores_agree)
@@ -322,14 +313,12 @@ TEST(the_answer_counts_the_exact_one_of_two_passes)
 	cost(report, "tsc", 28700);
 	report->figures.skew.passes[1].summary.bound_ticks = 100000;
 	assert_answer(report, "Use tsc: 28.7 ns a read. Linux takes it, too (11.6 ns). No clock failed. The cores' "
-		      "TSCs agree within "
-		      "29 ns at 3.1 s, and within 50000 ns at 21.1 s.");
+		      "TSCs agree within 29 ns at 3.1 s, and within 50000 ns at 21.1 s.");
 	assert_int_equal(report->advice.answer.within_ns, 29);
 	report->figures.skew.passes[1].summary.bound_ticks = report->figures.skew.passes[0].summary.bound_ticks;
 	report->figures.skew.passes[0].summary.bound_ticks = 100000;
 	assert_answer(report, "Use tsc: 28.7 ns a read. Linux takes it, too (11.6 ns). No clock failed. The cores' "
-		      "TSCs agree within "
-		      "29 ns at 21.1 s, and within 50000 ns at 3.1 s.");
+		      "TSCs agree within 29 ns at 21.1 s, and within 50000 ns at 3.1 s.");
 }
 
 /* Linux takes the TSC because its check of two cores finds no warp. The answer must not recommend the TSC. */
@@ -340,9 +329,8 @@ TEST(the_answer_says_that_linux_takes_a_clock_that_failed)
 	cost(report, "hpet_32", 999000);
 	cost(report, "tsc", 28700);
 	break_rule(report, "tsc-offset", "tsc");
-	assert_answer(report, "Use acpi_pm: 997 ns a read. Linux takes tsc (11.6 ns), although it failed. Failed: "
-		      "tsc. The "
-		      "cores' TSCs do not agree.");
+	assert_answer(report, "Use acpi_pm: 997 ns a read. Linux takes tsc (11.6 ns), although it failed. Failed: tsc. "
+		      "The cores' TSCs do not agree.");
 }
 
 TEST(the_answer_mentions_warnings_if_no_clock_failed)
@@ -353,12 +341,10 @@ TEST(the_answer_mentions_warnings_if_no_clock_failed)
 	cost(report, "hpet_32", 999000);
 	break_rule(report, "rate-changed", "hpet");
 	assert_answer(report, "Use tsc: 28.7 ns a read. Linux takes it, too (11.6 ns). No clock failed. There is a "
-		      "warning: "
-		      "rate-changed. The cores' TSCs agree within 29 ns.");
+		      "warning: rate-changed. The cores' TSCs agree within 29 ns.");
 	break_rule(report, "hpet-pc10", "hpet");
-	assert_answer(report, "Use tsc: 28.7 ns a read. Linux takes it, too (11.6 ns). No clock failed. There are "
-		      "2 warnings. "
-		      "The cores' TSCs agree within 29 ns.");
+	assert_answer(report, "Use tsc: 28.7 ns a read. Linux takes it, too (11.6 ns). No clock failed. There are 2 "
+		      "warnings. The cores' TSCs agree within 29 ns.");
 }
 
 TEST(the_answer_names_a_warning_on_the_recommended_clock_once_and_even_if_another_clock_failed)
@@ -367,17 +353,14 @@ TEST(the_answer_names_a_warning_on_the_recommended_clock_once_and_even_if_anothe
 
 	cost(report, "tsc", 28700);
 	break_rule(report, "tsc-step", "tsc");
-	assert_answer(report, "Use tsc: 28.7 ns a read; see the warning tsc-step. Linux takes it, too (11.6 ns). "
-		      "No clock failed. "
-		      "The cores' TSCs agree within 29 ns.");
+	assert_answer(report, "Use tsc: 28.7 ns a read; see the warning tsc-step. Linux takes it, too (11.6 ns). No "
+		      "clock failed. The cores' TSCs agree within 29 ns.");
 	break_rule(report, "hpet-pc10", "hpet");
-	assert_answer(report, "Use tsc: 28.7 ns a read; see the warning tsc-step. Linux takes it, too (11.6 ns). "
-		      "No clock failed. "
-		      "There are 2 warnings. The cores' TSCs agree within 29 ns.");
+	assert_answer(report, "Use tsc: 28.7 ns a read; see the warning tsc-step. Linux takes it, too (11.6 ns). No "
+		      "clock failed. There are 2 warnings. The cores' TSCs agree within 29 ns.");
 	literal_find_clock(report, "acpi_pm")->monotonic.backward = 1;
 	assert_answer(report, "Use tsc: 28.7 ns a read; see the warning tsc-step. Linux takes it, too (11.6 ns). "
-		      "Failed: acpi_pm. "
-		      "The cores' TSCs agree within 29 ns.");
+		      "Failed: acpi_pm. The cores' TSCs agree within 29 ns.");
 }
 
 /*
@@ -388,9 +371,8 @@ TEST(the_answer_names_failed_clocks_and_recommends_no_unfit_clock)
 {
 	struct report *report = literal_make_faulty_report();
 
-	assert_answer(report, "No clock is fit for timing. Linux takes tsc (10.1 ns to 15.1 ns), although it "
-		      "failed. Failed: "
-		      "tsc, acpi_pm, pit and 1 more. The cores' TSCs do not agree.");
+	assert_answer(report, "No clock is fit for timing. Linux takes tsc (10.1 ns to 15.1 ns), although it failed. "
+		      "Failed: tsc, acpi_pm, pit and 1 more. The cores' TSCs do not agree.");
 	assert_null(report->advice.answer.clock);
 	assert_int_equal(report->advice.answer.wrong_count, 4);
 	assert_string_equal(report->advice.answer.wrong[3], "rtc");
@@ -398,8 +380,7 @@ TEST(the_answer_names_failed_clocks_and_recommends_no_unfit_clock)
 	report = literal_make_clean_report();
 	literal_find_clock(report, "acpi_pm")->monotonic.backward = 1;
 	assert_answer(report, "Use tsc: 2.75 ns a read. Linux takes it, too (11.6 ns). Failed: acpi_pm. The cores' "
-		      "TSCs agree "
-		      "within 29 ns.");
+		      "TSCs agree within 29 ns.");
 	report = literal_make_empty_report();
 	assert_answer(report, "No clock was measured. Linux takes tsc. No clock failed, but not everything was "
 		      "measured.");
@@ -443,16 +424,13 @@ assert_tick(struct report *report, const char *source, const char *reason)
 TEST(a_kernels_tick_uses_the_lapic_timer_with_tsc_deadlines_if_possible)
 {
 	assert_tick(report_of_timers(CLOCK_PRESENT, CLOCK_PRESENT, true), "lapic_deadline",
-		    "Linux's lapic-deadline, rated 150: each core has its own, which compares with the TSC, and it runs in "
-		    "deep "
-		    "sleep, too. Half of the timer's one-shots of 100 us are at least 990 ns late. "
-		    "Of 4 tests of the timer's interrupts, 4 passed and none failed.");
+		    "Linux's lapic-deadline, rated 150: each core has its own, which compares with the TSC, and it "
+		    "runs in deep sleep, too. Half of the timer's one-shots of 100 us are at least 990 ns late. Of 4 "
+		    "tests of the timer's interrupts, 4 passed and none failed.");
 	assert_tick(report_of_timers(CLOCK_ABSENT, CLOCK_PRESENT, true), "lapic",
 		    "Linux's lapic, rated 150: each core has its own, and it runs in deep sleep, too. Half of the "
-		    "timer's "
-		    "one-shots "
-		    "of 100 us are at least 990 ns late. Of 4 tests of the timer's "
-		    "interrupts, 4 passed and none failed.");
+		    "timer's one-shots of 100 us are at least 990 ns late. Of 4 tests of the timer's interrupts, 4 "
+		    "passed and none failed.");
 }
 
 TEST(a_median_lateness_that_may_be_0_is_given_as_one_bound)
@@ -478,10 +456,9 @@ TEST(a_lapic_timer_that_may_stop_is_rated_lower_and_another_timer_wakes_the_core
 
 	literal_find_clock(report, "hpet")->clock.state = CLOCK_ABSENT;
 	assert_tick(report, "lapic",
-		    "Linux's lapic, rated 100: each core has its own, but it may stop in deep sleep (CPUID 6 EAX[2] "
-		    "is 0); then the PIT (rating 0) wakes the core. Half of the timer's one-shots of 100 us are "
-		    "at least 990 ns late. Of 4 tests of the timer's "
-		    "interrupts, 4 passed and none failed.");
+		    "Linux's lapic, rated 100: each core has its own, but it may stop in deep sleep (CPUID 6 EAX[2] is "
+		    "0); then the PIT (rating 0) wakes the core. Half of the timer's one-shots of 100 us are at least "
+		    "990 ns late. Of 4 tests of the timer's interrupts, 4 passed and none failed.");
 	report = report_of_timers(CLOCK_ABSENT, CLOCK_PRESENT, false);
 	ask(report, "hpet_fsb", CLOCK_PRESENT);
 	assert_tick(report, "lapic",

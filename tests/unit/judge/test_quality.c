@@ -39,15 +39,12 @@ TEST(tails_are_reliable_below_one_percent_and_not_from_there_on)
 {
 	struct report *report = stolen(39);
 
-	assert_quality(report, true, "0.975 % of the observed time was stolen: tails "
-				     "reliable up to p99.9.");
+	assert_quality(report, true, "0.975 % of the observed time was stolen: tails reliable up to p99.9.");
 	report = stolen(40);
-	assert_quality(report, false, "1.0 % of the observed time was stolen: latency tails are "
-				      "unreliable.");
+	assert_quality(report, false, "1.0 % of the observed time was stolen: latency tails are unreliable.");
 	assert_int_equal(report->outcomes.quality.stolen_millipercent, 1000);
 	report = stolen(2440);
-	assert_quality(report, false, "61.0 % of the observed time was stolen: latency tails are "
-				      "unreliable.");
+	assert_quality(report, false, "61.0 % of the observed time was stolen: latency tails are unreliable.");
 	assert_int_equal(report->outcomes.verdict, VERDICT_PASS);
 }
 
@@ -146,14 +143,11 @@ TEST(a_part_of_a_soak_with_most_of_the_gaps_is_noted)
 		const char *note;
 	} rows[] = {
 		{ { 1, 100, 1, 1 }, "Time was stolen mostly between 10.0 s and 20.0 s: 100 of 103 gaps occurred then, "
-		"in 1000 of 4000 ms "
-				    "that cores were observed." },
-		{ { 0, 100, 25, 1 }, "Time was stolen mostly between 10.0 s and 30.0 s: 125 of 126 gaps occurred "
-		"then, in 2000 of 4000 "
-				     "ms that cores were observed." },
+		"in 1000 of 4000 ms that cores were observed." },
+		{ { 0, 100, 25, 1 }, "Time was stolen mostly between 10.0 s and 30.0 s: 125 of 126 gaps occurred then, "
+		"in 2000 of 4000 ms that cores were observed." },
 		{ { 0, 0, 0, 32 }, "Time was stolen mostly between 30.0 s and 40.0 s: 32 of 32 gaps occurred then, in "
-		"1000 of 4000 ms "
-				   "that cores were observed." },
+		"1000 of 4000 ms that cores were observed." },
 		{ { 0, 0, 0, 31 }, NULL },
 		{ { 10, 100, 10, 11 }, NULL },
 		{ { 50, 50, 50, 50 }, NULL },

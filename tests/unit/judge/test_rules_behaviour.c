@@ -204,8 +204,7 @@ TEST(if_much_time_was_stolen_a_longer_run_is_not_recommended)
 		{ 9999999, "rtc: -1000.0 to +1000.0 ppm against hpet; a run 21 times as long would decide this check "
 		"(duration=21s)." },
 		{ 350000000, "rtc: -1000.0 to +1000.0 ppm against hpet; 35.0 % of the time was stolen, so a run on a "
-			     "less "
-			     "busy host may decide this check." },
+			     "less busy host may decide this check." },
 	};
 
 	for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {

@@ -461,8 +461,7 @@ TEST(the_map_shows_a_contradictory_pair_and_a_pair_without_a_result)
 	assert_non_null(strstr(buffer, "       2  .\\...?\n       4  ..\\.!.\n       6  ...\\..\n       8  ..!.\\.\n"
 				       "      10  .?...\\\n"));
 	assert_says(report, "\nSynchronisation not determined at 3.1 s, as 1 pair contradicts the other pairs: "
-		    "ping-pongs of "
-			    "14 of 15 pairs of 6 cores in ");
+		    "ping-pongs of 14 of 15 pairs of 6 cores in ");
 	assert_says(report, " The offset of cores 4 and 8 contradicts other pairs or an earlier measurement by 433 ns, ");
 	/* a lower bound of 867 ticks, or 433.5 ns, is rounded down */
 	literal_set_offset(&report->figures.skew.passes[0].offsets, 2, 4, (struct offset){ 961, 1040 });
@@ -487,10 +486,9 @@ TEST(the_sentence_about_synchrony_says_what_the_pairs_prove)
 			"10024 ns.\n");
 	literal_fill_pass(report, PAIR_SCHEDULE_STAR, NULL);
 	assert_says(report, "\nSynchronised within 52 ns at 3.1 s and 21.1 s: ping-pongs of the boot core with 3 "
-			    "others in 3 rounds, 1 pair at a time; best round trip: 41 ns. Each pass has its own bound: 52 ns in the first "
-			    "(its offsets are below), 52 ns in the last. The larger counts. Measuring all pairs "
-			    "would take longer than this profile "
-			    "allows.\n");
+			    "others in 3 rounds, 1 pair at a time; best round trip: 41 ns. Each pass has its own "
+			    "bound: 52 ns in the first (its offsets are below), 52 ns in the last. The larger counts. "
+			    "Measuring all pairs would take longer than this profile allows.\n");
 	report->figures.skew.passes[0].again = 2;
 	assert_says(report, " ping-pongs of the boot core with 3 others in 3 rounds, 1 pair at a time, "
 			    "2 ping-pongs repeated; ");
@@ -513,9 +511,8 @@ TEST(the_sentence_about_synchrony_says_what_the_pairs_prove)
 	literal_calculate_cores(report);
 	assert_says(report,
 		    "\nNot synchronised at 3.1 s, and no majority of the 4 cores shows which are right: ping-pongs of "
-		    "all pairs "
-		    "of 4 cores in 3 rounds, 2 pairs at a time; best round trip: 41 ns. Cores 4 and 6 differed by 5000 to "
-		    "5050 ns. No two cores' TSCs differed by more than ");
+		    "all pairs of 4 cores in 3 rounds, 2 pairs at a time; best round trip: 41 ns. Cores 4 and 6 "
+		    "differed by 5000 to 5050 ns. No two cores' TSCs differed by more than ");
 	assert_null(strstr(buffer, " 4! "));
 	assert_null(strstr(buffer, " 6! "));
 	assert_non_null(strstr(buffer, " ..\\<\n"));
@@ -663,9 +660,8 @@ TEST(the_sentence_about_drift_names_the_core_that_drifts_most)
 {
 	struct report *report = literal_make_report_of_cores(4, PAIR_SCHEDULE_ALL, NULL);
 
-	assert_says(report, "\nDrift against the boot core's TSC over 18.1 s: no drift proven on 3 of 3 other "
-		    "cores; all within "
-			    "-0.003 .. +0.003 ppm.\n");
+	assert_says(report, "\nDrift against the boot core's TSC over 18.1 s: no drift proven on 3 of 3 other cores; "
+		    "all within -0.003 .. +0.003 ppm.\n");
 	literal_set_drift(report, 1, (struct offset){ INT64_MIN, INT64_MAX });
 	literal_set_drift(report, 2, (struct offset){ 1, 90 });
 	literal_set_drift(report, 3, (struct offset){ -80, -2 });

@@ -95,10 +95,9 @@ TEST(after_a_run_that_starting_cores_ended_the_next_method_is_used)
 			    "The last run on this machine did not finish: it stopped in its phase skew, with other cores "
 			    "started by INIT-SIPI-SIPI (cores=sipi); its report up to there is \\baretick\\0003.");
 	assert_string_equal(report.notes.sentences[1],
-			    "An earlier run, in which the other cores were started by INIT-SIPI-SIPI (cores=sipi), "
-			    "did not finish. In this run they are started by the firmware's MP services (cores=mp). "
-			    "The option cores=sipi "
-			    "tries the usual method again.");
+			    "An earlier run, in which the other cores were started by INIT-SIPI-SIPI (cores=sipi), did "
+			    "not finish. In this run they are started by the firmware's MP services (cores=mp). The "
+			    "option cores=sipi tries the usual method again.");
 
 	begin(CORES_SIPI, false);
 	assert_int_equal(evaluate_marker("start-cores", CORES_MP, CORES_MP, 0), CORES_OFF);
