@@ -1,8 +1,17 @@
-/* Sets CPUID leaves that contain text on the simulated machine. Include it after cmocka.h. */
+/* Resets the simulated machine, and sets its CPUID leaves that contain text. Include it after cmocka.h. */
 #ifndef BARETICK_CPUID_LEAVES_H
 #define BARETICK_CPUID_LEAVES_H
 
 #include "sim.h"
+
+/* Resets the simulated machine to a healthy one before each test. */
+static inline int
+reset_machine(void **state)
+{
+	(void)state;
+	sim_reset();
+	return 0;
+}
 
 /* Returns four characters as they are in a register. */
 static inline uint32_t

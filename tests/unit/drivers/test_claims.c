@@ -12,15 +12,7 @@
 
 static struct platform platform;
 
-static int
-reset(void **state)
-{
-	(void)state;
-	sim_reset();
-	return 0;
-}
-
-TEST_FIXTURE(reset, NULL);
+TEST_FIXTURE(reset_machine, NULL);
 
 /*
  * Simulates a guard against exceptions, which calls WORK. WORK reads an MSR, which causes an exception if the MSR is

@@ -35,15 +35,7 @@ facts_now(void)
 	return facts;
 }
 
-static int
-set_up(void **state)
-{
-	(void)state;
-	sim_reset();
-	return 0;
-}
-
-TEST_FIXTURE(set_up, NULL);
+TEST_FIXTURE(reset_machine, NULL);
 
 /* --- names --- */
 

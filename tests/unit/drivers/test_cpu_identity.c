@@ -5,15 +5,7 @@
 
 #define MICROCODE 0x8bu
 
-static int
-set_up(void **state)
-{
-	(void)state;
-	sim_reset();
-	return 0;
-}
-
-TEST_FIXTURE(set_up, NULL);
+TEST_FIXTURE(reset_machine, NULL);
 
 static void
 set_cpu(const char *vendor, uint32_t signature, bool guest)

@@ -6,15 +6,7 @@
 #include "cpuid_leaves.h"
 #include "paravirtual/leaves.h"
 
-static int
-set_up(void **state)
-{
-	(void)state;
-	sim_reset();
-	return 0;
-}
-
-TEST_FIXTURE(set_up, NULL);
+TEST_FIXTURE(reset_machine, NULL);
 
 static void
 set_interface(uint32_t base, const char *name, uint32_t max)

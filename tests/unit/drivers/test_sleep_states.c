@@ -1,5 +1,6 @@
 /* The CPU's sleep states, and the local APIC's timer that wakes a core from them. MONITOR and MWAIT: SDM vol. 2A. */
 #include "test.h"
+#include "cpuid_leaves.h"
 #include "hw/lapic.h"
 #include "sim.h"
 #include "clock/timer.h"
@@ -12,15 +13,7 @@
 #define DEADLINE_MODE (1u << 18)
 #define LVT_OF_FIRMWARE (0x20u | 1u << 17) /* periodic, vector 20h */
 
-static int
-set_up(void **state)
-{
-	(void)state;
-	sim_reset();
-	return 0;
-}
-
-TEST_FIXTURE(set_up, NULL);
+TEST_FIXTURE(reset_machine, NULL);
 
 static void
 set_cpuid(uint32_t leaf_max, uint32_t features, uint32_t substates)
