@@ -76,20 +76,6 @@ TEST(invariant_tsc_comes_first_then_hpet_pm_pit_and_rtc)
 			    "2.11 us a read, 234 times the TSC's; it ticks once a second: use it for the date only.");
 }
 
-/* The TSC is still recommended first, because its figures are the best. */
-TEST(a_tsc_that_linux_distrusts_is_first_with_a_remark)
-{
-	struct report *report = literal_make_clean_report();
-
-	report->facts.machine.tsc_is_invariant = false;
-	report->facts.machine.linux_distrusts_tsc = true;
-	literal_judge(report);
-	recommend_clocks(report, &report->advice);
-	assert_string_equal(report->advice.ranking.rows[0].clock, "tsc");
-	assert_string_equal(report->advice.taken[0].clock, "hpet");
-	assert_non_null(strstr(report->advice.ranking.rows[0].reason, ", not reported as invariant."));
-}
-
 /* Linux prefers the TSC to the HPET even if the CPU does not report the TSC as invariant. */
 TEST(linux_may_take_another_clock_than_the_first)
 {

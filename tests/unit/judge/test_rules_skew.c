@@ -492,21 +492,6 @@ TEST(a_single_pair_that_is_proven_to_differ_is_a_finding_about_the_pair)
 	assert_clean(report);
 }
 
-TEST(a_warp_between_two_cores_that_are_proven_to_differ_is_no_second_finding)
-{
-	for (uint32_t other = 0; other <= 4; other += 4) {
-		struct report *report = machine_with_one_proven_pair(1, 2);
-
-		report->facts.warp_checks.locked.warps = 9;
-		report->facts.warp_checks.locked.worst_ticks = 990000;
-		report->facts.warp_checks.locked.worst_a = other ? 4 : 6;
-		report->facts.warp_checks.locked.worst_b = other ? 2 : 0;
-		judge(report);
-		assert_int_equal(report->outcomes.finding_count, other ? 1 : 2);
-		assert_string_equal(report->outcomes.findings[report->outcomes.finding_count - 1].rule, "tsc-offset");
-	}
-}
-
 /*
  * Only the worst pair is named. A warp between two cores with different offsets adds no finding, but a warp between two
  * cores with the same offset does.
@@ -531,16 +516,6 @@ TEST(a_warp_between_two_groups_that_differ_is_no_second_finding)
 		assert_string_equal(report->outcomes.findings[report->outcomes.finding_count - 1].rule, "tsc-offset");
 		assert_int_equal(report->outcomes.findings[report->outcomes.finding_count - 1].core, REPORT_NO_CORE);
 	}
-}
-
-TEST(pair_with_a_core_that_drifts_is_explained_by_the_drift)
-{
-	struct report *report = machine_with_one_proven_pair(1, 2);
-
-	literal_set_drift(report, 2, (struct offset){ 500, 600 });
-	judge(report);
-	assert_int_equal(report->outcomes.finding_count, 1);
-	assert_string_equal(report->outcomes.findings[0].rule, "tsc-drift");
 }
 
 /* All cores of the package are off, but one of them does not report its package number. */
@@ -578,18 +553,6 @@ TEST(a_core_that_drifts_is_named_with_the_proven_drift)
 	assert_clean(report);
 }
 
-TEST(a_drift_that_may_be_0_or_is_unknown_is_no_finding)
-{
-	static const struct offset drifts[] = { { -90000, 0 }, { 0, 90000 }, { INT64_MIN, INT64_MAX } };
-
-	for (size_t i = 0; i < 3; i++) {
-		struct report *report = machine(4, 4, NULL);
-
-		literal_set_drift(report, 2, drifts[i]);
-		assert_clean(report);
-	}
-}
-
 TEST(drift_is_allowed_up_to_its_limit)
 {
 	for (uint64_t limit = 99; limit <= 100; limit++) {
@@ -600,19 +563,6 @@ TEST(drift_is_allowed_up_to_its_limit)
 		judge(report);
 		assert_int_equal(report->outcomes.finding_count, limit == 99);
 	}
-}
-
-TEST(boot_core_that_drifts_alone_is_named_itself)
-{
-	struct report *report = machine(4, 4, NULL);
-
-	for (size_t i = 1; i < 4; i++)
-		literal_set_drift(report, i, (struct offset){ -1000 - (int64_t)i, -990 + (int64_t)i });
-	judge(report);
-	assert_only_finding(report, "tsc-drift", 0,
-			    "Core 0's TSC ran 989 to 1001 ppb faster than core 2's between 3.1 s and 21.1 s, steadily or by "
-			    "a step, unlike the majority, which includes core 2: likely a broken oscillator, a separate clock "
-			    "source, or a write to the TSC.");
 }
 
 /*
@@ -701,18 +651,6 @@ TEST(a_step_is_named_only_if_the_pair_of_the_finding_shows_it)
 	}
 }
 
-TEST(if_two_cores_drift_apart_neither_is_called_off)
-{
-	struct report *report = machine(2, 2, NULL);
-
-	literal_set_drift(report, 1, (struct offset){ 10, 20 });
-	judge(report);
-	assert_only_finding(report, "tsc-drift", REPORT_NO_CORE,
-			    "Core 2's TSC ran 10 to 20 ppb faster than core 0's between 3.1 s and 21.1 s, and nothing "
-			    "shows which of the two changed.");
-	assert_pair(&report->outcomes.findings[0], 0, 2);
-}
-
 /*
  * In the last measurement pass, the boot core's TSC steps back. One reading is 0.2 s lower than the previous one, while
  * the HPET counts 0.1 s, so the step is 0.3 s. The pass ends when the TSC shows 21.1 s, which it shows before the step
@@ -742,23 +680,6 @@ TEST(a_time_that_the_tsc_showed_twice_is_printed_with_both_values)
 			assert_non_null(strstr(report->outcomes.findings[i].text,
 					       " between 3.1 s and 21.1 s to 21.4 s, "));
 	assert_int_equal(drifts, 1);
-}
-
-/*
- * Core 2 drifts against the boot core. The other cores' drifts have intervals that are too wide to show which of the
- * two is faulty.
- */
-TEST(a_drift_that_may_be_the_boot_cores_names_neither_core)
-{
-	struct report *report = machine(4, 4, NULL);
-
-	literal_set_drift(report, 1, (struct offset){ -900, 900 });
-	literal_set_drift(report, 3, (struct offset){ -900, 900 });
-	literal_set_drift(report, 2, (struct offset){ 10, 20 });
-	judge(report);
-	assert_only_finding(report, "tsc-drift", REPORT_NO_CORE,
-			    "Core 4's TSC ran 10 to 20 ppb faster than core 0's between 3.1 s and 21.1 s, and nothing "
-			    "shows which of the two changed.");
 }
 
 TEST(if_five_cores_drift_four_are_named_and_one_is_counted)
@@ -1025,31 +946,6 @@ TEST(a_core_that_is_off_in_the_last_pass_only_is_named_with_the_time)
 }
 
 /*
- * Cores 0 and 1 agree with each other, and core 2 differs from both. If core 1 drifts, cores 0 and 1 agree only at the
- * time of this pass, so no core is named for its offset.
- */
-TEST(a_majority_whose_cores_may_drift_apart_names_no_core)
-{
-	int64_t truth_ticks[3] = { 0, 0, -20000 };
-
-	for (int apart = 0; apart < 2; apart++) {
-		struct report *report = machine(3, 3, truth_ticks);
-
-		literal_set_drift(report, 2, (struct offset){ -900, 900 });
-		if (apart)
-			literal_set_drift(report, 1, (struct offset){ 10, 20 });
-		judge(report);
-		assert_int_equal(report->outcomes.finding_count, 1 + apart);
-		assert_string_equal(report->outcomes.findings[0].rule, "tsc-offset");
-		assert_int_equal(report->outcomes.findings[0].core, apart ? REPORT_NO_CORE : 4);
-		assert_int_equal(strstr(report->outcomes.findings[0].text,
-					"and nothing shows which of them is right") != NULL, apart);
-		for (size_t i = 0; i < 3; i++)
-			assert_int_equal(report->outcomes.sync.cores[i].off_majority, i == 2 && !apart);
-	}
-}
-
-/*
  * Core 3 is ahead of the cores 0, 2, 4 and 5. Core 1 is not named: it drifts, and its pair with core 2 has a wide
  * interval. Core 3 is named, unless the cores 4 and 5 drift against the cores 0 and 2. Then no majority of cores has
  * the same rate.
@@ -1216,34 +1112,6 @@ TEST(a_star_schedule_that_the_next_pass_does_not_confirm_names_no_core)
 		judge(report);
 		for (size_t i = 6; i < 8; i++)
 			assert_int_equal(report->outcomes.sync.cores[i].off_majority, confirmed);
-	}
-}
-
-/*
- * A core is named only if the other cores are certainly nearer to each other than to this core. Otherwise the finding
- * names two cores.
- */
-TEST(a_core_is_not_named_by_cores_that_may_differ_as_much_from_each_other)
-{
-	for (unsigned known = 0; known < 2; known++) {
-		struct report *report = machine_with_skewed_core(4, 2, 20000);
-
-		for (size_t a = 0; a < 4; a++)
-			for (size_t b = a + 1; b < 4; b++) {
-				bool sick = a == 2 || b == 2;
-				int64_t way = b == 2 ? 1 : -1;
-
-				if (sick)
-					literal_set_offset(&report->figures.skew.passes[0].offsets, a, b,
-						    way > 0 ? (struct offset){ 100, 39900 } : (struct offset){ -39900, -100 });
-				else
-					literal_set_offset(&report->figures.skew.passes[0].offsets, a, b,
-						    known ? (struct offset){ -50, 50 } : (struct offset){ -30000, 30000 });
-			}
-		literal_calculate_cores(report);
-		judge(report);
-		assert_int_equal(report->outcomes.finding_count, 1);
-		assert_int_equal(report->outcomes.findings[0].core, known ? 4 : REPORT_NO_CORE);
 	}
 }
 
