@@ -7,6 +7,7 @@ import re
 import shutil
 
 from readers import gather, rejudge
+from results import files, page, product
 
 PAGE, REPORT, RECORD = "report.html", "report.json", "report.record"
 FOLDER_DIGITS = 12  # digits of a SHA-256 that name the folder of a run
@@ -33,6 +34,15 @@ def store_run(folder, digest, sources):
     return target
 
 
+def make_page(target, template):
+    """Make the page of the report in the folder TARGET from TEMPLATE, the built page or None. A page that came with the report is not
+    used: it may have scripts of its own."""
+    path = os.path.join(target, REPORT)
+    if template and os.path.isfile(path):
+        with open(path, "rb") as file:
+            files.replace_file(os.path.join(target, PAGE), page.insert_report(template, file.read()))
+
+
 def read_runs(task, loaded_at, refuse):
     """Yield (digest, {table: rows}) of each report of TASK, which is from gather.list_read_tasks()."""
     found, refused = gather.read_reports_of_task(task, frozenset(), loaded_at)
@@ -49,6 +59,7 @@ def collect_runs(paths, folder, replay, refuse):
         if re.fullmatch(rf"[0-9a-f]{{{FOLDER_DIGITS}}}", name):
             shutil.rmtree(os.path.join(folder, name))
     loaded_at = datetime.datetime.now(datetime.timezone.utc).replace(tzinfo=None).isoformat(" ")
+    template = page.read_template(os.path.join(product.BUILD, "page.html"))
     seen = set()
     for path in list_records(paths):
         with open(path, "rb") as file:
@@ -71,4 +82,6 @@ def collect_runs(paths, folder, replay, refuse):
         for digest, tables in read_runs(task, loaded_at, refuse):
             if digest not in seen:
                 seen.add(digest)
-                yield store_run(folder, digest, {PAGE: f"{stem}.html", REPORT: f"{stem}.json"}), tables
+                target = store_run(folder, digest, {REPORT: f"{stem}.json"})
+                make_page(target, template)
+                yield target, tables

@@ -66,6 +66,16 @@ def test_a_record_is_judged_again_and_can_be_downloaded(made):
     assert b"<script" in (made / back["machine"]["link"]).read_bytes()
 
 
+def test_a_page_that_came_with_a_report_is_made_again_without_its_scripts(tmp_path):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "one.json").write_bytes((GOLDENS / "sick.json").read_bytes())
+    (tmp_path / "in" / "one.html").write_text("<script>document.title = 'not baretick'</script>")
+    assert gallery("--out", tmp_path / "out", tmp_path / "in").returncode == 0
+    (row,) = table_of(tmp_path / "out")[1]
+    page = (tmp_path / "out" / row["machine"]["link"]).read_bytes()
+    assert b"not baretick" not in page and b'"schema":"baretick.report/' in page
+
+
 def test_the_page_has_no_serial_number(made):
     serial = json.loads((GOLDENS / "sick.json").read_bytes())["machine"]["identity"]["serial"]
     assert serial and serial not in (made / "index.html").read_text()
