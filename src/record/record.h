@@ -494,6 +494,7 @@ struct record_sleep {
 	 */
 	struct sample begin, asleep, awake;
 	uint64_t seen_ticks; /* the boot core's TSC ticks in which it saw the core in the long sleep; 0 if it did not */
+	int64_t adjusted;    /* change of the core's TSC_ADJUST over all sleeps; 0 if it has none or was lost */
 } __attribute__((packed));
 
 struct record_woken { /* Item of a SLEEP: a wake-up. */

@@ -35,6 +35,8 @@ struct report_sleep { /* One core in one sleep state (see clock/sleep.h). */
 	 * stopped. OFFSET_UNKNOWN if it was not measured.
 	 */
 	struct offset tsc_gained_ns;
+	/* change of the core's TSC_ADJUST, as a time. OFFSET_UNKNOWN if the core has none or was lost */
+	struct offset adjusted_ns;
 	/* time that the local APIC's timer lost against the core's TSC in the sleep, or OFFSET_UNKNOWN */
 	struct offset lapic_lost_ns;
 	struct report_wakes wakes[WAYS_OF_WAKING];

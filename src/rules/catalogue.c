@@ -744,6 +744,19 @@ const struct rule rules[] = {
 		.source = "PostgreSQL's documentation of pg_test_timing; Linux drivers/acpi/processor_idle.c, tsc_check_state()",
 	},
 	{
+		.id = "tsc-adjust-sleeps",
+		.clock = "tsc",
+		.what = "change of a core's TSC_ADJUST while the core slept, as a time",
+		.limit = 0,
+		.unit = "ns",
+		.severity = VERDICT_FAIL,
+		.sentence = "The TSC of a core is written while the core sleeps: it steps, or hides that it stopped.",
+		.cause = "Firmware that writes the TSC when a core wakes, or a hypervisor that does.",
+		.advice = "Update the firmware. Linux warns of it, and writes the old TSC_ADJUST back, which may move the TSC. Or: "
+			  SLEEP_LESS,
+		.source = "Linux arch/x86/kernel/tsc_sync.c, tsc_verify_tsc_adjust()",
+	},
+	{
 		.id = "lapic-sleeps",
 		.clock = "any",
 		.what = "time that the local APIC's timer lost while its core slept, although CPUID promises ARAT",

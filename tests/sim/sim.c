@@ -380,7 +380,7 @@ hw_msr_read(uint32_t msr)
 	uint64_t value;
 
 	spend_access_time(SIM_MSR_READ, 0);
-	if (sim_lapic_msr_read(msr, &value) || (sim.read_msr && sim.read_msr(msr, &value)))
+	if (sim_lapic_msr_read(msr, &value) || sim_sleep_msr_read(msr, &value) || (sim.read_msr && sim.read_msr(msr, &value)))
 		return value;
 	return sim_msr_get(msr);
 }

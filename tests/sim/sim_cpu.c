@@ -5,7 +5,6 @@
 #include "paravirtual/leaves.h"
 
 #define MSR_APIC_BASE  0x1bu
-#define MSR_TSC_ADJUST 0x3bu
 #define MSR_TSC_AUX    0xc0000103u /* the MSR that RDTSCP returns in ECX */
 
 void

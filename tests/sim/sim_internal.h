@@ -4,6 +4,8 @@
 
 #include "sim.h"
 
+#define MSR_TSC_ADJUST 0x3bu
+
 uint64_t sim_hpet_read(uint64_t address, unsigned width_bytes);
 void sim_hpet_write(uint64_t address, uint64_t value, unsigned width_bytes);
 void sim_hpet_reset(void);
@@ -28,6 +30,8 @@ void sim_lapic_write(uint64_t address, uint64_t value, unsigned width_bytes);
 /* If MSR belongs to the LAPIC or the TSC, these functions access the MSR and return true; otherwise false. */
 bool sim_lapic_msr_read(uint32_t msr, uint64_t *value);
 bool sim_lapic_msr_write(uint32_t msr, uint64_t value);
+/* If the running core's sleeps changed MSR, sets VALUE to its value, and returns true. */
+bool sim_sleep_msr_read(uint32_t msr, uint64_t *value);
 
 /* These functions do nothing unless sim_interrupts_add_controllers() was called. */
 void sim_interrupts_deliver_due(void);

@@ -18,6 +18,7 @@ static struct core {
 	uint64_t timer_from_ps, timer_count, lost_ps;
 	bool interrupts;
 	uint64_t deadline; /* value of the core's TSC; 0 if there is none */
+	int64_t adjusted_ticks; /* change of TSC_ADJUST */
 } cores[SIM_CORES_MAX];
 
 static uint64_t
@@ -147,7 +148,7 @@ enter(uint32_t state, const void *line)
 {
 	const struct sim_sleep_cores *world = sim_sleep.cores;
 	struct core *core = get_core();
-	uint64_t begin_ps = world->get_time_ps(), slept_ps, woken_ps;
+	uint64_t begin_ps = world->get_time_ps(), begin_tsc = world->read_tsc(), slept_ps, woken_ps;
 	bool stops_timer = has_fault(state, SIM_SLEEP_STOPS_LAPIC);
 
 	(void)line;
@@ -167,8 +168,21 @@ enter(uint32_t state, const void *line)
 	slept_ps = world->get_time_ps() - begin_ps;
 	if (world->get_core() == sim_sleep.core && !sim_sleep.first_ps)
 		sim_sleep.first_ps = slept_ps;
-	if (has_fault(state, SIM_SLEEP_STOPS_TSC))
+	if (has_fault(state, SIM_SLEEP_HIDES_STOP))
+		core->adjusted_ticks += (int64_t)(world->read_tsc() - begin_tsc);
+	if (has_fault(state, SIM_SLEEP_RESTORES_TSC))
+		core->adjusted_ticks -= (int64_t)(world->read_tsc() - begin_tsc);
+	if (has_fault(state, SIM_SLEEP_STOPS_TSC) || has_fault(state, SIM_SLEEP_RESTORES_TSC))
 		world->stop_tsc(world->get_core(), slept_ps);
+}
+
+bool
+sim_sleep_msr_read(uint32_t msr, uint64_t *value)
+{
+	if (msr != MSR_TSC_ADJUST || !get_core()->adjusted_ticks)
+		return false;
+	*value = sim_msr_get(msr) + (uint64_t)get_core()->adjusted_ticks;
+	return true;
 }
 
 static void

@@ -21,6 +21,9 @@ enum sim_sleep_fault {
 	SIM_SLEEP_NEVER_WAKES,
 	SIM_SLEEP_NOT_ENTERED,  /* the core leaves the state at once */
 	SIM_SLEEP_WAKES_LATE,   /* the core wakes late_ps after its interrupt */
+	/* When the core wakes, firmware writes the TSC, and so TSC_ADJUST: */
+	SIM_SLEEP_RESTORES_TSC, /* it sets the TSC back to its value before the sleep */
+	SIM_SLEEP_HIDES_STOP,   /* it sets a TSC that stopped in the sleep to the right value */
 	SIM_SLEEP_FAULTS
 };
 

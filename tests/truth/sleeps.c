@@ -115,7 +115,8 @@ check_core(const struct report *report, const struct report_sleep *row)
 	while (machine.core[core].apic_id != row->core)
 		core++;
 	bool is_faulty = core == sim_sleep.core;
-	int64_t stood = is_faulty && has_fault(SIM_SLEEP_STOPS_TSC), stopped = is_faulty && has_fault(SIM_SLEEP_STOPS_LAPIC);
+	int64_t stood = is_faulty && (has_fault(SIM_SLEEP_STOPS_TSC) || has_fault(SIM_SLEEP_RESTORES_TSC));
+	int64_t stopped = is_faulty && has_fault(SIM_SLEEP_STOPS_LAPIC);
 	int64_t long_ns = to_ns(report, core, sim_sleep.first_ps);
 	const struct report_wakes *ipi = &row->wakes[WOKEN_BY_IPI];
 
@@ -155,10 +156,11 @@ find_allowed_rule(const struct report *report, const char **clock, uint32_t *cor
 		[SIM_SLEEP_STOPS_TSC] = "tsc-sleeps", [SIM_SLEEP_STOPS_TSCS] = "tsc-sleeps", [SIM_SLEEP_STOPS_LAPIC] = "lapic-sleeps",
 		[SIM_SLEEP_STOPS_HPET] = "clock-sleeps", [SIM_SLEEP_STOPS_PM] = "clock-sleeps",
 		[SIM_SLEEP_NEVER_WAKES] = "wake-late", [SIM_SLEEP_WAKES_LATE] = "wake-late",
+		[SIM_SLEEP_RESTORES_TSC] = "tsc-adjust-sleeps", [SIM_SLEEP_HIDES_STOP] = "tsc-adjust-sleeps",
 	};
 	const char *rule = rules_of[drawn.fault];
 	int stopping = find_stopping_clock();
-	bool is_clock = stopping < CLOCKS, is_tsc = rule && strcmp(rule, "tsc-sleeps") == 0;
+	bool is_clock = stopping < CLOCKS, is_tsc = rule && strncmp(rule, "tsc-", 4) == 0;
 
 	*clock = is_tsc ? "tsc" : is_clock ? clock_ids[stopping] : "lapic";
 	*core = is_clock ? REPORT_NO_CORE : machine.core[has_fault(SIM_SLEEP_STOPS_TSCS) ? 0 : sim_sleep.core].apic_id;
@@ -193,7 +195,8 @@ is_fault_measured(const struct report *report)
 void
 verdict_check_sleeps(const struct report *report)
 {
-	static const char *const rules_of_sleep[] = { "tsc-sleeps", "lapic-sleeps", "clock-sleeps", "wake-late" };
+	static const char *const rules_of_sleep[] = { "tsc-sleeps", "tsc-adjust-sleeps", "lapic-sleeps", "clock-sleeps",
+						      "wake-late" };
 	const struct report_sleeps *sleeps = &report->figures.sleeps;
 	char name[20] = ""; /* "core 1 ", or "Core 1 " at the start of a sentence */
 	const char *allowed, *clock;
@@ -207,10 +210,10 @@ verdict_check_sleeps(const struct report *report)
 	allowed = find_allowed_rule(report, &clock, &core);
 	if (core != REPORT_NO_CORE)
 		snprintf(name, sizeof(name), "ore %u ", core);
-	for (size_t i = 0; i < 4 * report->outcomes.finding_count; i++) {
-		const struct finding *finding = &report->outcomes.findings[i / 4];
+	for (size_t i = 0; i < 5 * report->outcomes.finding_count; i++) {
+		const struct finding *finding = &report->outcomes.findings[i / 5];
 
-		if (strcmp(finding->rule, rules_of_sleep[i % 4]) != 0)
+		if (strcmp(finding->rule, rules_of_sleep[i % 5]) != 0)
 			continue;
 		is_named |= tally_check(CHECK_SLEEP_NAMED, allowed && strcmp(allowed, finding->rule) == 0 &&
 					strcmp(clock, finding->clock) == 0 && strstr(finding->text, name) &&

@@ -206,13 +206,17 @@ add_sleep(const struct report *report, struct figures *figures, const struct sca
 		return;
 	struct report_sleep *row = &sleeps->rows[sleeps->count++];
 
+	const struct report_core *core = &report->facts.cores[sleep.core];
+
 	*row = (struct report_sleep){
-		.core = report->facts.cores[sleep.core].apic_id,
+		.core = core->apic_id,
 		.all = !sleep.core,
 		.lost = sleep.lost,
 		.left = sleep.early >= SLEEP_EARLY_MAX,
 		.tsc_gained_ns = to_ns(scale, calculate_gain_of_tsc(report, &sleep)),
 		.lapic_lost_ns = to_ns(scale, calculate_loss_of_lapic(report, &sleep)),
+		.adjusted_ns = core->facts_known && core->facts.has_tsc_adjust && !sleep.lost ?
+			       to_ns(scale, (struct offset){ sleep.adjusted, sleep.adjusted }) : OFFSET_UNKNOWN,
 	};
 	sleep_print_name(row->state, sleep.state);
 	if (row->lost)

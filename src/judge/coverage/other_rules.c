@@ -338,6 +338,7 @@ static const struct other_rule {
 	{ "tsc-adjust", "tsc", NULL, find_obstacle_of_adjust },
 	{ "tsc-adjust-unequal", "tsc", are_several_cores_asked_for, find_obstacle_of_adjust },
 	{ "tsc-sleeps", "tsc", are_sleep_states_asked_for, find_obstacle_of_sleep },
+	{ "tsc-adjust-sleeps", "tsc", are_sleep_states_asked_for, find_obstacle_of_sleep },
 	{ "clock-sleeps", "hpet", are_sleep_states_asked_for, find_obstacle_of_sleep },
 	{ "clock-sleeps", "acpi_pm", are_sleep_states_asked_for, find_obstacle_of_sleep },
 	{ "tsc-not-invariant", "tsc", is_bare_metal, find_obstacle_of_reads },

@@ -138,6 +138,8 @@ find_gain_by_clocks(const struct judging *at)
 static const char *
 find_doubt(const struct report *report, const struct report_sleep *sleep, struct offset gain)
 {
+	if (offset_excludes_zero(sleep->adjusted_ns) && !offset_gap_between(sleep->adjusted_ns, gain))
+		return " Its TSC_ADJUST changed by the same time.";
 	if (gain.low > 0 && report->facts.core_count && report->facts.cores[0].tsc.backward)
 		return " The boot core's TSC, with which it was compared, steps back.";
 	if (offset_min_abs(gain) > sleep->slept_ns / SLEEP_LOST_SHARE)
@@ -186,6 +188,24 @@ judge_tsc(struct judging *at)
 	at->row.open = doubt != NULL;
 	behaviour_set_text(&at->row, "In the state %s the TSC of core %u %s.%s", at->state, worst->core,
 			   describe_change(&at->row, false).bytes, doubt ? doubt : "");
+}
+
+static struct offset
+find_change_of_adjust(const struct judging *at, size_t i)
+{
+	const struct report_sleep *sleep = &at->report->figures.sleeps.rows[i];
+
+	return text_equal(sleep->state, at->state) ? sleep->adjusted_ns : OFFSET_UNKNOWN;
+}
+
+static void
+judge_adjust(struct judging *at)
+{
+	const struct report_sleep *worst = judge_cores(at, find_change_of_adjust);
+
+	if (worst)
+		behaviour_set_text(&at->row, "In the state %s the TSC_ADJUST of core %u %s.", at->state, worst->core,
+				   describe_change(&at->row, false).bytes);
 }
 
 /* Returns row I if the TSC of this core did not move in its sleeps. It then can time the core's timer and wake-ups. */
@@ -334,12 +354,12 @@ judge_clock(struct judging *at)
 
 /*
  * Adds the row to OUTCOMES. In a guest, the host may stop or delay clocks, timers and cores. So there, only a TSC that
- * lost time proves a fault, and the time of a wake-up proves nothing.
+ * lost time, or was written, proves a fault, and the time of a wake-up proves nothing.
  */
 static void
 add_row(struct outcomes *outcomes, struct judging *at)
 {
-	bool is_wake = text_equal(at->row.rule, "wake-late"), is_tsc = text_equal(at->row.rule, "tsc-sleeps");
+	bool is_wake = text_equal(at->row.rule, "wake-late"), is_tsc = text_equal(at->row.clock, "tsc");
 	struct behaviour *row = behaviour_add_row(&outcomes->behaviours, at->row.rule, at->row.clock);
 
 	if (report_is_guest(at->report) && at->row.checked &&
@@ -355,8 +375,8 @@ judge_sleep_states(const struct report *report, struct outcomes *outcomes)
 	static const struct {
 		const char *rule, *clock;
 		void (*judge)(struct judging *at);
-	} parts[] = { { "tsc-sleeps", "tsc", judge_tsc }, { "lapic-sleeps", "lapic", judge_lapic },
-		      { "wake-late", "lapic", judge_wake } };
+	} parts[] = { { "tsc-sleeps", "tsc", judge_tsc }, { "tsc-adjust-sleeps", "tsc", judge_adjust },
+		      { "lapic-sleeps", "lapic", judge_lapic }, { "wake-late", "lapic", judge_wake } };
 	const struct report_sleeps *sleeps = &report->figures.sleeps;
 
 	for (size_t i = 0; i < sleeps->count; i++) {

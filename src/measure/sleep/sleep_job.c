@@ -44,6 +44,15 @@ sleep_test_read_clocks(struct sleep_test *test, size_t offset)
 	}
 }
 
+int64_t
+sleep_test_read_adjust(const struct sleep_test *test)
+{
+	struct core_facts facts;
+
+	test->survey->hooks.core_facts(&facts);
+	return facts.tsc_adjust;
+}
+
 static uint32_t
 load(const uint32_t *number)
 {
@@ -150,6 +159,7 @@ static void
 run_sleeper(const struct sleep_test *test, struct sleeper *sleeper)
 {
 	struct timer *timer = &sleeper->timer;
+	int64_t adjust = sleep_test_read_adjust(test);
 
 	if (!take_timer(test, sleeper, test->driver->counter))
 		return;
@@ -162,6 +172,7 @@ run_sleeper(const struct sleep_test *test, struct sleeper *sleeper)
 	for (uint32_t k = 2; k <= SLEEPS; k++)
 		sleep_once(test, sleeper, k);
 	timer->driver->restore(timer);
+	sleeper->entry.adjusted = sleep_test_read_adjust(test) - adjust;
 }
 
 /* Returns true if the core has the awaited progress, or is lost. */

@@ -73,6 +73,9 @@ void sleep_test_run_job(struct sleep_test *test);
 bool sleep_test_wait(const struct sleep_test *test, uint64_t ns, bool (*is_over)(const void *argument),
 		     const void *argument);
 
+/* Returns the TSC_ADJUST of the calling core, or 0 if it has none. */
+int64_t sleep_test_read_adjust(const struct sleep_test *test);
+
 /* Reads the chipset's clocks into the samples at OFFSET of each element of TEST->clocks. */
 void sleep_test_read_clocks(struct sleep_test *test, size_t offset);
 

@@ -22,7 +22,7 @@ make_machine(void)
 	for (uint32_t i = 0; i < sleeps->count; i++)
 		sleeps->rows[i] = (struct report_sleep){
 			.state = "halt", .core = report->facts.cores[(i + 1) % 4].apic_id, .all = i == 3, .counted = i < 3,
-			.slept_ns = SLEPT_NS, .tsc_gained_ns = { -100, 100 },
+			.slept_ns = SLEPT_NS, .tsc_gained_ns = { -100, 100 }, .adjusted_ns = { 0, 0 },
 			.lapic_lost_ns = i == 3 ? OFFSET_UNKNOWN : (struct offset){ -100, 100 },
 		};
 	return report;
@@ -91,6 +91,29 @@ TEST(a_jump_of_the_tsc_withdraws_its_loss_or_gain_in_sleep)
 		assert_sentence(report, "tsc-sleeps", OUTCOME_NOT_CHECKED, 4,
 				"but the test was timed by a TSC that stepped back or jumped.");
 	}
+}
+
+TEST(a_loss_that_differs_from_the_change_of_tsc_adjust_is_named_next_to_it)
+{
+	struct report *report = make_machine();
+
+	set_gain(report, 2, -20000000, false);
+	find_sleep(report, 2)->adjusted_ns = (struct offset){ -5000000, -4999999 };
+	literal_judge(report);
+	assert_sentence(report, "tsc-sleeps", OUTCOME_FAILED, 4, "In the state halt the TSC of core 4 lost");
+	assert_sentence(report, "tsc-adjust-sleeps", OUTCOME_FAILED, 4,
+			"on core 4, one of 4 cores: In the state halt the TSC_ADJUST of core 4 lost 5.00 ms to 5.00 ms.");
+}
+
+TEST(a_loss_equal_to_the_change_of_tsc_adjust_is_explained_by_it)
+{
+	struct report *report = make_machine();
+
+	set_gain(report, 2, -20000000, false);
+	find_sleep(report, 2)->adjusted_ns = (struct offset){ -20000001, -20000000 };
+	literal_judge(report);
+	assert_sentence(report, "tsc-sleeps", OUTCOME_NOT_DETERMINED, 4, "Its TSC_ADJUST changed by the same time.");
+	assert_sentence(report, "tsc-adjust-sleeps", OUTCOME_FAILED, 4, "TSC_ADJUST of core 4 lost");
 }
 
 TEST(a_tsc_that_stops_in_sleep_is_named_next_to_one_that_moved_more_at_another_time)

@@ -566,6 +566,7 @@ set_sleep_fault(enum sim_sleep_fault fault)
 }
 
 FAULT(tsc_stops_in_halt, set_sleep_fault(SIM_SLEEP_STOPS_TSC))
+FAULT(tsc_restored_after_halt, set_sleep_fault(SIM_SLEEP_RESTORES_TSC))
 FAULT(lapic_stops_in_halt, set_sleep_fault(SIM_SLEEP_STOPS_LAPIC))
 FAULT(hpet_stops_in_halt, set_sleep_fault(SIM_SLEEP_STOPS_HPET))
 FAULT(core_wakes_late, set_sleep_fault(SIM_SLEEP_WAKES_LATE))
@@ -658,6 +659,8 @@ static const struct ailment faults[] = {
 	{ "tsc-adjust", "tsc", "TSC_ADJUST 12345 on all cores", &several, FROM_THE_START, all_adjusted },
 	{ "tsc-adjust-unequal", "tsc", "TSC_ADJUST 12345 on one core", &several, FROM_THE_START, one_adjusted },
 	{ "tsc-sleeps", "tsc", "one core's TSC stops in HLT", &sleepy, FROM_THE_START, tsc_stops_in_halt },
+	{ "tsc-adjust-sleeps", "tsc", "firmware sets one core's TSC back after HLT", &sleepy, FROM_THE_START,
+	  tsc_restored_after_halt },
 	{ "lapic-sleeps", "lapic", "one core's timer stops in HLT", &sleepy, FROM_THE_START, lapic_stops_in_halt },
 	{ "clock-sleeps", "hpet", "the HPET stops while all cores are in HLT", &sleepy, FROM_THE_START, hpet_stops_in_halt },
 	{ "wake-late", "lapic", "one core wakes 200 us late", &sleepy, FROM_THE_START, core_wakes_late },

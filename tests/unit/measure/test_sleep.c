@@ -183,6 +183,7 @@ TEST(a_healthy_machine_passes_all_rules_in_both_states)
 	print_findings(bench);
 	assert_int_equal(bench->run.report.outcomes.finding_count, 0);
 	assert_int_equal(outcome_of(bench, "tsc-sleeps", "tsc"), OUTCOME_PASSED);
+	assert_int_equal(outcome_of(bench, "tsc-adjust-sleeps", "tsc"), OUTCOME_PASSED);
 	assert_int_equal(outcome_of(bench, "lapic-sleeps", "lapic"), OUTCOME_PASSED);
 	assert_int_equal(outcome_of(bench, "clock-sleeps", "hpet"), OUTCOME_PASSED);
 	assert_int_equal(outcome_of(bench, "clock-sleeps", "acpi_pm"), OUTCOME_PASSED);
@@ -374,6 +375,7 @@ TEST(a_core_that_never_wakes_is_named_and_the_run_goes_on)
 
 	assert_only_finding(bench, "wake-late", "lapic", SIM_FAULTY_CORE);
 	assert_true(find_sleep(bench, "halt", SIM_FAULTY_CORE)->lost);
+	assert_false(offset_is_known(find_sleep(bench, "halt", SIM_FAULTY_CORE)->adjusted_ns));
 	assert_false(find_sleep(bench, "halt", 1)->lost);
 	assert_int_equal(find_sleep(bench, "halt", 1)->wakes[WOKEN_BY_IPI].count, 8);
 	assert_int_not_equal(outcome_of(bench, "tsc-sleeps", "tsc"), OUTCOME_FAILED);
@@ -404,6 +406,25 @@ TEST(a_tsc_that_stops_in_a_deep_state_is_named_with_the_state)
 	assert_true(offset_contains(sleeps->rows[1].tsc_gained_ns, 0));
 	assert_int_equal(started_count, 2);
 	bench_free(bench);
+}
+
+/* One sleep of 20 ms and 16 of 1 ms. If firmware hides a stop, only TSC_ADJUST shows that the TSC was written. */
+TEST(a_tsc_that_firmware_writes_when_its_core_wakes_is_named_by_its_tsc_adjust)
+{
+	static const enum sim_sleep_fault faults[] = { SIM_SLEEP_RESTORES_TSC, SIM_SLEEP_HIDES_STOP };
+
+	for (size_t i = 0; i < 2; i++) {
+		struct bench *bench = run_with(SLEEP_HALT, faults[i], SLEEP_BY_HLT);
+		const struct report_sleep *sleep = find_sleep(bench, "halt", SIM_FAULTY_CORE);
+
+		assert_only_finding(bench, "tsc-adjust-sleeps", "tsc", SIM_FAULTY_CORE);
+		assert_in_range(i ? sleep->adjusted_ns.low : -sleep->adjusted_ns.high, 36000000, 36500000);
+		assert_in_range(offset_width(sleep->adjusted_ns), 0, 1000);
+		assert_true(offset_contains(sleep->tsc_gained_ns, i ? 0 : sleep->adjusted_ns.low));
+		assert_int_equal(outcome_of(bench, "tsc-sleeps", "tsc"), i ? OUTCOME_PASSED : OUTCOME_NOT_DETERMINED);
+		assert_true(offset_contains(find_sleep(bench, "halt", 1)->adjusted_ns, 0));
+		bench_free(bench);
+	}
 }
 
 TEST(a_state_that_a_core_does_not_enter_accuses_nobody_and_is_reported)
