@@ -101,7 +101,7 @@ def test_each_recipe_for_a_kind_of_machine_says_whether_it_was_tried():
 SIZES = {"u8": 1, "u16": 2, "u32": 4, "u64": 8, "i64": 8}
 # the fields of structs inside an item
 INNER = {"sample": ["begin u64", "ticks u64", "end u64"], "record_rate": ["value u64", "low u64", "high u64"],
-         "record_apart": ["low i64", "high i64", "tsc u64"]}
+         "record_apart": ["low i64", "high i64", "tsc u64"], "record_resident": ["c1 u64", "c3 u64", "c6 u64", "c7 u64"]}
 
 
 def record_fields(header, name):

@@ -4,10 +4,18 @@
 #include "hw/cpuid.h"
 #include "hw/hw.h"
 #include "hw/lapic.h"
+#include "paravirtual/leaves.h"
 #include "timers/timers.h"
 
 #define SUBSTATES_BITS     4u
 #define MWAIT_LEVELS       8u
+#define GENUINE_INTEL_EBX  0x756e6547u /* the first four letters of Intel's name in CPUID 0 */
+
+/*
+ * MSR_CORE_C1_RESIDENCY, MSR_CORE_C3_RESIDENCY and so on: SDM vol. 4, chapter 2. No CPUID bit offers them, and no
+ * CPU has all. Each core of a CPU has the same ones: Linux arch/x86/events/intel/cstate.c.
+ */
+static const uint32_t residency_msrs[SLEEP_COUNTERS] = { 0x660, 0x3fc, 0x3fd, 0x3fe };
 
 static size_t
 sleep_list_deep_states(uint32_t states[SLEEP_STATES_MAX])
@@ -45,10 +53,30 @@ sleep_wake(uint32_t apic_id)
 		(void)lapic_send_interrupt(&lapic, apic_id, LAPIC_WAKE_VECTOR);
 }
 
+static uint32_t
+sleep_find_counters(fault_guard *guarded)
+{
+	uint32_t found = 0;
+	uint64_t value;
+
+	if (guarded && hw_cpuid(0, 0).ebx == GENUINE_INTEL_EBX)
+		for (size_t i = 0; i < SLEEP_COUNTERS; i++)
+			found |= (uint32_t)paravirtual_read_msr(residency_msrs[i], guarded, &value) << i;
+	return found;
+}
+
+static uint64_t
+sleep_read_counter(size_t counter)
+{
+	return hw_msr_read(residency_msrs[counter]);
+}
+
 const struct sleep_driver sleep_driver = {
 	.list_deep_states = sleep_list_deep_states,
 	.enter = sleep_enter,
 	.wake = sleep_wake,
+	.find_counters = sleep_find_counters,
+	.read_counter = sleep_read_counter,
 	.counter = &timer_lapic,
 	.deadline = &timer_deadline,
 	.vector = LAPIC_WAKE_VECTOR,

@@ -9,11 +9,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "clock/fault.h"
+
 /* A state is this number, or the hint of MWAIT (the value of EAX). The record contains these numbers. */
 #define SLEEP_BY_HLT     UINT32_MAX
 
 #define SLEEP_STATES_MAX 8u /* maximum number of deep states that are tested */
 #define SLEEP_NAME_SIZE  16u
+#define SLEEP_COUNTERS   4u  /* residency counters of a core: TSC ticks in C1, C3, C6 and C7 */
 /*
  * Number of times that a core enters a state again which it left early. A core that leaves a state so often before it
  * is woken cannot enter it, and waits awake.
@@ -30,8 +33,8 @@
 struct timer_driver;
 
 /*
- * Functions for the calling core. They are called in a job with interrupts masked, except list_deep_states(), and
- * enter() on the boot core, whose interrupts the firmware handles.
+ * Functions for the calling core. They are called in a job with interrupts masked, except list_deep_states(),
+ * find_counters(), and enter() on the boot core, whose interrupts the firmware handles.
  */
 struct sleep_driver {
 	/* Fills STATES with the states that are deeper than HLT, the shallowest first. Returns their number. */
@@ -42,6 +45,12 @@ struct sleep_driver {
 	 */
 	void (*enter)(uint32_t state, const void *line);
 	void (*wake)(uint32_t apic_id); /* sends an interrupt to a core */
+	/*
+	 * Returns the set of the residency counters that the boot core has: bit I is set for counter I. Reads them by
+	 * GUARDED. Returns 0 if GUARDED is NULL.
+	 */
+	uint32_t (*find_counters)(fault_guard *guarded);
+	uint64_t (*read_counter)(size_t counter); /* must exist */
 	/*
 	 * The local APIC's timer as a counter, and its TSC deadline. They interrupt with VECTOR, which enter() handles.
 	 * Their open() needs no platform.

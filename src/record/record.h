@@ -478,6 +478,10 @@ struct record_apart {
 	uint64_t tsc; /* the boot core's TSC after the measurement, or after it failed */
 } __attribute__((packed));
 
+struct record_resident { /* TSC ticks that a core was in these states; 0 if it has no such counter */
+	uint64_t c1, c3, c6, c7;
+} __attribute__((packed));
+
 /*
  * kind SLEEP: one core in one sleep state, once for a long time, and several times for a short one. The items are the
  * wake-ups after the short sleeps. The boot core stays awake while other cores sleep, and sleeps while they are idle.
@@ -495,6 +499,8 @@ struct record_sleep {
 	struct sample begin, asleep, awake;
 	uint64_t seen_ticks; /* the boot core's TSC ticks in which it saw the core in the long sleep; 0 if it did not */
 	int64_t adjusted;    /* change of the core's TSC_ADJUST over all sleeps; 0 if it has none or was lost */
+	uint32_t counters;   /* the set of the core's residency counters: bits 0 to 3 for C1, C3, C6 and C7 */
+	struct record_resident resident; /* in the long sleep */
 } __attribute__((packed));
 
 struct record_woken { /* Item of a SLEEP: a wake-up. */

@@ -19,6 +19,7 @@ static struct core {
 	bool interrupts;
 	uint64_t deadline; /* value of the core's TSC; 0 if there is none */
 	int64_t adjusted_ticks; /* change of TSC_ADJUST */
+	uint64_t resident_ticks[SLEEP_COUNTERS];
 } cores[SIM_CORES_MAX];
 
 static uint64_t
@@ -168,6 +169,8 @@ enter(uint32_t state, const void *line)
 	slept_ps = world->get_time_ps() - begin_ps;
 	if (world->get_core() == sim_sleep.core && !sim_sleep.first_ps)
 		sim_sleep.first_ps = slept_ps;
+	core->resident_ticks[state == SLEEP_BY_HLT || has_fault(state, SIM_SLEEP_IS_SHALLOW) ? 0 : 2] +=
+		world->read_tsc() - begin_tsc;
 	if (has_fault(state, SIM_SLEEP_HIDES_STOP))
 		core->adjusted_ticks += (int64_t)(world->read_tsc() - begin_tsc);
 	if (has_fault(state, SIM_SLEEP_RESTORES_TSC))
@@ -189,6 +192,21 @@ static void
 wake(uint32_t apic_id)
 {
 	cores[apic_id].is_woken = true;
+}
+
+static uint32_t
+find_counters(fault_guard *guarded)
+{
+	(void)guarded;
+	return sim_sleep.counters;
+}
+
+static uint64_t
+read_counter(size_t counter)
+{
+	if (!(sim_sleep.counters >> counter & 1))
+		sim_fail("#GP: there is no residency counter %zu", counter);
+	return get_core()->resident_ticks[counter];
 }
 
 static void
@@ -275,6 +293,8 @@ const struct sleep_driver sim_sleep_driver = {
 	.list_deep_states = list_deep_states,
 	.enter = enter,
 	.wake = wake,
+	.find_counters = find_counters,
+	.read_counter = read_counter,
 	.counter = &counter,
 	.deadline = &deadline,
 	.vector = 0xf0,

@@ -20,6 +20,7 @@ enum sim_sleep_fault {
 	SIM_SLEEP_STOPS_PM,     /* the PM timer does not count while all cores sleep */
 	SIM_SLEEP_NEVER_WAKES,
 	SIM_SLEEP_NOT_ENTERED,  /* the core leaves the state at once */
+	SIM_SLEEP_IS_SHALLOW,   /* the core reaches C1 only */
 	SIM_SLEEP_WAKES_LATE,   /* the core wakes late_ps after its interrupt */
 	/* When the core wakes, firmware writes the TSC, and so TSC_ADJUST: */
 	SIM_SLEEP_RESTORES_TSC, /* it sets the TSC back to its value before the sleep */
@@ -45,6 +46,7 @@ struct sim_sleep {
 	uint32_t core;      /* the core with the fault */
 	bool has_deep;      /* true if CPUID offers MWAIT */
 	bool has_deadlines;
+	uint32_t counters;  /* the set of residency counters; a core is in C1 by HLT, and in C6 by MWAIT */
 	uint64_t lapic_hz, late_ps;
 	uint64_t busy_ps;   /* a busy host runs a core this late after it has set up its timer for a short sleep */
 	/* duration of the faulty core's first sleep, and sum of the boot core's sleeps */

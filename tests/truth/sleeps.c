@@ -75,7 +75,7 @@ draw_sleep(void)
 	sim_cpuid_set(THERMAL, 0, (struct hw_cpuid){ drawn.has_arat ? ARAT : 0, 0, 0, 0 });
 	do
 		drawn.fault = (uint32_t)draw_below(SIM_SLEEP_FAULTS);
-	while (drawn.fault == SIM_SLEEP_NOT_ENTERED);
+	while (drawn.fault == SIM_SLEEP_NOT_ENTERED || drawn.fault == SIM_SLEEP_IS_SHALLOW);
 	sim_sleep.fault = (enum sim_sleep_fault)drawn.fault;
 	if (draw_chance(30))
 		machine.core[draw_core_number()].microhz = draw_drifting_rate_microhz(draw_signed(draw_log_uniform(20, 100000)));

@@ -193,6 +193,22 @@ calculate_lateness(struct report_wakes *wakes, const struct record_entry *entry,
 	}
 }
 
+/*
+ * Sets the time in each of the states that the CPU counts. An absent counter may read as 0 in a guest, so there a time
+ * of 0 is not known.
+ */
+static void
+set_residency(struct report_sleep *row, const struct record_sleep *sleep, const struct report *report,
+	      const struct scale *scale)
+{
+	uint64_t ticks[SLEEP_COUNTERS];
+
+	__builtin_memcpy(ticks, &sleep->resident, sizeof(ticks));
+	for (size_t i = 0; i < SLEEP_COUNTERS; i++)
+		row->resident_ns[i] = sleep->counters >> i & 1 && !sleep->lost && (ticks[i] || !report_is_guest(report)) ?
+				      scale_ns(scale, ticks[i]) : UINT64_MAX;
+}
+
 static void
 add_sleep(const struct report *report, struct figures *figures, const struct scale *scale,
 	  const struct record_entry *entry)
@@ -219,6 +235,7 @@ add_sleep(const struct report *report, struct figures *figures, const struct sca
 			       to_ns(scale, (struct offset){ sleep.adjusted, sleep.adjusted }) : OFFSET_UNKNOWN,
 	};
 	sleep_print_name(row->state, sleep.state);
+	set_residency(row, &sleep, report, scale);
 	if (row->lost)
 		return;
 	row->counted = sleep.seen_ticks && count_ticks_asleep(&sleep) >= difference(sleep.seen_ticks, 0);

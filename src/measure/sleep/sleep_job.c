@@ -53,6 +53,14 @@ sleep_test_read_adjust(const struct sleep_test *test)
 	return facts.tsc_adjust;
 }
 
+void
+sleep_test_read_counters(const struct sleep_test *test, struct sleeper *sleeper)
+{
+	for (size_t i = 0; i < SLEEP_COUNTERS; i++)
+		if (test->counters >> i & 1)
+			sleeper->resident[i] = test->driver->read_counter(i) - sleeper->resident[i];
+}
+
 static uint32_t
 load(const uint32_t *number)
 {
@@ -141,13 +149,17 @@ sleep_once(const struct sleep_test *test, struct sleeper *sleeper, uint32_t k)
 	bool by_timer = does_timer_end_sleep(k);
 	uint64_t due_tsc = by_timer ? arm_timer(test, sleeper) : 0, woke_tsc;
 
+	if (k == 1)
+		sleep_test_read_counters(test, sleeper);
 	__atomic_store_n(&sleeper->progress, SLEEP_BEGUN(k), __ATOMIC_RELEASE);
 	woke_tsc = sleep_until_woken(test, sleeper, k);
-	if (k == 1)
+	if (k == 1) {
 		sleeper->entry.awake = survey_read_ticks_left(test->survey, &sleeper->timer);
-	else
+		sleep_test_read_counters(test, sleeper);
+	} else {
 		sleeper->wakes[sleeper->wake_count++] =
 			(struct record_woken){ by_timer, by_timer ? due_tsc : sleeper->sent_tsc, woke_tsc };
+	}
 	__atomic_store_n(&sleeper->progress, SLEEP_ENDED(k), __ATOMIC_RELEASE);
 }
 

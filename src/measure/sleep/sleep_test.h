@@ -31,6 +31,7 @@ struct sleeper {
 	struct timer timer; /* the timer that is used now: the counter, or the one with TSC deadlines */
 	uint8_t line[PINGPONG_LINE] __attribute__((aligned(PINGPONG_LINE)));
 	struct record_sleep entry;
+	uint64_t resident[SLEEP_COUNTERS]; /* residency counters before the long sleep, and after it their increases */
 	size_t wake_count;
 	struct record_woken wakes[2 * SLEEP_SHORTS];
 };
@@ -38,7 +39,7 @@ struct sleeper {
 struct sleep_test {
 	struct survey *survey;
 	const struct sleep_driver *driver;
-	uint32_t state;
+	uint32_t state, counters; /* COUNTERS is the set of the residency counters */
 	/* Only for the boot core: number of the present sleep, from 1, and the progress that all cores are to reach. */
 	uint32_t k, awaited;
 	uint64_t seen_ticks; /* duration of the long sleep by the boot core's TSC */
@@ -75,6 +76,9 @@ bool sleep_test_wait(const struct sleep_test *test, uint64_t ns, bool (*is_over)
 
 /* Returns the TSC_ADJUST of the calling core, or 0 if it has none. */
 int64_t sleep_test_read_adjust(const struct sleep_test *test);
+
+/* Reads the calling core's residency counters, before and after its long sleep. */
+void sleep_test_read_counters(const struct sleep_test *test, struct sleeper *sleeper);
 
 /* Reads the chipset's clocks into the samples at OFFSET of each element of TEST->clocks. */
 void sleep_test_read_clocks(struct sleep_test *test, size_t offset);

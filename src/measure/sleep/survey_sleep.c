@@ -84,7 +84,8 @@ add_sleeper(struct sleep_test *test, uint32_t core, uint32_t partner)
 	if (core >= test->survey->memory.cores || test->count == REPORT_SLEEPERS_MAX ||
 	     !test->survey->smp->alive(test->survey->smp->context, core))
 		return;
-	*sleeper = (struct sleeper){ .core = core, .entry = { .core = core, .partner = partner, .state = test->state } };
+	*sleeper = (struct sleeper){ .core = core, .entry = { .core = core, .partner = partner, .state = test->state,
+							     .counters = test->counters } };
 	test->sleepers[test->count++] = sleeper;
 }
 
@@ -98,9 +99,12 @@ test_sleepers(struct sleep_test *test, void (*sleep)(struct sleep_test *test))
 	measure_offsets(test, false);
 	sleep(test);
 	measure_offsets(test, true);
-	for (size_t i = 0; i < test->count; i++)
-		record_put(&survey->record, RECORD_SLEEP, &test->sleepers[i]->entry, test->sleepers[i]->wakes,
-			   test->sleepers[i]->wake_count);
+	for (size_t i = 0; i < test->count; i++) {
+		struct sleeper *sleeper = test->sleepers[i];
+
+		__builtin_memcpy(&sleeper->entry.resident, sleeper->resident, sizeof(sleeper->resident));
+		record_put(&survey->record, RECORD_SLEEP, &sleeper->entry, sleeper->wakes, sleeper->wake_count);
+	}
 	record_put(&survey->record, RECORD_SLEPT, &slept, test->clocks, test->clock_count);
 }
 
@@ -127,10 +131,12 @@ let_boot_core_sleep(struct sleep_test *test)
 	sleep_test_read_clocks(test, offsetof(struct record_slept_clock, begin));
 	sleep_test_wait(test, SLEEP_AWAKE_NS, NULL, NULL);
 	sleep_test_read_clocks(test, offsetof(struct record_slept_clock, asleep));
+	sleep_test_read_counters(test, test->sleepers[0]);
 	entry->asleep.end = hooks->tsc_ordered();
 	for (unsigned i = 0; i < BOOT_WAKES_MAX && hooks->tsc_ordered() - entry->asleep.end < ticks; i++)
 		test->driver->enter(test->state, test);
 	entry->awake.begin = hooks->tsc_ordered();
+	sleep_test_read_counters(test, test->sleepers[0]);
 	sleep_test_read_clocks(test, offsetof(struct record_slept_clock, awake));
 	entry->adjusted = sleep_test_read_adjust(test) - adjust;
 }
@@ -176,6 +182,7 @@ survey_test_sleep_states(struct survey *survey, bool may_others_sleep, bool may_
 	size_t count = 0;
 
 	list_clocks(&test);
+	test.counters = test.driver->find_counters(survey->hooks.guarded);
 	test_state(&test, may_others_sleep, may_boot_core_sleep);
 	if (survey->report->facts.options.cores.sleep == SLEEP_DEEP && may_others_sleep) {
 		count = test.driver->list_deep_states(states);

@@ -1,4 +1,6 @@
 /* Figures of cores that slept, calculated from records that the tests write. The TSC's rate is 2 GHz. */
+#include <stdio.h>
+
 #include "test.h"
 #include "report_literal.h"
 #include "analysis/sleep/analysis_sleeps.h"
@@ -18,16 +20,21 @@ static const struct record_sleep stopping = {
 };
 
 static struct report_sleep
-calculate_sleep(const struct record_sleep *sleep)
+calculate_sleep_of(struct report *report, const struct record_sleep *sleep)
 {
 	static uint8_t bytes[4096];
-	struct report *report = literal_make_clean_report();
 	struct record record;
 
 	record_begin(&record, bytes, sizeof(bytes));
 	record_put(&record, RECORD_SLEEP, sleep, NULL, 0);
 	analysis_calculate_sleeps(bytes, record.length, report, &report->figures);
 	return report->figures.sleeps.rows[0];
+}
+
+static struct report_sleep
+calculate_sleep(const struct record_sleep *sleep)
+{
+	return calculate_sleep_of(literal_make_clean_report(), sleep);
 }
 
 static bool
@@ -85,6 +92,26 @@ TEST(a_tsc_of_unknown_drift_that_counted_more_than_half_of_its_sleep_has_no_know
 	all.awake.end = 1019 * MS;
 	assert_false(is_gain_known(&all));
 	assert_true(calculate_sleep(&all).counted);
+}
+
+/* KVM and QEMU may read an absent MSR as 0. */
+TEST(a_residency_counter_that_stands_still_proves_nothing_in_a_guest)
+{
+	struct report *report = literal_make_clean_report();
+	struct record_sleep sleep = stopping;
+
+	sleep.counters = 0xf;
+	sleep.resident.c6 = (uint64_t)(19 * MS);
+	for (int is_guest = 0; is_guest < 2; is_guest++) {
+		struct report_sleep row;
+
+		snprintf(report->facts.machine.hypervisor, 16, "%s", is_guest ? "KVMKVMKVM" : "");
+		row = calculate_sleep_of(report, &sleep);
+		assert_in_range(row.resident_ns[2], 18999000, 19001000);
+		assert_true(row.resident_ns[1] == (is_guest ? UINT64_MAX : 0));
+	}
+	sleep.lost = 1;
+	assert_true(calculate_sleep_of(report, &sleep).resident_ns[2] == UINT64_MAX);
 }
 
 /* The offset did not change, or the TSC went back in the sleep. */

@@ -3,6 +3,7 @@
 #include "cpuid_leaves.h"
 #include "hw/lapic.h"
 #include "sim.h"
+#include "sim_guard.h"
 #include "clock/timer.h"
 #include "sleep/sleep.h"
 
@@ -10,6 +11,8 @@
 #define DEADLINE_BIT (1u << 24)
 #define MSR_AND_APIC_BITS (1u << 5 | 1u << 9) /* in EDX; all other bits are in ECX */
 #define MSR_DEADLINE 0x6e0u
+#define MSR_CORE_C3  0x3fcu
+#define MSR_CORE_C6  0x3fdu
 #define DEADLINE_MODE (1u << 18)
 #define LVT_OF_FIRMWARE (0x20u | 1u << 17) /* periodic, vector 20h */
 
@@ -67,6 +70,31 @@ TEST(a_state_is_entered_by_hlt_or_by_mwait_with_its_hint)
 	assert_int_equal(sim.slept, SLEEP_BY_HLT);
 	sleep_driver.enter(0x21, NULL);
 	assert_int_equal(sim.slept, 0x21);
+}
+
+static bool
+read_or_fault(uint32_t msr, uint64_t *value)
+{
+	if (msr != MSR_CORE_C3 && msr != MSR_CORE_C6)
+		sim_take_fault();
+	*value = msr == MSR_CORE_C6 ? 5000 : 0;
+	return true;
+}
+
+TEST(residency_counters_are_found_by_reading_them_and_a_fault_is_survived)
+{
+	sim.read_msr = read_or_fault;
+	sim_cpuid_set(0, 0, (struct hw_cpuid){ 0xd, 0x756e6547, 0x6c65746e, 0x49656e69 }); /* GenuineIntel */
+	assert_int_equal(sleep_driver.find_counters(sim_guard), 1u << 1 | 1u << 2);
+	assert_int_equal(sleep_driver.read_counter(2), 5000);
+}
+
+TEST(residency_counters_are_not_read_on_other_cpus_or_without_a_guard)
+{
+	sim.read_msr = read_or_fault;
+	assert_int_equal(sleep_driver.find_counters(NULL), 0);
+	sim_cpuid_set(0, 0, (struct hw_cpuid){ 0xd, 0x68747541, 0x444d4163, 0x69746e65 }); /* AuthenticAMD */
+	assert_int_equal(sleep_driver.find_counters(sim_guard), 0);
 }
 
 TEST(an_ipi_wakes_a_core)

@@ -21,6 +21,7 @@ struct options_of_test {
 	enum sim_sleep_fault fault;
 	uint32_t state;
 	enum options_sleep sleep;
+	uint32_t counters;
 	bool has_no_arat, has_deadlines, has_no_pm, hpet_ticks, is_guest;
 	uint32_t core; /* the core with the fault, SIM_FAULTY_CORE if 0 */
 	uint64_t busy_ps;
@@ -60,6 +61,7 @@ run(const struct options_of_test *options)
 	sim_sleep.state = options->state;
 	sim_sleep.has_deep = options->sleep == SLEEP_DEEP;
 	sim_sleep.has_deadlines = options->has_deadlines;
+	sim_sleep.counters = options->counters;
 	if (options->hpet_ticks) {
 		sim.hpet.configuration = 1; /* ENABLE_CNF */
 		sim.hpet.timers[0] = 4;     /* Tn_INT_ENB_CNF */
@@ -436,6 +438,25 @@ TEST(a_state_that_a_core_does_not_enter_accuses_nobody_and_is_reported)
 	assert_true(find_sleep(bench, "mwait-20h", SIM_FAULTY_CORE)->left);
 	assert_false(find_sleep(bench, "mwait-20h", 1)->left);
 	assert_int_equal(find_row(bench, "tsc-sleeps", NULL)->cores_asked, 3);
+	bench_free(bench);
+}
+
+/* The CPU counts C1 and C6, but not C3 and C7. */
+TEST(residency_counters_show_the_state_that_a_core_reached)
+{
+	struct bench *bench = run(&(struct options_of_test){ .sleep = SLEEP_DEEP, .fault = SIM_SLEEP_IS_SHALLOW,
+							     .state = SIM_SLEEP_HINT, .counters = 1u << 0 | 1u << 2 });
+	const struct report_sleep *halt = find_sleep(bench, "halt", 1), *deep = find_sleep(bench, "mwait-20h", 1);
+	const struct report_sleep *shallow = find_sleep(bench, "mwait-20h", SIM_FAULTY_CORE);
+
+	assert_int_equal(bench->run.report.outcomes.finding_count, 0);
+	assert_in_range(halt->resident_ns[0], 20000000, 20100000);
+	assert_int_equal(halt->resident_ns[2], 0);
+	assert_in_range(deep->resident_ns[2], 20000000, 20100000);
+	assert_int_equal(deep->resident_ns[0], 0);
+	assert_in_range(shallow->resident_ns[0], 20000000, 20100000);
+	assert_int_equal(shallow->resident_ns[2], 0);
+	assert_true(deep->resident_ns[1] == UINT64_MAX && deep->resident_ns[3] == UINT64_MAX);
 	bench_free(bench);
 }
 

@@ -142,7 +142,7 @@ TEST(the_structs_of_entries_and_items_have_no_padding)
 		[RECORD_END] = { 16, 0 }, [RECORD_TIMER] = { 96, 0 }, [RECORD_CALIBRATION] = { 40, 12 },
 		[RECORD_STEP] = { 36, 93 }, [RECORD_STATED] = { 24, 0 }, [RECORD_LOOP] = { 20, 8 },
 		[RECORD_FACTS] = { 8, 8 }, [RECORD_PASS] = { 32, 8 }, [RECORD_FIRMWARE] = { 32, 24 },
-		[RECORD_SLEEP] = { 156, 18 }, [RECORD_SLEPT] = { 8, 74 },
+		[RECORD_SLEEP] = { 192, 18 }, [RECORD_SLEPT] = { 8, 74 },
 	};
 
 	for (unsigned kind = 0; kind < RECORD_KINDS; kind++) {
