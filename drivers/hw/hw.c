@@ -238,6 +238,14 @@ hw_monitor_and_mwait(const void *line, uint32_t hint)
 	__asm__ volatile("sti; mwait; cli" : : "a"(hint), "c"(0) : "memory");
 }
 
+void
+hw_sleep_by_port(uint16_t port)
+{
+	uint8_t value;
+
+	__asm__ volatile("sti; inb %1, %0; cli" : "=a"(value) : "d"(port) : "memory");
+}
+
 uint64_t
 hw_interrupts_mask(void)
 {

@@ -57,10 +57,12 @@ void hw_pause(void);
 
 /*
  * Stop the core until an interrupt comes. They enable interrupts for this time. An interrupt that is already pending
- * ends the stop at once. The second function executes MONITOR for LINE and MWAIT with HINT.
+ * ends the stop at once. The second function executes MONITOR for LINE and MWAIT with HINT. The third one reads a port
+ * at which the core enters a C-state.
  */
 void hw_halt(void);
 void hw_monitor_and_mwait(const void *line, uint32_t hint);
+void hw_sleep_by_port(uint16_t port);
 
 /* Masks interrupts on this core. Pass the result to hw_interrupts_restore(). */
 uint64_t hw_interrupts_mask(void);

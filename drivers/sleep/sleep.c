@@ -1,4 +1,4 @@
-/* Sleep states by HLT, and by MONITOR and MWAIT. Implements clock/sleep.h for the calling core. */
+/* Sleep states by HLT, by MWAIT, and on AMD by an I/O port. Implements clock/sleep.h for the calling core. */
 #include "sleep/sleep.h"
 
 #include "hw/cpuid.h"
@@ -9,7 +9,15 @@
 
 #define SUBSTATES_BITS     4u
 #define MWAIT_LEVELS       8u
-#define GENUINE_INTEL_EBX  0x756e6547u /* the first four letters of Intel's name in CPUID 0 */
+/* the first four letters of the vendors' names in CPUID 0 */
+#define GENUINE_INTEL_EBX  0x756e6547u
+#define AUTHENTIC_AMD_EBX  0x68747541u
+/*
+ * A core that reads one of eight I/O ports from this address on enters a C-state: AMD PPR, MSRC001_0073. The second
+ * port is C2, in the _CST objects of AMD's firmware, too. 0: no port has this effect.
+ */
+#define MSR_CSTATE_ADDRESS 0xc0010073u
+#define CSTATE_ADDRESS     0xffffu
 
 /*
  * MSR_CORE_C1_RESIDENCY, MSR_CORE_C3_RESIDENCY and so on: SDM vol. 4, chapter 2. No CPUID bit offers them, and no
@@ -18,7 +26,7 @@
 static const uint32_t residency_msrs[SLEEP_COUNTERS] = { 0x660, 0x3fc, 0x3fd, 0x3fe };
 
 static size_t
-sleep_list_deep_states(uint32_t states[SLEEP_STATES_MAX])
+list_mwait_states(uint32_t states[SLEEP_STATES_MAX])
 {
 	uint32_t levels;
 	size_t count = 0;
@@ -35,11 +43,26 @@ sleep_list_deep_states(uint32_t states[SLEEP_STATES_MAX])
 	return count;
 }
 
+static size_t
+sleep_list_deep_states(uint32_t states[SLEEP_STATES_MAX], fault_guard *guarded)
+{
+	size_t count = list_mwait_states(states);
+	uint64_t base;
+
+	if (count < SLEEP_STATES_MAX && guarded && hw_cpuid(0, 0).ebx == AUTHENTIC_AMD_EBX &&
+	    !(hw_cpuid(LEAF_FEATURES, 0).ecx & FEATURES_ECX_HYPERVISOR) &&
+	    paravirtual_read_msr(MSR_CSTATE_ADDRESS, guarded, &base) && base & CSTATE_ADDRESS)
+		states[count++] = SLEEP_BY_PORT | ((base & CSTATE_ADDRESS) + 1);
+	return count;
+}
+
 static void
 sleep_enter(uint32_t state, const void *line)
 {
 	if (state == SLEEP_BY_HLT)
 		hw_halt();
+	else if (state & SLEEP_BY_PORT)
+		hw_sleep_by_port((uint16_t)state);
 	else
 		hw_monitor_and_mwait(line, state);
 }

@@ -9,5 +9,5 @@ sleep_print_name(char name[SLEEP_NAME_SIZE], uint32_t state)
 	if (state == SLEEP_BY_HLT)
 		text_copy(name, SLEEP_NAME_SIZE, "halt");
 	else
-		text_format(name, SLEEP_NAME_SIZE, "mwait-%xh", state);
+		text_format(name, SLEEP_NAME_SIZE, "%s-%xh", state & SLEEP_BY_PORT ? "port" : "mwait", state & ~SLEEP_BY_PORT);
 }

@@ -11,8 +11,9 @@
 
 #include "clock/fault.h"
 
-/* A state is this number, or the hint of MWAIT (the value of EAX). The record contains these numbers. */
+/* A state is this number, or the hint of MWAIT (the value of EAX), or this bit and an I/O port. The record has them. */
 #define SLEEP_BY_HLT     UINT32_MAX
+#define SLEEP_BY_PORT    (UINT32_C(1) << 16)
 
 #define SLEEP_STATES_MAX 8u /* maximum number of deep states that are tested */
 #define SLEEP_NAME_SIZE  16u
@@ -37,8 +38,11 @@ struct timer_driver;
  * find_counters(), and enter() on the boot core, whose interrupts the firmware handles.
  */
 struct sleep_driver {
-	/* Fills STATES with the states that are deeper than HLT, the shallowest first. Returns their number. */
-	size_t (*list_deep_states)(uint32_t states[SLEEP_STATES_MAX]);
+	/*
+	 * Fills STATES with the states that are deeper than HLT, the shallowest first. Returns their number. Reads MSRs by
+	 * GUARDED (see survey_hooks), if it is not NULL.
+	 */
+	size_t (*list_deep_states)(uint32_t states[SLEEP_STATES_MAX], fault_guard *guarded);
 	/*
 	 * Enters STATE until an interrupt comes, and handles the interrupt. MWAIT watches LINE, a cache line that is never
 	 * written. May return earlier.
@@ -66,7 +70,7 @@ struct sleep_hooks {
 	void *context;
 };
 
-/* Writes the state's name to NAME: "halt", or "mwait-20h" for the hint 20h. */
+/* Writes the state's name to NAME: "halt", "mwait-20h" for the hint 20h, or "port-414h" for an I/O port. */
 void sleep_print_name(char name[SLEEP_NAME_SIZE], uint32_t state);
 
 #endif

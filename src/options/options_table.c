@@ -90,7 +90,7 @@ const struct option options_table[] = {
 		     "device or use the SCI, and tests every timer in a quick run, too." },
 	{ "sleep", OPTION_WORDS, sleep_words, FIELD(cores.sleep), .sample = "sleep=off", .preset = "halt",
 	  .meaning = "The sleep states in which clocks are tested. halt lets cores execute HLT. deep also lets them enter "
-		     "each state that the CPU offers by MWAIT, in which a core may hang." },
+		     "each deeper state that the CPU offers, in which a core may hang." },
 	{ "pic", OPTION_WORDS, switch_words, FIELD(pic), .sample = "pic=on", .preset = "off",
 	  .meaning = "Whether PIT and RTC are also tested through the two PICs. The PICs then stay masked and keep "
 		     "baretick's vectors." },

@@ -519,6 +519,12 @@ hw_monitor_and_mwait(const void *line, uint32_t hint)
 	sim.slept = hint;
 }
 
+void
+hw_sleep_by_port(uint16_t port)
+{
+	sim.slept = SLEEP_BY_PORT | port;
+}
+
 uint64_t
 hw_interrupts_mask(void)
 {

@@ -80,8 +80,9 @@ get_core(void)
 }
 
 static size_t
-list_deep_states(uint32_t states[SLEEP_STATES_MAX])
+list_deep_states(uint32_t states[SLEEP_STATES_MAX], fault_guard *guarded)
 {
+	(void)guarded;
 	states[0] = SIM_SLEEP_HINT;
 	return sim_sleep.has_deep;
 }

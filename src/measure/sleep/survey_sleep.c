@@ -185,10 +185,10 @@ survey_test_sleep_states(struct survey *survey, bool may_others_sleep, bool may_
 	test.counters = test.driver->find_counters(survey->hooks.guarded);
 	test_state(&test, may_others_sleep, may_boot_core_sleep);
 	if (survey->report->facts.options.cores.sleep == SLEEP_DEEP && may_others_sleep) {
-		count = test.driver->list_deep_states(states);
+		count = test.driver->list_deep_states(states, survey->hooks.guarded);
 		if (!count)
 			notes_add(&survey->report->notes,
-				  "CPUID offers no sleep state by MONITOR and MWAIT, so only HLT was tested.");
+				  "The CPU offers no sleep state by MWAIT or an I/O port, so only HLT was tested.");
 	}
 	if (count || !report_is_guest(survey->report))
 		notes_add(&survey->report->notes,

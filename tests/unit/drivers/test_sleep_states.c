@@ -18,6 +18,8 @@
 
 TEST_FIXTURE(reset_machine, NULL);
 
+static const struct hw_cpuid authentic_amd = { 0xd, 0x68747541, 0x444d4163, 0x69746e65 };
+
 static void
 set_cpuid(uint32_t leaf_max, uint32_t features, uint32_t substates)
 {
@@ -37,9 +39,9 @@ TEST(without_monitor_there_is_no_deep_state)
 	uint32_t states[SLEEP_STATES_MAX];
 
 	set_cpuid(0xd, 0, 0x00000220);
-	assert_int_equal(sleep_driver.list_deep_states(states), 0);
+	assert_int_equal(sleep_driver.list_deep_states(states, NULL), 0);
 	set_cpuid(4, MONITOR_BIT, 0x00000220);
-	assert_int_equal(sleep_driver.list_deep_states(states), 0);
+	assert_int_equal(sleep_driver.list_deep_states(states, NULL), 0);
 }
 
 TEST(the_hint_of_a_state_is_made_of_its_number_and_its_substate)
@@ -49,7 +51,7 @@ TEST(the_hint_of_a_state_is_made_of_its_number_and_its_substate)
 
 	/* C0 has 2 sub-states, which do not count. C1 has 2, C2 has 1, C3 has 2, C6 has 1. */
 	set_cpuid(0xd, MONITOR_BIT, 0x01002122);
-	assert_int_equal(sleep_driver.list_deep_states(states), 6);
+	assert_int_equal(sleep_driver.list_deep_states(states, NULL), 6);
 	assert_memory_equal(states, hints, sizeof(hints));
 }
 
@@ -58,10 +60,22 @@ TEST(a_cpu_that_lists_no_state_gets_the_hint_0_and_one_with_many_states_eight)
 	uint32_t states[SLEEP_STATES_MAX];
 
 	set_cpuid(0xd, MONITOR_BIT, 0);
-	assert_int_equal(sleep_driver.list_deep_states(states), 1);
+	assert_int_equal(sleep_driver.list_deep_states(states, NULL), 1);
 	assert_int_equal(states[0], 0);
 	set_cpuid(0xd, MONITOR_BIT, 0xffffffff);
-	assert_int_equal(sleep_driver.list_deep_states(states), SLEEP_STATES_MAX);
+	assert_int_equal(sleep_driver.list_deep_states(states, NULL), SLEEP_STATES_MAX);
+}
+
+TEST(a_state_s_name_has_its_instruction_and_its_number)
+{
+	static const uint32_t states[] = { SLEEP_BY_HLT, 0, 0x20, SLEEP_BY_PORT | 0x414 };
+	static const char *const names[] = { "halt", "mwait-0h", "mwait-20h", "port-414h" };
+	char name[SLEEP_NAME_SIZE];
+
+	for (size_t i = 0; i < 4; i++) {
+		sleep_print_name(name, states[i]);
+		assert_string_equal(name, names[i]);
+	}
 }
 
 TEST(a_state_is_entered_by_hlt_or_by_mwait_with_its_hint)
@@ -81,6 +95,33 @@ read_or_fault(uint32_t msr, uint64_t *value)
 	return true;
 }
 
+static bool
+read_cstate_address(uint32_t msr, uint64_t *value)
+{
+	*value = 0x413;
+	return msr == 0xc0010073u;
+}
+
+TEST(amd_s_state_by_an_io_port_comes_after_those_of_mwait)
+{
+	uint32_t states[SLEEP_STATES_MAX];
+	struct hw_cpuid features = { 0, 0, MONITOR_BIT, MSR_AND_APIC_BITS };
+
+	set_cpuid(0xd, MONITOR_BIT, 0x10);
+	sim_cpuid_set(0, 0, authentic_amd);
+	sim.read_msr = read_cstate_address;
+	assert_int_equal(sleep_driver.list_deep_states(states, sim_guard), 2);
+	assert_int_equal(states[0], 0);
+	assert_int_equal(states[1], SLEEP_BY_PORT | 0x414);
+	sleep_driver.enter(states[1], NULL);
+	assert_int_equal(sim.slept, states[1]);
+	/* not if a fault would not be survived, and not in a guest */
+	assert_int_equal(sleep_driver.list_deep_states(states, NULL), 1);
+	features.ecx |= 1u << 31;
+	sim_cpuid_set(1, 0, features);
+	assert_int_equal(sleep_driver.list_deep_states(states, sim_guard), 1);
+}
+
 TEST(residency_counters_are_found_by_reading_them_and_a_fault_is_survived)
 {
 	sim.read_msr = read_or_fault;
@@ -93,7 +134,7 @@ TEST(residency_counters_are_not_read_on_other_cpus_or_without_a_guard)
 {
 	sim.read_msr = read_or_fault;
 	assert_int_equal(sleep_driver.find_counters(NULL), 0);
-	sim_cpuid_set(0, 0, (struct hw_cpuid){ 0xd, 0x68747541, 0x444d4163, 0x69746e65 }); /* AuthenticAMD */
+	sim_cpuid_set(0, 0, authentic_amd);
 	assert_int_equal(sleep_driver.find_counters(sim_guard), 0);
 }
 
