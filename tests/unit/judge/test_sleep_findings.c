@@ -93,6 +93,18 @@ TEST(a_jump_of_the_tsc_withdraws_its_loss_or_gain_in_sleep)
 	}
 }
 
+/* The register was not measured by the TSC, so a TSC that jumps does not explain its change. */
+TEST(a_jump_of_the_tsc_does_not_withdraw_a_change_of_tsc_adjust)
+{
+	struct report *report = make_machine();
+
+	find_sleep(report, 0)->adjusted_ns = (struct offset){ -5000000, -4999999 };
+	literal_part_clocks(report, 8, 7);
+	literal_judge(report);
+	assert_non_null(rules_find_finding(report, "clock-jumped", "tsc"));
+	assert_sentence(report, "tsc-adjust-sleeps", OUTCOME_FAILED, 4, "the TSC_ADJUST of core 0");
+}
+
 TEST(a_loss_that_differs_from_the_change_of_tsc_adjust_is_named_next_to_it)
 {
 	struct report *report = make_machine();
