@@ -12,6 +12,10 @@
 /* the first four letters of the vendors' names in CPUID 0 */
 #define GENUINE_INTEL_EBX  0x756e6547u
 #define AUTHENTIC_AMD_EBX  0x68747541u
+/* CPUID 1 EAX: bits of the family and the model, and two models of family 6 */
+#define SIGNATURE_MODEL    0x0fff0ff0u
+#define KNIGHTS_LANDING    0x00050670u
+#define KNIGHTS_MILL       0x00080650u
 /*
  * A core that reads one of eight I/O ports from this address on enters a C-state: AMD PPR, MSRC001_0073. The second
  * port is C2, in the _CST objects of AMD's firmware, too. 0: no port has this effect.
@@ -76,13 +80,25 @@ sleep_wake(uint32_t apic_id)
 		(void)lapic_send_interrupt(&lapic, apic_id, LAPIC_WAKE_VECTOR);
 }
 
+/*
+ * Returns true on a Xeon Phi. Its MSRs 3FCh and 3FDh count the time in which a module of two cores is in C0 and in C6:
+ * SDM vol. 4, MSR_MC0_RESIDENCY.
+ */
+static bool
+is_xeon_phi(void)
+{
+	uint32_t model = hw_cpuid(LEAF_FEATURES, 0).eax & SIGNATURE_MODEL;
+
+	return model == KNIGHTS_LANDING || model == KNIGHTS_MILL;
+}
+
 static uint32_t
 sleep_find_counters(fault_guard *guarded)
 {
 	uint32_t found = 0;
 	uint64_t value;
 
-	if (guarded && hw_cpuid(0, 0).ebx == GENUINE_INTEL_EBX)
+	if (guarded && hw_cpuid(0, 0).ebx == GENUINE_INTEL_EBX && !is_xeon_phi())
 		for (size_t i = 0; i < SLEEP_COUNTERS; i++)
 			found |= (uint32_t)paravirtual_read_msr(residency_msrs[i], guarded, &value) << i;
 	return found;

@@ -18,6 +18,7 @@
 
 TEST_FIXTURE(reset_machine, NULL);
 
+static const struct hw_cpuid genuine_intel = { 0xd, 0x756e6547, 0x6c65746e, 0x49656e69 };
 static const struct hw_cpuid authentic_amd = { 0xd, 0x68747541, 0x444d4163, 0x69746e65 };
 
 static void
@@ -125,9 +126,22 @@ TEST(amd_s_state_by_an_io_port_comes_after_those_of_mwait)
 TEST(residency_counters_are_found_by_reading_them_and_a_fault_is_survived)
 {
 	sim.read_msr = read_or_fault;
-	sim_cpuid_set(0, 0, (struct hw_cpuid){ 0xd, 0x756e6547, 0x6c65746e, 0x49656e69 }); /* GenuineIntel */
+	sim_cpuid_set(0, 0, genuine_intel);
 	assert_int_equal(sleep_driver.find_counters(sim_guard), 1u << 1 | 1u << 2);
 	assert_int_equal(sleep_driver.read_counter(2), 5000);
+}
+
+/* On a Xeon Phi, these MSRs count the states of a module of two cores. */
+TEST(residency_counters_of_a_xeon_phi_are_not_read)
+{
+	static const uint32_t signatures[] = { 0x50671, 0x80650, 0x50654 }; /* Knights Landing and Mill, Skylake-SP */
+
+	sim.read_msr = read_or_fault;
+	for (size_t i = 0; i < 3; i++) {
+		sim_cpuid_set(0, 0, genuine_intel);
+		sim_cpuid_set(1, 0, (struct hw_cpuid){ signatures[i], 0, 0, MSR_AND_APIC_BITS });
+		assert_int_equal(sleep_driver.find_counters(sim_guard) != 0, i == 2);
+	}
 }
 
 TEST(residency_counters_are_not_read_on_other_cpus_or_without_a_guard)
