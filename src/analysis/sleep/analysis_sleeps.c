@@ -195,7 +195,7 @@ calculate_lateness(struct report_wakes *wakes, const struct record_entry *entry,
 
 /*
  * Sets the time in each of the states that the CPU counts. An absent counter may read as 0 in a guest, so there a time
- * of 0 is not known.
+ * of 0 is not known. Nor is the time of a counter that stepped back, as if the guest moved to another core.
  */
 static void
 set_residency(struct report_sleep *row, const struct record_sleep *sleep, const struct report *report,
@@ -205,8 +205,8 @@ set_residency(struct report_sleep *row, const struct record_sleep *sleep, const 
 
 	__builtin_memcpy(ticks, &sleep->resident, sizeof(ticks));
 	for (size_t i = 0; i < SLEEP_COUNTERS; i++)
-		row->resident_ns[i] = sleep->counters >> i & 1 && !sleep->lost && (ticks[i] || !report_is_guest(report)) ?
-				      scale_ns(scale, ticks[i]) : UINT64_MAX;
+		row->resident_ns[i] = sleep->counters >> i & 1 && !sleep->lost && ticks[i] <= (uint64_t)TICKS_MAX &&
+				      (ticks[i] || !report_is_guest(report)) ? scale_ns(scale, ticks[i]) : UINT64_MAX;
 }
 
 static void

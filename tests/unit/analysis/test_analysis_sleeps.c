@@ -110,6 +110,8 @@ TEST(a_residency_counter_that_stands_still_proves_nothing_in_a_guest)
 		assert_in_range(row.resident_ns[2], 18999000, 19001000);
 		assert_true(row.resident_ns[1] == (is_guest ? UINT64_MAX : 0));
 	}
+	sleep.resident.c1 = UINT64_MAX; /* the counter stepped back by 1 */
+	assert_true(calculate_sleep_of(report, &sleep).resident_ns[0] == UINT64_MAX);
 	sleep.lost = 1;
 	assert_true(calculate_sleep_of(report, &sleep).resident_ns[2] == UINT64_MAX);
 }
