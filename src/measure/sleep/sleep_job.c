@@ -44,13 +44,13 @@ sleep_test_read_clocks(struct sleep_test *test, size_t offset)
 	}
 }
 
-int64_t
+uint64_t
 sleep_test_read_adjust(const struct sleep_test *test)
 {
 	struct core_facts facts;
 
 	test->survey->hooks.core_facts(&facts);
-	return facts.tsc_adjust;
+	return (uint64_t)facts.tsc_adjust;
 }
 
 void
@@ -171,7 +171,7 @@ static void
 run_sleeper(const struct sleep_test *test, struct sleeper *sleeper)
 {
 	struct timer *timer = &sleeper->timer;
-	int64_t adjust = sleep_test_read_adjust(test);
+	uint64_t adjust = sleep_test_read_adjust(test);
 
 	if (!take_timer(test, sleeper, test->driver->counter))
 		return;
@@ -184,7 +184,7 @@ run_sleeper(const struct sleep_test *test, struct sleeper *sleeper)
 	for (uint32_t k = 2; k <= SLEEPS; k++)
 		sleep_once(test, sleeper, k);
 	timer->driver->restore(timer);
-	sleeper->entry.adjusted = sleep_test_read_adjust(test) - adjust;
+	sleeper->entry.adjusted = (int64_t)(sleep_test_read_adjust(test) - adjust);
 }
 
 /* Returns true if the core has the awaited progress, or is lost. */

@@ -75,7 +75,7 @@ bool sleep_test_wait(const struct sleep_test *test, uint64_t ns, bool (*is_over)
 		     const void *argument);
 
 /* Returns the TSC_ADJUST of the calling core, or 0 if it has none. */
-int64_t sleep_test_read_adjust(const struct sleep_test *test);
+uint64_t sleep_test_read_adjust(const struct sleep_test *test);
 
 /* Reads the calling core's residency counters, before and after its long sleep. */
 void sleep_test_read_counters(const struct sleep_test *test, struct sleeper *sleeper);

@@ -126,7 +126,7 @@ let_boot_core_sleep(struct sleep_test *test)
 	const struct survey_hooks *hooks = &test->survey->hooks;
 	struct record_sleep *entry = &test->sleepers[0]->entry;
 	uint64_t ticks = sleep_test_ticks(test, SLEEP_LONG_NS);
-	int64_t adjust = sleep_test_read_adjust(test);
+	uint64_t adjust = sleep_test_read_adjust(test);
 
 	sleep_test_read_clocks(test, offsetof(struct record_slept_clock, begin));
 	sleep_test_wait(test, SLEEP_AWAKE_NS, NULL, NULL);
@@ -138,7 +138,7 @@ let_boot_core_sleep(struct sleep_test *test)
 	entry->awake.begin = hooks->tsc_ordered();
 	sleep_test_read_counters(test, test->sleepers[0]);
 	sleep_test_read_clocks(test, offsetof(struct record_slept_clock, awake));
-	entry->adjusted = sleep_test_read_adjust(test) - adjust;
+	entry->adjusted = (int64_t)(sleep_test_read_adjust(test) - adjust);
 }
 
 /* Tests HLT on the boot core. Its TSC is compared with the TSC of another core, and with the chipset's clocks. */

@@ -16,6 +16,7 @@
 #define READ_TICKS  40 /* duration of a TSC reading in ns, so that a sleep of 20 ms takes few readings */
 #define THERMAL     0x6u
 #define ARAT        4u
+#define MSR_TSC_ADJUST 0x3bu
 
 struct options_of_test {
 	enum sim_sleep_fault fault;
@@ -24,6 +25,7 @@ struct options_of_test {
 	uint32_t counters;
 	bool has_no_arat, has_deadlines, has_no_pm, hpet_ticks, is_guest;
 	uint32_t core; /* the core with the fault, SIM_FAULTY_CORE if 0 */
+	uint64_t adjust; /* TSC_ADJUST of all cores before the run */
 	uint64_t busy_ps;
 	uint64_t steps_ms; /* time at which this core's TSC is set back by 20 ms; 0 for never */
 	const char *left_out;
@@ -62,6 +64,7 @@ run(const struct options_of_test *options)
 	sim_sleep.has_deep = options->sleep == SLEEP_DEEP;
 	sim_sleep.has_deadlines = options->has_deadlines;
 	sim_sleep.counters = options->counters;
+	sim_msr_set(MSR_TSC_ADJUST, options->adjust);
 	if (options->hpet_ticks) {
 		sim.hpet.configuration = 1; /* ENABLE_CNF */
 		sim.hpet.timers[0] = 4;     /* Tn_INT_ENB_CNF */
@@ -427,6 +430,15 @@ TEST(a_tsc_that_firmware_writes_when_its_core_wakes_is_named_by_its_tsc_adjust)
 		assert_true(offset_contains(find_sleep(bench, "halt", 1)->adjusted_ns, 0));
 		bench_free(bench);
 	}
+}
+
+TEST(a_tsc_adjust_that_wraps_changes_by_the_same_time)
+{
+	struct bench *bench = run(&(struct options_of_test){ .sleep = SLEEP_HALT, .fault = SIM_SLEEP_HIDES_STOP,
+							     .state = SLEEP_BY_HLT, .adjust = INT64_MAX });
+
+	assert_in_range(find_sleep(bench, "halt", SIM_FAULTY_CORE)->adjusted_ns.low, 36000000, 36500000);
+	bench_free(bench);
 }
 
 TEST(a_state_that_a_core_does_not_enter_accuses_nobody_and_is_reported)
