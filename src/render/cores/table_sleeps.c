@@ -24,7 +24,10 @@ put_lateness(struct text *out, int64_t ns, bool known)
 	text_printf(out, "%8s", known ? number_in_cell_from_ns(ns < 0 ? 0 : (uint64_t)ns).text : "-");
 }
 
-/* Writes what became of the core: the state in which it was for the longest time, if it is known. */
+/*
+ * Writes what became of the core: the state in which it was for the longest time, if it is known. Many CPUs count
+ * deeper states, but not C1.
+ */
 static void
 put_reached_state(struct text *out, const struct report_sleep *row)
 {
@@ -38,7 +41,7 @@ put_reached_state(struct text *out, const struct report_sleep *row)
 	if (row->lost || row->left || longest == SLEEP_COUNTERS)
 		text_printf(out, "  %s\n", row->lost ? "did not wake" : row->left ? "left at once" : "not known");
 	else if (!row->resident_ns[longest])
-		text_put(out, "  none\n");
+		text_put(out, row->resident_ns[0] ? "  C1 at most\n" : "  none\n"); /* C1 is not counted, or 0 */
 	else
 		text_printf(out, "  %s %s\n", names[longest], number_in_cell_from_ns(row->resident_ns[longest]).text);
 }

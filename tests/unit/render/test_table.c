@@ -221,25 +221,25 @@ TEST(rows_of_the_firmwares_time_end_with_their_last_figure)
 	assert_non_null(strstr(text.bytes, "\nfirmware  efi_cpu                   9                    "));
 }
 
-/* Sleeps of 20 ms: C6 by its counter; no state that is counted; no counter; a core that left; one that did not wake. */
+/* In the third row, C1 has no counter. In the fourth one, no state has. */
 TEST(a_row_of_a_sleeping_core_ends_with_the_state_that_it_reached)
 {
-	static const char *const ends[] = { "C6 19.4ms", "none", "not known", "left at once", "did not wake" };
+	static const char *const ends[] = { "C6 19.4ms", "none", "C1 at most", "not known", "left at once", "did not wake" };
 	struct report *report = literal_make_clean_report();
 	struct text text;
 
-	for (uint32_t i = 0; i < 5; i++) {
+	for (uint32_t i = 0; i < 6; i++) {
 		struct report_sleep *row = &report->figures.sleeps.rows[i];
 
-		*row = (struct report_sleep){ .state = "mwait-20h", .core = i, .left = i == 3, .lost = i == 4,
+		*row = (struct report_sleep){ .state = "mwait-20h", .core = i, .left = i == 4, .lost = i == 5,
 					      .tsc_gained_ns = OFFSET_UNKNOWN, .lapic_lost_ns = OFFSET_UNKNOWN };
 		for (size_t k = 0; k < SLEEP_COUNTERS; k++)
-			row->resident_ns[k] = i < 2 && k < 3 ? i ? 0 : k * k * 4850000 : UINT64_MAX;
+			row->resident_ns[k] = i < 3 && k < 3 && !(i == 2 && k == 0) ? i ? 0 : k * k * 4850000 : UINT64_MAX;
 	}
-	report->figures.sleeps.count = 5;
+	report->figures.sleeps.count = 6;
 	text = render(table_put_sleeps, report);
 	assert_lines_fit(&text);
-	for (unsigned i = 0; i < 5; i++) {
+	for (unsigned i = 0; i < 6; i++) {
 		char line[90];
 
 		snprintf(line, sizeof(line), "\nmwait-20h        %u        -       -       -       -       -  %s\n", i, ends[i]);
