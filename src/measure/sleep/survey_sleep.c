@@ -188,7 +188,7 @@ survey_test_sleep_states(struct survey *survey, bool may_others_sleep, bool may_
 		count = test.driver->list_deep_states(states, survey->hooks.guarded);
 		if (!count)
 			notes_add(&survey->report->notes,
-				  "The CPU offers no sleep state by MWAIT or an I/O port, so only HLT was tested.");
+				  "No sleep state by MWAIT or an I/O port was found, so only HLT was tested.");
 	}
 	if (count || !report_is_guest(survey->report))
 		notes_add(&survey->report->notes,
