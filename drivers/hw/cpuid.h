@@ -57,6 +57,7 @@
 #define MWAIT_EDX_DEEPEST       (0xfu << 28)
 #define THERMAL_EAX_ARAT        (1u << 2)  /* the local APIC's timer runs in all C-states */
 #define STRUCTURED_EBX_ADJUST   (1u << 1)
+#define STRUCTURED_EDX_HYBRID   (1u << 15) /* the CPU has several kinds of cores */
 #define TOPOLOGY_EAX_SHIFT      0x1fu
 #define TOPOLOGY_EBX_COUNT      0xffffu
 #define TOPOLOGY_ECX_TYPE(r)    ((r).ecx >> 8 & 0xffu)

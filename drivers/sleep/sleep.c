@@ -24,10 +24,12 @@
 #define CSTATE_ADDRESS     0xffffu
 
 /*
- * MSR_CORE_C1_RESIDENCY, MSR_CORE_C3_RESIDENCY and so on: SDM vol. 4, chapter 2. No CPUID bit offers them, and no
- * CPU has all. Each core of a CPU has the same ones: Linux arch/x86/events/intel/cstate.c.
+ * MSR_CORE_C1_RESIDENCY, MSR_CORE_C3_RESIDENCY and so on: SDM vol. 4, chapter 2. No CPUID bit offers them, and no CPU
+ * has all. Each core of a CPU has the same ones, and hybrid CPUs lack that of C3: Linux arch/x86/events/intel/cstate.c.
  */
 static const uint32_t residency_msrs[SLEEP_COUNTERS] = { 0x660, 0x3fc, 0x3fd, 0x3fe };
+
+#define COUNTER_OF_C3 1u /* index in residency_msrs */
 
 static size_t
 list_mwait_states(uint32_t states[SLEEP_STATES_MAX])
@@ -92,6 +94,12 @@ is_xeon_phi(void)
 	return model == KNIGHTS_LANDING || model == KNIGHTS_MILL;
 }
 
+static bool
+is_hybrid(void)
+{
+	return hw_cpuid(0, 0).eax >= LEAF_STRUCTURED && hw_cpuid(LEAF_STRUCTURED, 0).edx & STRUCTURED_EDX_HYBRID;
+}
+
 static uint32_t
 sleep_find_counters(fault_guard *guarded)
 {
@@ -101,7 +109,8 @@ sleep_find_counters(fault_guard *guarded)
 	if (guarded && hw_cpuid(0, 0).ebx == GENUINE_INTEL_EBX && !is_xeon_phi())
 		for (size_t i = 0; i < SLEEP_COUNTERS; i++)
 			found |= (uint32_t)paravirtual_read_msr(residency_msrs[i], guarded, &value) << i;
-	return found;
+	/* if the boot core has an undocumented MSR 3FCh, a core of another kind may fault on it */
+	return is_hybrid() ? found & ~(1u << COUNTER_OF_C3) : found;
 }
 
 static uint64_t

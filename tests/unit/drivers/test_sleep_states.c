@@ -131,6 +131,14 @@ TEST(residency_counters_are_found_by_reading_them_and_a_fault_is_survived)
 	assert_int_equal(sleep_driver.read_counter(2), 5000);
 }
 
+TEST(the_residency_counter_of_c3_is_not_read_on_a_hybrid_cpu)
+{
+	sim.read_msr = read_or_fault;
+	sim_cpuid_set(0, 0, genuine_intel);
+	sim_cpuid_set(7, 0, (struct hw_cpuid){ 0, 0, 0, 1u << 15 });
+	assert_int_equal(sleep_driver.find_counters(sim_guard), 1u << 2);
+}
+
 /* On a Xeon Phi, these MSRs count the states of a module of two cores. */
 TEST(residency_counters_of_a_xeon_phi_are_not_read)
 {
