@@ -139,7 +139,7 @@ static const char *
 find_doubt(const struct report *report, const struct report_sleep *sleep, struct offset gain)
 {
 	if (offset_excludes_zero(sleep->adjusted_ns) && !offset_gap_between(sleep->adjusted_ns, gain))
-		return " Its TSC_ADJUST changed by the same time.";
+		return " A change of its TSC_ADJUST may be the cause.";
 	if (gain.low > 0 && report->facts.core_count && report->facts.cores[0].tsc.backward)
 		return " The boot core's TSC, with which it was compared, steps back.";
 	if (offset_min_abs(gain) > sleep->slept_ns / SLEEP_LOST_SHARE)
@@ -204,8 +204,8 @@ judge_adjust(struct judging *at)
 	const struct report_sleep *worst = judge_cores(at, find_change_of_adjust);
 
 	if (worst)
-		behaviour_set_text(&at->row, "In the state %s the TSC_ADJUST of core %u %s.", at->state, worst->core,
-				   describe_change(&at->row, false).bytes);
+		behaviour_set_text(&at->row, "In the state %s the TSC_ADJUST of core %u changed by %s%s.", at->state, worst->core,
+				   at->row.measured < 0 ? "-" : "", number_from_ns(offset_max_abs(worst->adjusted_ns)).text);
 }
 
 /* Returns row I if the TSC of this core did not move in its sleeps. It then can time the core's timer and wake-ups. */
