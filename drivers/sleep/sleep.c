@@ -22,10 +22,11 @@
  */
 #define MSR_CSTATE_ADDRESS 0xc0010073u
 #define CSTATE_ADDRESS     0xffffu
+#define CSTATE_ADDRESS_MAX 0xfff8u /* the highest address at which all eight ports exist */
 
 /*
  * MSR_CORE_C1_RESIDENCY, MSR_CORE_C3_RESIDENCY and so on: SDM vol. 4, chapter 2. No CPUID bit offers them, and no CPU
- * has all. Each core of a CPU has the same ones, and hybrid CPUs lack that of C3: Linux arch/x86/events/intel/cstate.c.
+ * has all. Each core of a CPU has the same ones. Hybrid CPUs have no MSR for C3: Linux arch/x86/events/intel/cstate.c.
  */
 static const uint32_t residency_msrs[SLEEP_COUNTERS] = { 0x660, 0x3fc, 0x3fd, 0x3fe };
 
@@ -57,7 +58,8 @@ sleep_list_deep_states(uint32_t states[SLEEP_STATES_MAX], fault_guard *guarded)
 
 	if (count < SLEEP_STATES_MAX && guarded && hw_cpuid(0, 0).ebx == AUTHENTIC_AMD_EBX &&
 	    !(hw_cpuid(LEAF_FEATURES, 0).ecx & FEATURES_ECX_HYPERVISOR) &&
-	    paravirtual_read_msr(MSR_CSTATE_ADDRESS, guarded, &base) && base & CSTATE_ADDRESS)
+	    paravirtual_read_msr(MSR_CSTATE_ADDRESS, guarded, &base) && base & CSTATE_ADDRESS &&
+	    (base & CSTATE_ADDRESS) <= CSTATE_ADDRESS_MAX)
 		states[count++] = SLEEP_BY_PORT | ((base & CSTATE_ADDRESS) + 1);
 	return count;
 }

@@ -96,10 +96,12 @@ read_or_fault(uint32_t msr, uint64_t *value)
 	return true;
 }
 
+static uint64_t cstate_address;
+
 static bool
 read_cstate_address(uint32_t msr, uint64_t *value)
 {
-	*value = 0x413;
+	*value = cstate_address;
 	return msr == 0xc0010073u;
 }
 
@@ -111,6 +113,9 @@ TEST(amd_s_state_by_an_io_port_comes_after_those_of_mwait)
 	set_cpuid(0xd, MONITOR_BIT, 0x10);
 	sim_cpuid_set(0, 0, authentic_amd);
 	sim.read_msr = read_cstate_address;
+	cstate_address = 0xfff9; /* eight ports from here on do not exist */
+	assert_int_equal(sleep_driver.list_deep_states(states, sim_guard), 1);
+	cstate_address = 0x413;
 	assert_int_equal(sleep_driver.list_deep_states(states, sim_guard), 2);
 	assert_int_equal(states[0], 0);
 	assert_int_equal(states[1], SLEEP_BY_PORT | 0x414);
