@@ -197,6 +197,15 @@ report_clock_id(const struct report *report, size_t i)
 	return i < report->facts.clock_count ? report->facts.clocks[i].clock.id : "tsc";
 }
 
+const struct report_core *
+report_find_core(const struct report *report, uint32_t apic_id)
+{
+	for (size_t i = 0; i < report->facts.core_count; i++)
+		if (report->facts.cores[i].apic_id == apic_id)
+			return &report->facts.cores[i];
+	return NULL;
+}
+
 const struct report_clock *
 report_find_clock(const struct report *report, const char *id)
 {

@@ -185,6 +185,9 @@ uint64_t report_get_bound_of_pass_ns(const struct report *report, const struct r
 /* Returns the clock with this id, or NULL. */
 const struct report_clock *report_find_clock(const struct report *report, const char *id);
 
+/* Returns the core with this APIC id, or NULL. */
+const struct report_core *report_find_core(const struct report *report, uint32_t apic_id);
+
 /* Returns the nominal frequency of ENTRY's clock: its driver's, or figures.tsc_claim for the TSC. DEN may be 0. */
 struct rate report_get_claimed_rate(const struct report *report, const struct report_clock *entry);
 

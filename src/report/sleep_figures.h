@@ -26,7 +26,7 @@ struct report_sleep { /* One core in one sleep state (see clock/sleep.h). */
 	char state[SLEEP_NAME_SIZE];
 	uint32_t core;      /* APIC id */
 	bool all;           /* true if all cores slept; CORE is then the boot core */
-	bool lost;          /* true if the core did not wake and was stopped by INIT */
+	bool lost;          /* true if the core did not wake and was stopped by INIT, or had an exception */
 	bool left;          /* true if the core left the state at once, again and again */
 	bool counted;       /* true if the core's TSC counted the whole long sleep, so it did not stop in it */
 	uint64_t slept_ns;  /* duration of the long sleep by the core's own TSC; 0 if the core was lost */

@@ -303,20 +303,11 @@ judge_drifts(const struct report *report, struct outcomes *outcomes)
 
 /* ---- warps ---- */
 
-static const struct report_core *
-find_core(const struct report *report, uint32_t apic_id)
-{
-	for (size_t i = 0; i < report->facts.core_count; i++)
-		if (report->facts.cores[i].apic_id == apic_id)
-			return &report->facts.cores[i];
-	return NULL;
-}
-
 /* Returns true if two readings on a core of the check's worst warp prove that its TSC steps back. */
 static bool
 does_core_of_warp_step_back(const struct report *report, const struct report_contended *check)
 {
-	const struct report_core *a = find_core(report, check->worst_a), *b = find_core(report, check->worst_b);
+	const struct report_core *a = report_find_core(report, check->worst_a), *b = report_find_core(report, check->worst_b);
 
 	return (a && report_get_core_outcome(report, a)->steps_back) || (b && report_get_core_outcome(report, b)->steps_back);
 }
@@ -336,7 +327,7 @@ is_core_off(const struct report *report, const struct report_core *core)
 static bool
 are_warps_explained(const struct report *report, const struct report_contended *check)
 {
-	const struct report_core *a = find_core(report, check->worst_a), *b = find_core(report, check->worst_b);
+	const struct report_core *a = report_find_core(report, check->worst_a), *b = report_find_core(report, check->worst_b);
 	const struct report_pass *first = report->figures.skew.passes;
 	size_t rank_a = a ? report_get_core_figures(report, a)->rank : REPORT_NO_RANK;
 	size_t rank_b = b ? report_get_core_figures(report, b)->rank : REPORT_NO_RANK;

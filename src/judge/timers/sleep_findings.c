@@ -278,6 +278,20 @@ find_median_lateness(const struct judging *at, size_t i)
 				sleep->wakes[way].p50_ns + (int64_t)sleep->wakes[way].error_ns };
 }
 
+/* Sets the text of the row on a core that was lost: it did not wake, or an exception ended its job. */
+static void
+describe_lost_core(struct judging *at)
+{
+	const struct report_core *core = report_find_core(at->report, at->row.core);
+
+	if (core && core->reason[0] && !core->timed_out)
+		behaviour_set_text(&at->row, "Core %u was lost in the state %s: %s%s", at->row.core, at->state, core->reason,
+				   rules_get_missing_full_stop(core->reason));
+	else
+		behaviour_set_text(&at->row, "Core %u did not wake from the state %s, and was stopped by INIT.", at->row.core,
+				   at->state);
+}
+
 static void
 judge_wake(struct judging *at)
 {
@@ -297,8 +311,7 @@ judge_wake(struct judging *at)
 		}
 		at->row = (struct behaviour){ .rule = at->row.rule, .clock = at->row.clock, .checked = true, .failed = true,
 					      .cores_asked = count_sleepers(at), .cores = 1, .core = sleeps->rows[i].core };
-		behaviour_set_text(&at->row, "Core %u did not wake from the state %s, and was stopped by INIT.", at->row.core,
-				   at->state);
+		describe_lost_core(at);
 	}
 }
 

@@ -171,6 +171,16 @@ TEST(a_core_that_did_not_wake_is_counted_once)
 	assert_sentence(report, "wake-late", OUTCOME_FAILED, 3, "on core 4, one of 3 cores: Core 4 did not wake");
 }
 
+TEST(a_core_with_an_exception_is_not_said_to_sleep_on)
+{
+	struct report *report = make_machine();
+
+	find_sleep(report, 2)->lost = true;
+	strcpy(report->facts.cores[2].reason, "exception 13");
+	literal_judge(report);
+	assert_sentence(report, "wake-late", OUTCOME_FAILED, 3, "Core 4 was lost in the state halt: exception 13.");
+}
+
 TEST(all_cores_that_did_not_wake_are_counted)
 {
 	struct report *report = make_machine();
