@@ -4,8 +4,8 @@
 usage: record_seeds.py OUT RECORD...
 
 A seed is a shortened record, without blocks and without the last entry. It has the first batch of each clock and stage,
-because a rate needs a batch of each stage, all measurements of offsets, because a core's offset needs all of its pairs,
-and the first entries of each other kind. A record may be compressed (.xz).
+because a rate needs a batch of each stage. It has all measurements of offsets, because a core's offset needs all of its
+pairs, and the first entries of each other kind. A record may be compressed (.xz).
 """
 
 import collections

@@ -5,7 +5,7 @@
 
 #define COUNT(rows) (sizeof(rows) / sizeof((rows)[0]))
 
-/* Returns a test of SOURCE with COUNT one-shots of 100 us, all of which came in time. */
+/* Returns a test of SOURCE with COUNT one-shots of 100 us that all came in time. */
 static struct interval_figures
 one_shots(const char *source, uint64_t count)
 {

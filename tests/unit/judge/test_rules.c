@@ -956,7 +956,6 @@ TEST(a_slow_read_method_fails_together_with_its_slow_clock)
 	assert_int_equal(literal_find_outcome(report, "tsc_cpuid")->verdict, VERDICT_PASS);
 }
 
-
 /*
  * A read exits to the hypervisor if it costs at least half as much as CPUID. It does not exit if it costs at most a
  * quarter as much as CPUID. Between these limits, it is unknown whether the read exits.
