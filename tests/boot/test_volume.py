@@ -328,9 +328,10 @@ def test_an_options_file_that_is_too_long_leaves_its_error_on_the_stick_once(run
 @pytest.mark.long
 def test_a_start_from_a_snapshot_has_the_figures_of_a_whole_start(run):
     """The report must be the same as after a whole start of the firmware. The second start uses the snapshot, so the
-    serial line lacks the bytes that the firmware sends before the snapshot."""
-    whole = run(*STICK, "--qemu", "qemu-system-x86_64", "--", *FAST)
-    later = [run(*STICK, "--", *FAST) for _ in range(2)][1]
+    serial line lacks the bytes that the firmware sends before the snapshot. The times of the firmware's calls depend on
+    the phase of its tick, which is another one after the snapshot, and wakes the core from its sleep."""
+    whole = run(*STICK, "--qemu", "qemu-system-x86_64", "--", *FAST, "sleep=off")
+    later = [run(*STICK, "--", *FAST, "sleep=off") for _ in range(2)][1]
     said, after = (done.file("serial.log").partition(b"BdsDxe")[0] for done in (whole, later))
     assert said != after and said.endswith(after)
-    assert {**whole.report, "record": None} == {**later.report, "record": None}
+    assert {**whole.report, "record": None, "firmware_times": None} == {**later.report, "record": None, "firmware_times": None}
