@@ -28,7 +28,7 @@
 #include "uefi/volume/settings.h"
 
 /*
- * Longest time in seconds from the start to the first measurement, after which the firmware's watchdog resets the
+ * Longest time in seconds from the start to the first phase, after which the firmware's watchdog resets the
  * machine. A boot manager sets the same time for a boot entry (UEFI 2.10, 7.5, SetWatchdogTimer). The longest wait in
  * this time is for the server of a network boot, and takes less than 60 s.
  */
@@ -231,6 +231,15 @@ time_firmware(void *checkpoint, const struct platform *platform, struct run *run
 		time_services_find_second(&services);
 }
 
+/* The firmware's watchdog ends with the first phase: a checkpoint names each phase, and the run has its own deadline. */
+static bool
+start_phase(void *checkpoint, const struct run *run, const struct run_phase *phase)
+{
+	if (phase == run_phases)
+		set_firmware_watchdog(0);
+	return checkpoint_mark_phase_start(checkpoint, run, phase);
+}
+
 static EFI_STATUS
 measure_and_report(struct application *app)
 {
@@ -248,7 +257,7 @@ measure_and_report(struct application *app)
 		.start_firmware_cores = mp_start_cores,
 		.stop_firmware_cores = mp_stop_cores,
 		.context = &app->checkpoint,
-		.start_phase = checkpoint_mark_phase_start,
+		.start_phase = start_phase,
 		.set_cores = checkpoint_set_core_start_method,
 		.mark_sleep_state = checkpoint_mark_sleep_state,
 		.is_due = checkpoint_is_due,
@@ -277,7 +286,6 @@ measure_and_report(struct application *app)
 		return end_without_measuring(app, NO_MEMORY, "");
 	}
 	checkpoint_set_plan(&app->checkpoint, &app->plan);
-	set_firmware_watchdog(0);
 	machine_run_measurements(machine, &app->plan, &app->console, &app->run);
 	app->plan.progress = &machine->progress;
 	app->pager.patience = app->is_installed && is_unattended(app) ? PATIENCE : 0;

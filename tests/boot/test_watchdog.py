@@ -101,12 +101,14 @@ START = b"Starting baretick "
 
 
 @pytest.mark.skipif(not FAULTING.exists(), reason="build/baretick-fault.efi is not there: type make check")
-def test_the_firmwares_watchdog_covers_the_time_before_the_measurements(tmp_path):
-    """A machine hangs before it has read its options. It must have printed the version, and the firmware must reset it."""
+@pytest.mark.parametrize("fault, begun", [("be 0 1", False), ("no 0 open", True)], ids=["options", "clocks"])
+def test_the_firmwares_watchdog_covers_the_time_before_the_first_phase(tmp_path, fault, begun):
+    """A machine hangs before it has read its options, or when it opens a clock. It must have printed the version, and the
+    firmware must reset it."""
     hung = []
     done = run_while(lambda machine: hung.append(outlasts_watchdog(machine, START, FIRMWARES_S)), tmp_path / "out",
                      *FAST_TCG, *NO_SCREEN, *qemu("-icount", "shift=10,sleep=off"), "--cpus", "1", "--efi", FAULTING.with_suffix(".efi"),
-                     *qemu("-fw_cfg", "name=opt/baretick/fault,string=be 0 1"), "--", *SHORT, "exit=ask")
+                     *qemu("-fw_cfg", f"name=opt/baretick/fault,string={fault}"), "--", *SHORT, "exit=ask")
     log = done.file("serial.log")
-    assert log.count(START) == 1 and b"\nbaretick " not in log, done
+    assert log.count(START) == 1 and (b"\nbaretick " in log) == begun and b"\nphase: " not in log, done
     assert hung == [False], done

@@ -22,6 +22,6 @@ guard_install_handlers(void)
 	if (fault_needs_separate_pf_stack())
 		found[PAGE_FAULT].stack = STACK_LAST;
 	for (volatile bool hangs = fault_hangs_at_start(); hangs;)
-		; /* without a pause, because QEMU takes long for each */
+		; /* see cause_fault() in acpi_pm.c */
 	return guard_open_well();
 }
