@@ -30,8 +30,8 @@ def read_table_figures(lines, clocks):
     head = []
     for line in lines:
         if line.startswith("clock "):
-            # in tables with a column "source", a clock may have several rows, so their figures are not compared
-            head = find_columns(line) if " source " not in line else []
+            # a clock may have several rows in a table with a column "source", and a row for each divergence of clocks
+            head = [] if " source " in line or " advanced by " in line else find_columns(line)
         elif not line:
             head = []
         name = line.split(" ", 1)[0].rstrip("!")
