@@ -1,7 +1,5 @@
 """Tests of tests/check: the arguments that it gives to pytest, and its last line."""
 import functools
-import importlib.machinery
-import importlib.util
 import itertools
 import os
 import pathlib
@@ -11,6 +9,8 @@ import sys
 import types
 
 import pytest
+
+from harness import load_program
 
 TESTS = pathlib.Path(__file__).resolve().parent
 PROGRAM = TESTS.parent / "build" / "unit" / "base" / "test_text"
@@ -45,16 +45,8 @@ def test_repeated_runs_are_done_under_each_condition():
     assert re.fullmatch(r"\d+ passed, 0 failed", lines[-1])
 
 
-def load(path):
-    """Return the Python program PATH as a module."""
-    loader = importlib.machinery.SourceFileLoader("loaded", str(path))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("loaded", loader))
-    loader.exec_module(module)
-    return module
-
-
 def test_a_program_in_qemu_compiles_no_module_again(tmp_path):
-    load(TESTS / "check").fill_bytecode_cache(tmp_path)
+    load_program(TESTS / "check").fill_bytecode_cache(tmp_path)
     words = [sys.executable, "-v", "-X", f"pycache_prefix={tmp_path}", TESTS.parent / "qemu" / "run", "--help"]
     said = subprocess.run(words, capture_output=True, text=True, timeout=300, check=True).stderr
     found = re.findall(r"^# code object from '(.*)'", said, re.M)
@@ -62,7 +54,7 @@ def test_a_program_in_qemu_compiles_no_module_again(tmp_path):
 
 
 def test_repeated_runs_name_each_test_that_failed_and_how_often(monkeypatch, capsys):
-    program = load(TESTS / "check")
+    program = load_program(TESTS / "check")
     results = iter([program.Counts(9, 1, 0, ("b",)), program.Counts(8, 2, 0, ("a", "b")), program.Counts(10, 0), program.Counts(9, 1, 0, ("b",))])
     monkeypatch.setattr(program, "run_under", lambda options, condition: [next(results)])
     assert program.repeat(types.SimpleNamespace(repeat=4, condition=["idle", "busy"])) == 1
@@ -71,7 +63,7 @@ def test_repeated_runs_name_each_test_that_failed_and_how_often(monkeypatch, cap
 
 
 def test_the_processor_time_is_printed_next_to_that_of_a_build(monkeypatch, capsys):
-    program = load(TESTS / "check")
+    program = load_program(TESTS / "check")
     monkeypatch.setattr(program, "children_s", lambda: 900)
     monkeypatch.setattr(program, "measure_build", lambda: 45)
     program.print_time()
@@ -79,7 +71,7 @@ def test_the_processor_time_is_printed_next_to_that_of_a_build(monkeypatch, caps
 
 
 def test_a_build_is_measured_once_for_each_commit(monkeypatch, tmp_path):
-    program, seconds, done = load(TESTS / "check"), itertools.count(step=45), []
+    program, seconds, done = load_program(TESTS / "check"), itertools.count(step=45), []
     monkeypatch.setattr(program, "BUILD", tmp_path)
     monkeypatch.setattr(program, "children_s", lambda: next(seconds))
     real = subprocess.run
@@ -131,7 +123,7 @@ def test_long_tests_need_the_option_and_each_file_also_has_short_tests():
 def order(names, known):
     """Return NAMES in the order in which these tests start. KNOWN is {test: (processor-seconds, seconds)}."""
     groups = [[types.SimpleNamespace(nodeid=name)] for name in names]
-    return [group[0].nodeid for group in load(TESTS / "conftest.py").in_order(groups, known)]
+    return [group[0].nodeid for group in load_program(TESTS / "conftest.py").in_order(groups, known)]
 
 
 def test_the_longest_tests_start_first_and_unknown_tests_last():
@@ -150,7 +142,7 @@ def test_tests_that_wait_come_between_those_that_compute():
 
 @pytest.mark.parametrize("text, known", [("   9.5   12.0 a.py::test[x y]\n", {"a.py::test[x y]": (9.5, 12.0)}), (None, {}), ("9.5", {}), ("", {})])
 def test_the_durations_are_those_of_the_last_run_if_there_is_one(monkeypatch, tmp_path, text, known):
-    conftest = load(TESTS / "conftest.py")
+    conftest = load_program(TESTS / "conftest.py")
     monkeypatch.setattr(conftest, "DURATIONS", tmp_path / "durations")
     if text is not None:
         (tmp_path / "durations").write_text(text)

@@ -1,22 +1,13 @@
 """Tests of tests/plain: its patterns of hard sentences, the limits on their share, and its rules for the subjects of
 commits."""
-import importlib.machinery
-import importlib.util
 import pathlib
 
 import pytest
 
-from harness import ROOT
+from harness import ROOT, load_program
 
 
-def load():
-    loader = importlib.machinery.SourceFileLoader("plain", str(ROOT / "tests" / "plain"))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("plain", loader))
-    loader.exec_module(module)
-    return module
-
-
-plain = load()
+plain = load_program(ROOT / "tests" / "plain")
 
 HARD = {
     "a clause stands for a noun": "What comes in a window.",

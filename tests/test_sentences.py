@@ -1,12 +1,10 @@
 """The file tests/sentences lists all sentences that baretick prints. The tests look for words that only this project
 uses."""
-import importlib.machinery
-import importlib.util
 import re
 
 import pytest
 
-from harness import ROOT
+from harness import ROOT, load_program
 
 # Words that earlier sentences used in a sense that a new reader does not know. The words of the field are ping-pong,
 # core, round, schedule, falseticker, stolen time, observed, offset, passed, not checked.
@@ -14,14 +12,7 @@ WORDS = re.compile(r"\b(meetings?|players?|plays?|seats?|tours?|courts?|hears?|h
                    r"taken away|set apart|stands? apart|turns? of|kept(?! theirs)|not seen|to live by|whom?(?= (counts?|reads?|ran|is|was)\b))\b", re.I)
 
 
-def load():
-    loader = importlib.machinery.SourceFileLoader("sentences", str(ROOT / "tests" / "sentences"))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("sentences", loader))
-    loader.exec_module(module)
-    return module
-
-
-sentences = load()
+sentences = load_program(ROOT / "tests" / "sentences")
 
 
 def test_the_list_has_sentences_of_all_kinds():

@@ -1,5 +1,7 @@
 """Helpers for the tests of the runner and for tests that boot."""
 import hashlib
+import importlib.machinery
+import importlib.util
 import json
 import os
 import pathlib
@@ -34,6 +36,14 @@ TIMEOUTS = (2, 8, 32)  # time-outs in seconds of run_for_long_enough()
 # name of the script that replaces QEMU; its reports may be incomplete, so they are not checked against the schema
 FAKE = "fake qemu,1"
 CHATTER = b"\x1b[2J\x1b[01;01H\x1b[=3hBdsDxe: loading baretick.efi\r\n\x1b[2J\x1b[01;01H"
+
+
+def load_program(path):
+    """Return the Python program PATH as a module."""
+    loader = importlib.machinery.SourceFileLoader(pathlib.Path(path).stem, str(path))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+    loader.exec_module(module)
+    return module
 
 
 def block(name, body, sha=None):

@@ -5,8 +5,6 @@ Takes about 18 processor-seconds in the browser, which all tests share. They are
 import base64
 import copy
 import gzip
-import importlib.machinery
-import importlib.util
 import json
 import math
 import pathlib
@@ -21,6 +19,7 @@ import pytest
 
 import browser as chromium
 import compare_cases
+from harness import load_program
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.dont_write_bytecode = True  # Python then makes no folder __pycache__ in qemu/
@@ -718,9 +717,7 @@ def test_comparison_says_first_how_the_machines_and_the_options_differ(show, tmp
 
 def list_changes(browser_page, pairs):
     """Return for each pair (baseline, report) of PAIRS the rows [of, what, kind] of its differences, by the page's scripts."""
-    loader = importlib.machinery.SourceFileLoader("build", str(ROOT / "src" / "page" / "build"))
-    build = importlib.util.module_from_spec(importlib.util.spec_from_loader("build", loader))
-    loader.exec_module(build)
+    build = load_program(ROOT / "src" / "page" / "build")
     scripts = build.make_constants() + build.read_sources(*build.SCRIPTS[:build.SCRIPTS.index("compare/changes.js") + 1])
     return browser_page.evaluate(f"""(() => {{ {scripts}
         return {json.dumps(pairs)}.map(([there, here]) => listAllChanges(here, there).map(({{clock, what, kind}}) => [clock, what, kind]));

@@ -1,7 +1,5 @@
 """Runs qemu/nextboot on a folder instead of /, with EFI variables, a system partition, and simulated commands."""
 import contextlib
-import importlib.machinery
-import importlib.util
 import json
 import os
 import pathlib
@@ -12,7 +10,7 @@ import uuid
 
 import pytest
 
-from harness import ROOT
+from harness import ROOT, load_program
 from next import actions, compare, firmware, kernel, loaders, volume
 from next.system import Refused, System
 from results import files, product
@@ -870,10 +868,7 @@ def test_a_rate_within_the_interval_is_no_difference():
 
 @pytest.fixture(scope="module")
 def command():
-    loader = importlib.machinery.SourceFileLoader("nextboot", str(ROOT / "qemu/nextboot"))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("nextboot", loader))
-    loader.exec_module(module)
-    return module
+    return load_program(ROOT / "qemu/nextboot")
 
 
 def test_the_command_ends_with_0_or_with_2_and_one_sentence(command, machine, application, capsys, monkeypatch):
