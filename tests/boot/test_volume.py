@@ -1,12 +1,17 @@
 """Boot volumes that are full, write-protected, broken, pulled out, or absent. The serial line must still have the whole
 report, with the reason."""
+import array
+import fcntl
 import hashlib
 import json
+import os
 import re
+import termios
+import time
 
 import pytest
 
-from harness import NO_SCREEN, QUICK_SCREEN, QUICK_TCG, check_schema
+from harness import FROM_SNAPSHOT, NO_SCREEN, QUICK_SCREEN, QUICK_TCG, WHOLE_FIRMWARE, check_schema, load_program
 from levers import run_until_in_time, run_while
 from machine.transcript import DETAIL
 from stick import CD, FAST, FILES, IMAGE, ON_STICK, PARTITION, REAL_TIME_STICK, STICK, block_sums, copy_of_stick, folders, mtools, volume_of
@@ -335,3 +340,25 @@ def test_a_start_from_a_snapshot_has_the_figures_of_a_whole_start(run):
     said, after = (done.file("serial.log").partition(b"BdsDxe")[0] for done in (whole, later))
     assert said != after and said.endswith(after)
     assert {**whole.report, "record": None, "firmware_times": None} == {**later.report, "record": None, "firmware_times": None}
+
+
+BYTES_AT_PHASES = 400  # what the machine has printed when baretick measures: the firmware prints about 100 bytes
+
+
+@pytest.mark.skipif(not os.path.exists(WHOLE_FIRMWARE), reason="no firmware in one file is there")
+@pytest.mark.parametrize("is_late", [False, True], ids=["in-time", "late"])
+def test_no_snapshot_is_made_of_a_machine_that_was_stopped_after_baretick_started(tmp_path, is_late):
+    """A busy host stops the machine late. Then baretick may have read its options already, or have ended."""
+    def wait(line):
+        said, waiting, end = snapshots.read_first_byte(line), array.array("i", [0]), time.monotonic() + snapshots.BOUND_S
+        while is_late and waiting[0] < BYTES_AT_PHASES and time.monotonic() < end:
+            time.sleep(0.01)
+            fcntl.ioctl(line, termios.FIONREAD, waiting)
+        return said
+
+    snapshots, state = load_program(FROM_SNAPSHOT[-1]), tmp_path / "state"
+    monitor = ["-chardev", "socket,id=monitor,fd=8", "-qmp", "chardev:monitor"]
+    snapshots.save_snapshot(["-machine", "q35", "-m", "512M", "-accel", "tcg", "-nodefaults", "-display", "none", "-vga", "none",
+                             "-chardev", "stdio,id=line,signal=off", "-serial", "chardev:line", *monitor, "-bios", WHOLE_FIRMWARE,
+                             "-kernel", EFI], state, wait)
+    assert state.exists() != is_late
