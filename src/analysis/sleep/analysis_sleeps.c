@@ -161,16 +161,17 @@ calculate_lateness(struct report_wakes *wakes, const struct record_entry *entry,
 {
 	struct offset before = read_offset(&sleep->before), after = read_offset(&sleep->after), offset = { 0, 0 };
 	const struct scale scale = report_get_tsc_scale(report);
-	int64_t late[WAKES_MAX], middle;
+	int64_t late[WAKES_MAX];
 	struct record_woken woken;
 	size_t count = 0;
 
 	if (!by_timer)
 		offset = offset_is_known(before) && offset_is_known(after) ? offset_hull(before, after) : OFFSET_UNKNOWN;
-	middle = offset.low + (offset.high - offset.low) / 2;
 	if (!offset_is_known(offset) || offset_max_abs(offset) > (uint64_t)TICKS_MAX ||
 	    scale_ns(&scale, offset_width(offset)) > ERROR_MAX_NS)
 		return;
+	int64_t middle = offset.low + (offset.high - offset.low) / 2;
+
 	for (size_t i = 0; i < entry->item_count && count < WAKES_MAX; i++) {
 		record_read_item(entry, i, &woken);
 		if (woken.by_timer != by_timer)
