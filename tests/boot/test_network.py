@@ -151,10 +151,10 @@ def test_a_server_that_reads_nothing_and_closes_the_connection_is_said_to_have(r
 
 
 def test_a_server_that_is_not_there_is_said_to_refuse(run):
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-    address = f"http://{HOST}:{port}/reports"
-    assert sent(run, address)[1] == f"The report was not accepted by {address}: the connection was refused."
+    with socket.socket() as taken:  # has a port and does not listen, so that no other program gets the port
+        taken.bind(("127.0.0.1", 0))
+        address = f"http://{HOST}:{taken.getsockname()[1]}/reports"
+        assert sent(run, address)[1] == f"The report was not accepted by {address}: the connection was refused."
 
 
 @pytest.mark.long
