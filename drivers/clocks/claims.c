@@ -32,7 +32,6 @@
 #define MODEL_ATOM_C3000 0x5fu
 #define ATOM_C3000_HZ    (25 * HZ_PER_MHZ)
 
-#define FAMILY_6             6u
 #define FAMILY_ZEN           0x17u
 #define FAMILY_ZEN_5         0x1au
 /* SDM vol. 4, table 2-20: bits 15:8 are the TSC's rate divided by the rate of the bus clock */
@@ -108,10 +107,9 @@ static void
 add_rate_claims_without_crystal(const struct reading *reading, const struct hw_cpuid *r)
 {
 	struct hw_cpuid features = reading->features;
-	uint32_t model = FEATURES_EAX_MODEL_MORE(features) << 4 | FEATURES_EAX_MODEL(features);
 	uint64_t mhz = read_base_mhz(reading);
 
-	if (FEATURES_EAX_FAMILY(features) == FAMILY_6 && model == MODEL_ATOM_C3000 &&
+	if (FEATURES_EAX_FAMILY(features) == FAMILY_6 && FEATURES_EAX_WHOLE_MODEL(features) == MODEL_ATOM_C3000 &&
 	    text_equal(reading->cpu->vendor, "GenuineIntel")) {
 		claim_set_rate(claims_add(reading->claims, CLAIM_LEAF_15_FIXED, CLAIM_OF_TSC, "CPUID 15h, Atom C3000"),
 			       (struct rate){ ATOM_C3000_HZ * r->ebx, r->eax }, 0);

@@ -132,6 +132,12 @@ read_brand(struct cpu_facts *facts)
 	remove_outer_blanks(facts->brand);
 }
 
+bool
+cpu_is_amd(const struct cpu_facts *facts)
+{
+	return text_equal(facts->vendor, "AuthenticAMD") || text_equal(facts->vendor, "HygonGenuine");
+}
+
 /* Returns true if LFENCE waits for all earlier instructions. LFENCE alone then orders a read of the TSC. */
 static bool
 lfence_serialises(const struct cpu_facts *facts)
@@ -144,7 +150,7 @@ lfence_serialises(const struct cpu_facts *facts)
 	 * APM vol. 3, LFENCE: without this CPUID bit, LFENCE waits only if a bit in an MSR is set. baretick does not
 	 * set it.
 	 */
-	if (text_equal(facts->vendor, "AuthenticAMD") || text_equal(facts->vendor, "HygonGenuine"))
+	if (cpu_is_amd(facts))
 		return facts->extended_leaf_max >= LEAF_EXTENDED_2 &&
 		       (hw_cpuid(LEAF_EXTENDED_2, 0).eax & EXTENDED_2_EAX_LFENCE);
 	return false;

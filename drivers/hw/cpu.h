@@ -32,6 +32,9 @@ struct cpu_facts {
 
 void cpu_read_facts(struct cpu_facts *facts);
 
+/* Returns true for a CPU of AMD, or of Hygon, whose CPUs have AMD's registers. */
+bool cpu_is_amd(const struct cpu_facts *facts);
+
 /* Changes FACTS to describe a guest. Called if CPUID shows no hypervisor, but the ACPI tables are QEMU's. */
 void cpu_mark_as_guest(struct cpu_facts *facts);
 

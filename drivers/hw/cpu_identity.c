@@ -5,23 +5,17 @@
 #include "hw/hw.h"
 
 #define MSR_MICROCODE 0x0000008bu /* IA32_BIOS_SIGN_ID of Intel (SDM vol. 4), PatchLevel of AMD (APM vol. 2) */
-#define FAMILY_6      0x06u       /* first Intel family with MSR_MICROCODE */
 #define FAMILY_15     0x0fu       /* first AMD family with MSR_MICROCODE: 0Fh (K8) */
 
-/* SDM vol. 2A and APM vol. 3, CPUID 1h: the extended family and extended model are valid only for certain families. */
 static void
 read_signature(struct cpu_identity *identity)
 {
 	struct hw_cpuid r = hw_cpuid(LEAF_FEATURES, 0);
 
 	identity->known = true;
-	identity->family = FEATURES_EAX_FAMILY(r);
-	identity->model = FEATURES_EAX_MODEL(r);
+	identity->family = FEATURES_EAX_WHOLE_FAMILY(r);
+	identity->model = FEATURES_EAX_WHOLE_MODEL(r);
 	identity->stepping = FEATURES_EAX_STEPPING(r);
-	if (identity->family == FAMILY_6 || identity->family == FAMILY_15)
-		identity->model |= FEATURES_EAX_MODEL_MORE(r) << 4;
-	if (identity->family == FAMILY_15)
-		identity->family += FEATURES_EAX_FAMILY_MORE(r);
 }
 
 /*
@@ -36,12 +30,12 @@ read_microcode(const struct cpu_facts *facts, uint32_t family)
 
 	if (host[0] && !text_equal(host, "KVMKVMKVM") && !text_equal(host, "TCGTCGTCGTCG"))
 		return 0;
-	if (text_equal(facts->vendor, "GenuineIntel") && family >= FAMILY_6) {
+	if (text_equal(facts->vendor, "GenuineIntel") && family >= FAMILY_6) { /* the first Intel family with the MSR */
 		hw_msr_write(MSR_MICROCODE, 0);
 		hw_cpuid(LEAF_FEATURES, 0);
 		return (uint32_t)(hw_msr_read(MSR_MICROCODE) >> 32);
 	}
-	if ((text_equal(facts->vendor, "AuthenticAMD") || text_equal(facts->vendor, "HygonGenuine")) && family >= FAMILY_15)
+	if (cpu_is_amd(facts) && family >= FAMILY_15)
 		return (uint32_t)hw_msr_read(MSR_MICROCODE);
 	return 0;
 }

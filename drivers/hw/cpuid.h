@@ -27,6 +27,7 @@
 #define LEAF_EXTENDED_2     0x80000021u
 
 #define FEATURES_EAX_FAMILY(r)  ((r).eax >> 8 & 0xfu)
+#define FAMILY_6                6u
 #define FEATURES_EAX_MODEL(r)   ((r).eax >> 4 & 0xfu)
 #define FEATURES_EAX_STEPPING(r) ((r).eax & 0xfu)
 #define FEATURES_EAX_FAMILY_MORE(r) ((r).eax >> 20 & 0xffu)
@@ -37,8 +38,11 @@
  * True for the family of Intel's CPUs since the Pentium Pro: family 6, and since 2026 also 18 (Nova Lake) and 19
  * (Diamond Rapids). Linux: arch/x86/include/asm/intel-family.h. Family 15 is the Pentium 4, which has other MSRs.
  */
-#define IS_INTEL_CORE_FAMILY(r) (FEATURES_EAX_WHOLE_FAMILY(r) == 6u || FEATURES_EAX_WHOLE_FAMILY(r) >= 18u)
-#define FEATURES_EAX_MODEL_MORE(r)  ((r).eax >> 16 & 0xfu)
+#define IS_INTEL_CORE_FAMILY(r) (FEATURES_EAX_WHOLE_FAMILY(r) == FAMILY_6 || FEATURES_EAX_WHOLE_FAMILY(r) >= 18u)
+/* the model as Linux counts it: the extended model is valid only if the family is 6 or Fh */
+#define FEATURES_EAX_WHOLE_MODEL(r) \
+	(FEATURES_EAX_MODEL(r) | \
+	 (FEATURES_EAX_FAMILY(r) == FAMILY_6 || FEATURES_EAX_FAMILY(r) == 0xfu ? (r).eax >> 12 & 0xf0u : 0))
 #define FEATURES_ECX_MONITOR    (1u << 3)
 #define FEATURES_ECX_SSE4_2     (1u << 20)
 #define FEATURES_ECX_DEADLINE   (1u << 24)

@@ -1,6 +1,7 @@
 /* Sleep states by HLT, by MWAIT, and on AMD by an I/O port. Implements clock/sleep.h for the calling core. */
 #include "sleep/sleep.h"
 
+#include "base/text.h"
 #include "hw/cpuid.h"
 #include "hw/hw.h"
 #include "hw/lapic.h"
@@ -9,20 +10,19 @@
 
 #define SUBSTATES_BITS     4u
 #define MWAIT_LEVELS       8u
-/* the first four letters of the vendors' names in CPUID 0 */
-#define GENUINE_INTEL_EBX  0x756e6547u
-#define AUTHENTIC_AMD_EBX  0x68747541u
-/* CPUID 1 EAX: bits of the family and the model, and two models of family 6 */
-#define SIGNATURE_MODEL    0x0fff0ff0u
-#define KNIGHTS_LANDING    0x00050670u
-#define KNIGHTS_MILL       0x00080650u
+/* models of family 6 */
+#define KNIGHTS_LANDING    0x57u
+#define KNIGHTS_MILL       0x85u
 /*
  * A core that reads one of eight I/O ports from this address on enters a C-state: AMD PPR, MSRC001_0073. The second
- * port is C2, in the _CST objects of AMD's firmware, too. 0: no port has this effect.
+ * port is C2 and the third one is C3, in the _CST objects of AMD's firmware, too: coreboot src/soc/amd/common. 0: no
+ * port has this effect.
  */
 #define MSR_CSTATE_ADDRESS 0xc0010073u
 #define CSTATE_ADDRESS     0xffffu
 #define CSTATE_ADDRESS_MAX 0xfff8u /* the highest address at which all eight ports exist */
+#define PORT_C2            1u
+#define PORT_C3            2u
 
 /*
  * MSR_CORE_C1_RESIDENCY, MSR_CORE_C3_RESIDENCY and so on: SDM vol. 4, chapter 2. No CPUID bit offers them, and no CPU
@@ -33,12 +33,12 @@ static const uint32_t residency_msrs[SLEEP_COUNTERS] = { 0x660, 0x3fc, 0x3fd, 0x
 #define COUNTER_OF_C3 1u /* index in residency_msrs */
 
 static size_t
-list_mwait_states(uint32_t states[SLEEP_STATES_MAX])
+list_mwait_states(const struct cpu_facts *cpu, uint32_t states[SLEEP_STATES_MAX])
 {
 	uint32_t levels;
 	size_t count = 0;
 
-	if (hw_cpuid(0, 0).eax < LEAF_MWAIT || !(hw_cpuid(LEAF_FEATURES, 0).ecx & FEATURES_ECX_MONITOR))
+	if (cpu->basic_leaf_max < LEAF_MWAIT || !(hw_cpuid(LEAF_FEATURES, 0).ecx & FEATURES_ECX_MONITOR))
 		return 0;
 	levels = hw_cpuid(LEAF_MWAIT, 0).edx;
 	/* EDX has the number of sub-states of C0 to C7. The hint of Cn is n - 1 in bits 7:4, and the sub-state in 3:0. */
@@ -53,14 +53,18 @@ list_mwait_states(uint32_t states[SLEEP_STATES_MAX])
 static size_t
 sleep_list_deep_states(uint32_t states[SLEEP_STATES_MAX], fault_guard *guarded)
 {
-	size_t count = list_mwait_states(states);
-	uint64_t base;
+	struct cpu_facts cpu;
+	uint64_t base = 0;
+	size_t count;
 
-	if (count < SLEEP_STATES_MAX && guarded && hw_cpuid(0, 0).ebx == AUTHENTIC_AMD_EBX &&
-	    !(hw_cpuid(LEAF_FEATURES, 0).ecx & FEATURES_ECX_HYPERVISOR) &&
-	    paravirtual_read_msr(MSR_CSTATE_ADDRESS, guarded, &base) && base & CSTATE_ADDRESS &&
-	    (base & CSTATE_ADDRESS) <= CSTATE_ADDRESS_MAX)
-		states[count++] = SLEEP_BY_PORT | ((base & CSTATE_ADDRESS) + 1);
+	cpu_read_facts(&cpu);
+	count = list_mwait_states(&cpu, states);
+	if (guarded && cpu_is_amd(&cpu) && !cpu.hypervisor[0])
+		(void)paravirtual_read_msr(MSR_CSTATE_ADDRESS, guarded, &base);
+	base &= CSTATE_ADDRESS;
+	if (base && base <= CSTATE_ADDRESS_MAX)
+		for (uint32_t port = PORT_C2; port <= PORT_C3 && count < SLEEP_STATES_MAX; port++)
+			states[count++] = SLEEP_BY_PORT | (uint32_t)(base + port);
 	return count;
 }
 
@@ -91,28 +95,26 @@ sleep_wake(uint32_t apic_id)
 static bool
 is_xeon_phi(void)
 {
-	uint32_t model = hw_cpuid(LEAF_FEATURES, 0).eax & SIGNATURE_MODEL;
+	struct hw_cpuid features = hw_cpuid(LEAF_FEATURES, 0);
+	uint32_t model = FEATURES_EAX_WHOLE_MODEL(features);
 
-	return model == KNIGHTS_LANDING || model == KNIGHTS_MILL;
-}
-
-static bool
-is_hybrid(void)
-{
-	return hw_cpuid(0, 0).eax >= LEAF_STRUCTURED && hw_cpuid(LEAF_STRUCTURED, 0).edx & STRUCTURED_EDX_HYBRID;
+	return FEATURES_EAX_FAMILY(features) == FAMILY_6 && (model == KNIGHTS_LANDING || model == KNIGHTS_MILL);
 }
 
 static uint32_t
 sleep_find_counters(fault_guard *guarded)
 {
+	struct cpu_facts cpu;
 	uint32_t found = 0;
 	uint64_t value;
 
-	if (guarded && hw_cpuid(0, 0).ebx == GENUINE_INTEL_EBX && !is_xeon_phi())
+	cpu_read_facts(&cpu);
+	if (guarded && text_equal(cpu.vendor, "GenuineIntel") && !is_xeon_phi())
 		for (size_t i = 0; i < SLEEP_COUNTERS; i++)
 			found |= (uint32_t)paravirtual_read_msr(residency_msrs[i], guarded, &value) << i;
 	/* if the boot core has an undocumented MSR 3FCh, a core of another kind may fault on it */
-	return is_hybrid() ? found & ~(1u << COUNTER_OF_C3) : found;
+	return cpu.basic_leaf_max >= LEAF_STRUCTURED && hw_cpuid(LEAF_STRUCTURED, 0).edx & STRUCTURED_EDX_HYBRID ?
+	       found & ~(1u << COUNTER_OF_C3) : found;
 }
 
 static uint64_t

@@ -20,6 +20,7 @@ TEST_FIXTURE(reset_machine, NULL);
 
 static const struct hw_cpuid genuine_intel = { 0xd, 0x756e6547, 0x6c65746e, 0x49656e69 };
 static const struct hw_cpuid authentic_amd = { 0xd, 0x68747541, 0x444d4163, 0x69746e65 };
+static const struct hw_cpuid hygon_genuine = { 0xd, 0x6f677948, 0x656e6975, 0x6e65476e };
 
 static void
 set_cpuid(uint32_t leaf_max, uint32_t features, uint32_t substates)
@@ -105,7 +106,7 @@ read_cstate_address(uint32_t msr, uint64_t *value)
 	return msr == 0xc0010073u;
 }
 
-TEST(amd_s_state_by_an_io_port_comes_after_those_of_mwait)
+TEST(amd_s_states_by_io_ports_come_after_those_of_mwait)
 {
 	uint32_t states[SLEEP_STATES_MAX];
 	struct hw_cpuid features = { 0, 0, MONITOR_BIT, MSR_AND_APIC_BITS };
@@ -116,16 +117,44 @@ TEST(amd_s_state_by_an_io_port_comes_after_those_of_mwait)
 	cstate_address = 0xfff9; /* eight ports from here on do not exist */
 	assert_int_equal(sleep_driver.list_deep_states(states, sim_guard), 1);
 	cstate_address = 0x413;
-	assert_int_equal(sleep_driver.list_deep_states(states, sim_guard), 2);
+	assert_int_equal(sleep_driver.list_deep_states(states, sim_guard), 3);
 	assert_int_equal(states[0], 0);
-	assert_int_equal(states[1], SLEEP_BY_PORT | 0x414);
-	sleep_driver.enter(states[1], NULL);
-	assert_int_equal(sim.slept, states[1]);
+	for (uint32_t i = 1; i < 3; i++) {
+		assert_int_equal(states[i], SLEEP_BY_PORT | (0x413 + i)); /* C2 and C3 */
+		sleep_driver.enter(states[i], NULL);
+		assert_int_equal(sim.slept, states[i]);
+	}
 	/* not if a fault would not be survived, and not in a guest */
 	assert_int_equal(sleep_driver.list_deep_states(states, NULL), 1);
 	features.ecx |= 1u << 31;
 	sim_cpuid_set(1, 0, features);
 	assert_int_equal(sleep_driver.list_deep_states(states, sim_guard), 1);
+}
+
+TEST(a_hygon_cpu_has_the_io_ports_of_amd_without_mwait_and_a_fault_is_survived)
+{
+	uint32_t states[SLEEP_STATES_MAX];
+
+	set_cpuid(0xd, 0, 0);
+	sim_cpuid_set(0, 0, hygon_genuine);
+	sim.read_msr = read_cstate_address;
+	cstate_address = 0x413;
+	assert_int_equal(sleep_driver.list_deep_states(states, sim_guard), 2);
+	assert_int_equal(states[1], SLEEP_BY_PORT | 0x415);
+	sim.read_msr = read_or_fault;
+	assert_int_equal(sleep_driver.list_deep_states(states, sim_guard), 0);
+}
+
+TEST(the_io_ports_use_the_places_that_the_states_of_mwait_leave)
+{
+	uint32_t states[SLEEP_STATES_MAX];
+
+	set_cpuid(0xd, MONITOR_BIT, 0x00000070);
+	sim_cpuid_set(0, 0, authentic_amd);
+	sim.read_msr = read_cstate_address;
+	cstate_address = 0x413;
+	assert_int_equal(sleep_driver.list_deep_states(states, sim_guard), SLEEP_STATES_MAX);
+	assert_int_equal(states[SLEEP_STATES_MAX - 1], SLEEP_BY_PORT | 0x414);
 }
 
 TEST(residency_counters_are_found_by_reading_them_and_a_fault_is_survived)
