@@ -221,7 +221,7 @@ static void
 open_counter(const struct platform *platform, struct timer *timer)
 {
 	(void)platform;
-	timer->state = CLOCK_PRESENT;
+	timer->state = has_fault(sim_sleep.state, SIM_SLEEP_HAS_NO_TIMER) ? CLOCK_ABSENT : CLOCK_PRESENT;
 	timer->ticks_max = UINT32_MAX;
 }
 

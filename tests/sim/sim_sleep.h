@@ -25,6 +25,7 @@ enum sim_sleep_fault {
 	/* When the core wakes, firmware writes the TSC, and so TSC_ADJUST: */
 	SIM_SLEEP_RESTORES_TSC, /* it sets the TSC back to its value before the sleep */
 	SIM_SLEEP_HIDES_STOP,   /* it sets a TSC that stopped in the sleep to the right value */
+	SIM_SLEEP_HAS_NO_TIMER, /* the core's local APIC timer cannot be used */
 	SIM_SLEEP_FAULTS
 };
 

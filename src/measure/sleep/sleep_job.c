@@ -61,24 +61,12 @@ sleep_test_read_counters(const struct sleep_test *test, struct sleeper *sleeper)
 			sleeper->resident[i] = test->driver->read_counter(i) - sleeper->resident[i];
 }
 
-static uint32_t
-load(const uint32_t *number)
-{
-	return __atomic_load_n(number, __ATOMIC_ACQUIRE);
-}
-
 static bool
 has_timer_ended(const void *argument)
 {
 	const struct timer *timer = argument;
 
 	return timer->driver->expired(timer);
-}
-
-static bool
-does_timer_end_sleep(uint32_t k)
-{
-	return k > 1 + SLEEP_SHORTS;
 }
 
 /*
@@ -89,7 +77,7 @@ static uint64_t
 sleep_until_woken(const struct sleep_test *test, struct sleeper *sleeper, uint32_t k)
 {
 	const struct survey_hooks *hooks = &test->survey->hooks;
-	const struct timer *timer = does_timer_end_sleep(k) ? &sleeper->timer : NULL;
+	const struct timer *timer = SLEEP_IS_BY_TIMER(k) ? &sleeper->timer : NULL;
 	uint64_t woke;
 
 	for (uint32_t polls = 0; polls < POLLS_MAX; polls++) {
@@ -100,7 +88,7 @@ sleep_until_woken(const struct sleep_test *test, struct sleeper *sleeper, uint32
 		woke = hooks->tsc_ordered();
 		if (timer && has_timer_ended(timer))
 			return woke;
-		if (load(&sleeper->sent) >= k)
+		if (__atomic_load_n(&sleeper->sent, __ATOMIC_ACQUIRE) >= k)
 			return !timer || sleep_test_wait(test, PENDING_NS, has_timer_ended, timer) ? woke : 0;
 		sleeper->entry.early += k == 1;
 	}
@@ -146,7 +134,7 @@ arm_timer(const struct sleep_test *test, struct sleeper *sleeper)
 static void
 sleep_once(const struct sleep_test *test, struct sleeper *sleeper, uint32_t k)
 {
-	bool by_timer = does_timer_end_sleep(k);
+	bool by_timer = SLEEP_IS_BY_TIMER(k);
 	uint64_t due_tsc = by_timer ? arm_timer(test, sleeper) : 0, woke_tsc;
 
 	if (k == 1)
@@ -173,8 +161,10 @@ run_sleeper(const struct sleep_test *test, struct sleeper *sleeper)
 	struct timer *timer = &sleeper->timer;
 	uint64_t adjust = sleep_test_read_adjust(test);
 
-	if (!take_timer(test, sleeper, test->driver->counter))
+	if (!take_timer(test, sleeper, test->driver->counter)) {
+		__atomic_store_n(&sleeper->progress, SLEEP_LEFT_OUT, __ATOMIC_RELEASE);
 		return;
+	}
 	timer->driver->arm(timer, timer->ticks_max, false);
 	sleeper->entry.begin = survey_read_ticks_left(test->survey, timer);
 	sleep_test_wait(test, SLEEP_AWAKE_NS, NULL, NULL);
@@ -191,7 +181,7 @@ run_sleeper(const struct sleep_test *test, struct sleeper *sleeper)
 static bool
 has_reached(const struct sleep_test *test, const struct sleeper *sleeper)
 {
-	return sleeper->entry.lost || load(&sleeper->progress) >= test->awaited;
+	return sleeper->entry.lost || __atomic_load_n(&sleeper->progress, __ATOMIC_ACQUIRE) >= test->awaited;
 }
 
 static bool
@@ -261,18 +251,16 @@ observe_sleepers(struct sleep_test *test)
 {
 	sleep_test_read_clocks(test, offsetof(struct record_slept_clock, begin));
 	for (test->k = 1; test->k <= SLEEPS; test->k++) {
-		bool is_long = test->k == 1, by_timer = does_timer_end_sleep(test->k);
+		uint64_t wait_ns = SHORT_NS + (SLEEP_IS_BY_TIMER(test->k) ? TIMER_NS : 0);
 
 		test->awaited = SLEEP_BEGUN(test->k);
 		if (!sleep_test_wait(test, BEGIN_NS, have_all_reached, test))
 			give_up_others(test);
 		test->awaited = SLEEP_ENDED(test->k);
-		if (by_timer && sleep_test_wait(test, SHORT_NS + TIMER_NS, have_all_reached, test))
-			continue;
-		if (is_long)
+		if (test->k == 1)
 			watch_long_sleep(test);
-		else if (!by_timer)
-			sleep_test_wait(test, SHORT_NS, NULL, NULL);
+		else if (sleep_test_wait(test, wait_ns, have_all_reached, test))
+			continue;
 		end_sleep(test);
 	}
 }

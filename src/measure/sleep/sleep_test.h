@@ -16,6 +16,10 @@
 /* The progress of a core that has begun or ended its sleep number K, from 1. It only grows. */
 #define SLEEP_BEGUN(k) (2 * (k) - 1)
 #define SLEEP_ENDED(k) (2 * (k))
+/* True if the timer ends the K-th sleep, false if an IPI does. */
+#define SLEEP_IS_BY_TIMER(k) ((k) > 1 + SLEEP_SHORTS)
+/* The progress of a core that does not sleep, because it has no timer. It is left out of the record. */
+#define SLEEP_LEFT_OUT UINT32_MAX
 
 /*
  * One sleeping core. Each part that a different core writes has its own cache lines. MWAIT watches LINE, which is never
@@ -26,7 +30,7 @@ struct sleeper {
 	uint32_t core;
 	uint64_t sent_tsc;
 	uint32_t sent __attribute__((aligned(PINGPONG_LINE)));
-	/* Written by the sleeping core: a value of the macros SLEEP_BEGUN and SLEEP_ENDED. */
+	/* Written by the sleeping core: a value of the macros SLEEP_BEGUN and SLEEP_ENDED, or SLEEP_LEFT_OUT. */
 	uint32_t progress __attribute__((aligned(PINGPONG_LINE)));
 	struct timer timer; /* the timer that is used now: the counter, or the one with TSC deadlines */
 	uint8_t line[PINGPONG_LINE] __attribute__((aligned(PINGPONG_LINE)));
@@ -45,6 +49,7 @@ struct sleep_test {
 	uint64_t seen_ticks; /* duration of the long sleep by the boot core's TSC */
 	struct sleeper *sleepers[REPORT_SLEEPERS_MAX];
 	size_t count;
+	bool leaves_out; /* true if a core was left out */
 	struct record_slept_clock clocks[SLEEP_CLOCKS_MAX];
 	size_t clock_count;
 };

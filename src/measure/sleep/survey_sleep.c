@@ -103,7 +103,10 @@ test_sleepers(struct sleep_test *test, void (*sleep)(struct sleep_test *test))
 		struct sleeper *sleeper = test->sleepers[i];
 
 		__builtin_memcpy(&sleeper->entry.resident, sleeper->resident, sizeof(sleeper->resident));
-		record_put(&survey->record, RECORD_SLEEP, &sleeper->entry, sleeper->wakes, sleeper->wake_count);
+		if (sleeper->progress == SLEEP_LEFT_OUT)
+			test->leaves_out = true;
+		else
+			record_put(&survey->record, RECORD_SLEEP, &sleeper->entry, sleeper->wakes, sleeper->wake_count);
 	}
 	record_put(&survey->record, RECORD_SLEPT, &slept, test->clocks, test->clock_count);
 }
@@ -197,4 +200,7 @@ survey_test_sleep_states(struct survey *survey, bool may_others_sleep, bool may_
 		test.state = states[i];
 		test_state(&test, true, false);
 	}
+	if (test.leaves_out)
+		notes_add(&survey->report->notes,
+			  "Cores whose local APIC timer could not be used were left out of the tests of sleep states.");
 }

@@ -453,6 +453,21 @@ TEST(a_state_that_a_core_does_not_enter_accuses_nobody_and_is_reported)
 	bench_free(bench);
 }
 
+TEST(a_core_without_a_timer_is_left_out_and_not_accused)
+{
+	struct bench *bench = run_with(SLEEP_DEEP, SIM_SLEEP_HAS_NO_TIMER, SLEEP_BY_HLT);
+	const struct report_sleeps *sleeps = &bench->run.report.figures.sleeps;
+
+	print_findings(bench);
+	assert_int_equal(bench->run.report.outcomes.finding_count, 0);
+	for (size_t i = 0; i < sleeps->count; i++)
+		assert_int_not_equal(sleeps->rows[i].core, SIM_FAULTY_CORE);
+	assert_int_equal(sleeps->count, 3);
+	assert_int_equal(find_row(bench, "wake-late", NULL)->cores_asked, 1);
+	assert_true(has_note(bench, "Cores whose local APIC timer could not be used were left out"));
+	bench_free(bench);
+}
+
 /* The CPU counts C1 and C6, but not C3 and C7. */
 TEST(residency_counters_show_the_state_that_a_core_reached)
 {
