@@ -40,6 +40,7 @@ struct report_sleep { /* One core in one sleep state (see clock/sleep.h). */
 	/* time that the local APIC's timer lost against the core's TSC in the sleep, or OFFSET_UNKNOWN */
 	struct offset lapic_lost_ns;
 	uint64_t resident_ns[SLEEP_COUNTERS]; /* time in C1, C3, C6 and C7 in the long sleep; UINT64_MAX if not known */
+	char reached[20]; /* the state with the longest of these times, or why it is not known */
 	struct report_wakes wakes[WAYS_OF_WAKING];
 };
 

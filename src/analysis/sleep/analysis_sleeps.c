@@ -2,6 +2,8 @@
 #include "analysis/sleep/analysis_sleeps.h"
 
 #include "analysis/analysis.h"
+#include "base/number.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "clock/sleep.h"
 
@@ -110,16 +112,16 @@ struct span { /* ticks of a counter, and the bounds of the TSC ticks in the same
  * which the core was awake. Each reading of the counter is at most LAG ticks behind its exact value.
  */
 static struct offset
-calculate_loss(const struct span *awake, const struct span *asleep, uint64_t lag)
+calculate_loss(struct span awake, struct span asleep, uint64_t lag)
 {
-	if (awake->ticks <= lag || !awake->least || awake->least > awake->most || asleep->least > asleep->most ||
-	    asleep->most > (uint64_t)TICKS_MAX || awake->most > (uint64_t)TICKS_MAX)
+	if (awake.ticks <= lag || !awake.least || awake.least > awake.most || asleep.least > asleep.most ||
+	    asleep.most > (uint64_t)TICKS_MAX || awake.most > (uint64_t)TICKS_MAX)
 		return OFFSET_UNKNOWN;
-	uint64_t low = scale_mul_div(asleep->ticks > lag ? asleep->ticks - lag : 0, awake->least, awake->ticks + lag);
-	uint64_t high = scale_mul_div_up(asleep->ticks + lag, awake->most, awake->ticks - lag);
+	uint64_t low = scale_mul_div(asleep.ticks > lag ? asleep.ticks - lag : 0, awake.least, awake.ticks + lag);
+	uint64_t high = scale_mul_div_up(asleep.ticks + lag, awake.most, awake.ticks - lag);
 
-	return high > (uint64_t)TICKS_MAX ? OFFSET_UNKNOWN : (struct offset){ (int64_t)(asleep->least - high),
-									      (int64_t)(asleep->most - low) };
+	return high > (uint64_t)TICKS_MAX ? OFFSET_UNKNOWN : (struct offset){ (int64_t)(asleep.least - high),
+									      (int64_t)(asleep.most - low) };
 }
 
 /*
@@ -144,11 +146,10 @@ span_between(const struct report *report, uint64_t ticks, struct sample from, st
 static struct offset
 calculate_loss_of_lapic(const struct report *report, const struct record_sleep *entry)
 {
-	struct span awake = span_between(report, entry->begin.ticks - entry->asleep.ticks, entry->begin, entry->asleep);
-	struct span asleep = span_between(report, entry->asleep.ticks - entry->awake.ticks, entry->asleep, entry->awake);
-
 	/* A count of 0 has ended, or was not read. */
-	return entry->awake.ticks && !entry->lost ? calculate_loss(&awake, &asleep, 1) : OFFSET_UNKNOWN;
+	return !entry->awake.ticks || entry->lost ? OFFSET_UNKNOWN : calculate_loss(
+		span_between(report, entry->begin.ticks - entry->asleep.ticks, entry->begin, entry->asleep),
+		span_between(report, entry->asleep.ticks - entry->awake.ticks, entry->asleep, entry->awake), 1);
 }
 
 /*
@@ -194,20 +195,44 @@ calculate_lateness(struct report_wakes *wakes, const struct record_entry *entry,
 	}
 }
 
+/* Returns true if CORE is a thread of the boot core's physical core, which then cannot sleep deeper than C1. */
+static bool
+is_other_thread_awake(const struct report *report, const struct report_core *core)
+{
+	const struct report_core *boot = report->facts.cores;
+
+	return core != boot && core->facts_known && core->facts.has_topology && boot->facts_known &&
+	       boot->facts.has_topology && core->facts.package == boot->facts.package && core->facts.core == boot->facts.core;
+}
+
 /*
- * Sets the time in each of the states that the CPU counts. An absent counter may read as 0 in a guest, so there a time
- * of 0 is not known. Nor is the time of a counter that stepped back, as if the guest moved to another core.
+ * Sets the time in each of the states that the CPU counts, and the state that the core reached. An absent counter may
+ * read as 0 in a guest, so there a time of 0 is not known. Nor is the time of a counter that stepped back, as if the
+ * guest moved to another core. Atoms count C7 as C6, too: Linux commit 7ab5ff4937a3. Many CPUs do not count C1.
  */
 static void
 set_residency(struct report_sleep *row, const struct record_sleep *sleep, const struct report *report,
 	      const struct scale *scale)
 {
-	uint64_t ticks[SLEEP_COUNTERS];
+	static const char *const names[SLEEP_COUNTERS] = { "C1", "C3", "C6", "C7" };
+	uint64_t ticks[SLEEP_COUNTERS], *ns = row->resident_ns;
+	size_t longest = SLEEP_COUNTERS;
 
 	__builtin_memcpy(ticks, &sleep->resident, sizeof(ticks));
-	for (size_t i = 0; i < SLEEP_COUNTERS; i++)
-		row->resident_ns[i] = sleep->counters >> i & 1 && !sleep->lost && ticks[i] <= (uint64_t)TICKS_MAX &&
-				      (ticks[i] || !report_is_guest(report)) ? scale_ns(scale, ticks[i]) : UINT64_MAX;
+	for (size_t i = 0; i < SLEEP_COUNTERS; i++) {
+		ns[i] = sleep->counters >> i & 1 && !sleep->lost && ticks[i] <= (uint64_t)TICKS_MAX &&
+			(ticks[i] || !report_is_guest(report)) ? scale_ns(scale, ticks[i]) : UINT64_MAX;
+		if (ns[i] != UINT64_MAX && (longest == SLEEP_COUNTERS || ns[i] >= ns[longest]))
+			longest = i;
+	}
+	if (row->lost || row->left || longest == SLEEP_COUNTERS || !ns[longest])
+		text_copy(row->reached, sizeof(row->reached),
+			  row->lost ? "did not wake" : row->left ? "left at once" : longest == SLEEP_COUNTERS ? "not known" :
+			  is_other_thread_awake(report, &report->facts.cores[sleep->core]) ? "other thread awake" :
+			  ns[0] ? "C1 at most" : "none");
+	else
+		text_format(row->reached, sizeof(row->reached), "%s %s", longest == 2 && ns[3] ? "C6 or C7" : names[longest],
+			    number_from_ns(ns[longest]).text);
 }
 
 static void
@@ -267,7 +292,7 @@ add_sleep_clocks(const struct report *report, struct figures *figures, const str
 		struct report_sleep_clock *row = &sleeps->clocks[sleeps->clock_count++];
 
 		*row = (struct report_sleep_clock){ .all = slept.all, .clock = item.clock,
-						    .lost_ns = to_ns(scale, calculate_loss(&awake, &asleep, find_lag(&found->resolution))) };
+						    .lost_ns = to_ns(scale, calculate_loss(awake, asleep, find_lag(&found->resolution))) };
 		if (scale_ns(scale, asleep.most & TICKS_MAX) > WRAP_NS)
 			row->lost_ns = OFFSET_UNKNOWN;
 		sleep_print_name(row->state, slept.state);

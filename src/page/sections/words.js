@@ -390,24 +390,18 @@ function calibrations(report) {
 
 const sleepChange = (figure) => (!figure ? NONE : figure.low > 0 || figure.high < 0 ? ns(figure.value) :
 	`< ${ns(Math.max(-figure.low, figure.high))}`);
-/* Names the state in which the core was for the longest time, by the CPU's residency counters. */
-function reachedState({residency}) {
-	const times = Object.entries(residency || {}).filter(([, value]) => value > 0).sort((a, b) => b[1] - a[1]);
-
-	return times.length ? `${times[0][0].slice(0, 2).toUpperCase()} for ${ns(times[0][1])}` : NONE;
-}
-
 const wakeUp = (wakes) => (wakes.count ? `${ns(wakes.p50_ns)}, at most ${ns(wakes.max_ns)}` : NONE);
 
 function sleepSection({sleep}) {
 	return sleep && section("sleep", "Sleep states",
-		note("What the clocks of a core gained or lost while it slept, and how long half of its wake-ups took."),
+		note("What the clocks of a core gained or lost while it slept, and how long half of its wake-ups took. A dash: not measured, or not supported."),
+		note("Reached is the state in which the CPU counted the longest time. If the core's other thread (SMT) is awake, it is at most C1."),
 		table(
 			[
 				["State", (row) => code(row.state), "name"],
 				["Core", (row) => whole(row.core)],
-				["TSC", (row) => (row.lost ? "did not wake" : row.left ? "left at once" : sleepChange(row.tsc_gained_ns))],
-				["Reached", reachedState],
+				["TSC", (row) => sleepChange(row.tsc_gained_ns)],
+				["Reached", (row) => row.reached],
 				["TSC_ADJUST", (row) => sleepChange(row.tsc_adjusted_ns)],
 				["Timer lost", (row) => sleepChange(row.lapic_lost_ns)],
 				["By IPI", (row) => wakeUp(row.by_ipi)],

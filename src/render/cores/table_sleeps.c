@@ -24,28 +24,6 @@ put_lateness(struct text *out, int64_t ns, bool known)
 	text_printf(out, "%8s", known ? number_in_cell_from_ns(ns < 0 ? 0 : (uint64_t)ns).text : "-");
 }
 
-/*
- * Writes what became of the core: the state in which it was for the longest time, if it is known. Many CPUs count
- * deeper states, but not C1.
- */
-static void
-put_reached_state(struct text *out, const struct report_sleep *row)
-{
-	static const char *const names[SLEEP_COUNTERS] = { "C1", "C3", "C6", "C7" };
-	size_t longest = SLEEP_COUNTERS;
-
-	for (size_t i = 0; i < SLEEP_COUNTERS; i++)
-		if (row->resident_ns[i] != UINT64_MAX &&
-		    (longest == SLEEP_COUNTERS || row->resident_ns[i] > row->resident_ns[longest]))
-			longest = i;
-	if (row->lost || row->left || longest == SLEEP_COUNTERS)
-		text_printf(out, "  %s\n", row->lost ? "did not wake" : row->left ? "left at once" : "not known");
-	else if (!row->resident_ns[longest])
-		text_put(out, row->resident_ns[0] ? "  C1 at most\n" : "  none\n"); /* C1 is not counted, or 0 */
-	else
-		text_printf(out, "  %s %s\n", names[longest], number_in_cell_from_ns(row->resident_ns[longest]).text);
-}
-
 void
 table_put_sleeps(struct text *out, const struct report *report)
 {
@@ -65,9 +43,9 @@ table_put_sleeps(struct text *out, const struct report *report)
 		put_lateness(out, ipi->p50_ns, ipi->count);
 		put_lateness(out, ipi->max_ns, ipi->count);
 		put_lateness(out, timer->p50_ns, timer->count);
-		put_reached_state(out, row);
+		text_printf(out, "  %s\n", row->reached);
 	}
 	table_put_paragraph(out, 0, "TSC +-: what the core's TSC gained or lost in its sleeps; timer-: what its local APIC "
-				    "timer lost; <: less than. IPI, timer: half of the wake-ups took at least this time; reached: the longest "
-				    "time in one of the states that the CPU counts.");
+				    "timer lost; <: less than. IPI, timer: half of the wake-ups took at least this time; reached: the "
+				    "state in which the CPU counted the longest time; at most C1 if the core's other thread (SMT) is awake.");
 }

@@ -94,6 +94,65 @@ TEST(a_tsc_of_unknown_drift_that_counted_more_than_half_of_its_sleep_has_no_know
 	assert_true(calculate_sleep(&all).counted);
 }
 
+#define C1 1u
+#define C3 2u
+#define C6 4u
+#define C7 8u
+
+TEST(a_core_reached_the_state_with_the_longest_time_or_none_or_it_is_not_known)
+{
+	static const struct {
+		uint32_t counters;
+		int64_t ms[SLEEP_COUNTERS];
+		uint32_t lost, early;
+		const char *reached;
+	} cases[] = {
+		{ C1 | C3 | C6 | C7, { 1, 2, 17, 0 }, 0, 0, "C6 17.0 ms" }, /* a CPU that counts C7, but was not in it */
+		{ C1 | C6 | C7, { 0, 0, 19, 19 }, 0, 0, "C7 19.0 ms" },     /* an E-core in C7 */
+		{ C1 | C6 | C7, { 0, 0, 19, 9 }, 0, 0, "C6 or C7 19.0 ms" }, /* an E-core in C6, and later in C7 */
+		{ C1 | C6, { 1, 0, 19, 0 }, 0, 0, "C6 or C7 19.0 ms" },     /* an Atom without a counter of C7 */
+		{ C1 | C6, { 19, 0, 0, 0 }, 0, 0, "C1 19.0 ms" },
+		{ C1 | C3 | C6, { 0 }, 0, 0, "none" },
+		{ C3 | C6, { 0 }, 0, 0, "C1 at most" },
+		{ 0, { 0 }, 0, 0, "not known" },
+		{ C1 | C6, { 0 }, 0, SLEEP_EARLY_MAX, "left at once" },
+		{ C1 | C6, { 0, 0, 19, 0 }, 1, 0, "did not wake" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct report *report = literal_make_clean_report();
+		struct record_sleep sleep = stopping;
+
+		report->facts.machine.hypervisor[0] = 0;
+		sleep.counters = cases[i].counters;
+		sleep.lost = cases[i].lost;
+		sleep.early = cases[i].early;
+		sleep.resident = (struct record_resident){ (uint64_t)(cases[i].ms[0] * MS), (uint64_t)(cases[i].ms[1] * MS),
+							   (uint64_t)(cases[i].ms[2] * MS), (uint64_t)(cases[i].ms[3] * MS) };
+		assert_string_equal(calculate_sleep_of(report, &sleep).reached, cases[i].reached);
+	}
+}
+
+/* The boot core is awake. Threads of other physical cores can sleep deeper than C1. */
+TEST(the_boot_core_s_second_thread_that_reached_no_state_is_said_to_be_next_to_an_awake_thread)
+{
+	struct report *report = literal_make_clean_report();
+	struct record_sleep sleep = stopping;
+
+	report->facts.machine.hypervisor[0] = 0;
+	sleep.counters = C1 | C6;
+	for (size_t i = 0; i < 2; i++)
+		report->facts.cores[i].facts_known = report->facts.cores[i].facts.has_topology = true;
+	report->facts.cores[1].facts.package = report->facts.cores[0].facts.package;
+	for (uint32_t i = 0; i < 2; i++) {
+		report->facts.cores[1].facts.core = report->facts.cores[0].facts.core + i;
+		assert_string_equal(calculate_sleep_of(report, &sleep).reached, i ? "none" : "other thread awake");
+	}
+	report->facts.cores[1].facts.core--;
+	sleep.resident.c6 = (uint64_t)MS;
+	assert_string_equal(calculate_sleep_of(report, &sleep).reached, "C6 or C7 1.00 ms");
+}
+
 /* KVM and QEMU may read an absent MSR as 0. */
 TEST(a_residency_counter_that_stands_still_proves_nothing_in_a_guest)
 {
