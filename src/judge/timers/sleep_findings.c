@@ -39,30 +39,28 @@ leave_unchecked(struct behaviour *row, enum unchecked unchecked, const char *rea
 }
 
 /*
- * Returns the index of the row with the worst figure, which the check gets. Counts the figures, and the figures
- * that break the rule. Without any figure, returns COUNT and marks the check as not done.
+ * Returns the index of the row with the worst figure, which the check gets. Counts the figures that break the rule.
+ * Without any figure, returns COUNT and marks the check as not done.
  */
 static size_t
 judge_worst(struct judging *at, size_t count, find_figure *find)
 {
 	uint64_t limit = rules_get_limit_by_id(at->report, at->row.rule);
-	struct offset figure, worst_figure = OFFSET_UNKNOWN;
+	struct offset figure, largest = OFFSET_UNKNOWN;
 	size_t worst = count;
 
 	for (size_t i = 0; i < count; i++) {
 		figure = find(at, i);
 		if (!offset_is_known(figure))
 			continue;
-		at->row.cores_asked++;
 		at->row.cores += offset_min_abs(figure) > limit;
-		if (!offset_is_worse(figure, worst_figure))
-			continue;
-		worst = i;
-		worst_figure = figure;
+		if (offset_is_worse(figure, largest)) {
+			worst = i;
+			largest = figure;
+		}
 	}
-	figure = worst_figure;
 	if (worst < count)
-		behaviour_set_figure(&at->row, figure.low + (figure.high - figure.low) / 2, figure.low, figure.high);
+		behaviour_set_figure(&at->row, largest.low + (largest.high - largest.low) / 2, largest.low, largest.high);
 	else
 		behaviour_mark_unchecked(&at->row, UNCHECKED_OTHER, "In the state %s this was not measured on any core.",
 					 at->state);
@@ -138,6 +136,8 @@ find_gain_by_clocks(const struct judging *at)
 static const char *
 find_doubt(const struct report *report, const struct report_sleep *sleep, struct offset gain)
 {
+	const struct report_core *core = report_find_core(report, sleep->core);
+
 	if (offset_excludes_zero(sleep->adjusted_ns) && !offset_gap_between(sleep->adjusted_ns, gain))
 		return " A change of its TSC_ADJUST may be the cause.";
 	if (gain.low > 0 && report->facts.core_count && report->facts.cores[0].tsc.backward)
@@ -145,10 +145,7 @@ find_doubt(const struct report *report, const struct report_sleep *sleep, struct
 	if (offset_min_abs(gain) > sleep->slept_ns / SLEEP_LOST_SHARE)
 		return sleep->counted && gain.high < 0 ? " It counted in the long sleep, so it may have moved at another time." :
 							 NULL;
-	for (size_t i = 0; i < report->facts.core_count; i++)
-		if (report->facts.cores[i].apic_id == sleep->core && report->facts.cores[i].tsc.backward)
-			return " It also steps back while the core is awake.";
-	return NULL;
+	return core && core->tsc.backward ? " It also steps back while the core is awake." : NULL;
 }
 
 /*
@@ -305,13 +302,12 @@ judge_wake(struct judging *at)
 	for (size_t i = 0; i < sleeps->count; i++) {
 		if (!sleeps->rows[i].lost || !text_equal(sleeps->rows[i].state, at->state))
 			continue;
-		if (at->row.failed) {
-			at->row.cores++;
-			continue;
+		if (!at->row.failed) {
+			at->row = (struct behaviour){ .rule = at->row.rule, .clock = at->row.clock, .checked = true, .failed = true,
+						      .cores_asked = count_sleepers(at), .core = sleeps->rows[i].core };
+			describe_lost_core(at);
 		}
-		at->row = (struct behaviour){ .rule = at->row.rule, .clock = at->row.clock, .checked = true, .failed = true,
-					      .cores_asked = count_sleepers(at), .cores = 1, .core = sleeps->rows[i].core };
-		describe_lost_core(at);
+		at->row.cores++;
 	}
 }
 
@@ -346,8 +342,8 @@ find_other_cause(const struct report *report, const struct report_sleep_clock *c
 	       !others ? "no third clock shows whether it or the TSC stopped" : NULL;
 }
 
-/* Judges a clock of the chipset by its worst row in this state. Returns false if it was not read in this state. */
-static bool
+/* Judges a clock of the chipset by its worst row in this state. It is not checked if it was not read in this state. */
+static void
 judge_clock(struct judging *at)
 {
 	const struct report_sleeps *sleeps = &at->report->figures.sleeps;
@@ -355,14 +351,13 @@ judge_clock(struct judging *at)
 	const char *cause;
 
 	if (worst == sleeps->clock_count)
-		return false;
-	at->row.cores_asked = at->row.cores = 0;
+		return;
+	at->row.cores = 0;
 	cause = rules_has_check_failed(at->report, &at->row) ? find_other_cause(at->report, &sleeps->clocks[worst]) : NULL;
 	at->row.open = cause != NULL;
 	behaviour_set_text(&at->row, "While all cores%s were in the state %s, it %s against the TSC%s%s.",
 			   sleeps->clocks[worst].all ? "" : " but one", at->state, describe_change(&at->row, true).bytes,
 			   cause ? ", but " : "", cause ? cause : "");
-	return true;
 }
 
 /*
@@ -386,10 +381,11 @@ void
 judge_sleep_states(const struct report *report, struct outcomes *outcomes)
 {
 	static const struct {
-		const char *rule, *clock;
+		const char *rule, *clock; /* CLOCK is NULL for each clock of the report */
 		void (*judge)(struct judging *at);
 	} parts[] = { { "tsc-sleeps", "tsc", judge_tsc }, { "tsc-adjust-sleeps", "tsc", judge_adjust },
-		      { "lapic-sleeps", "lapic", judge_lapic }, { "wake-late", "lapic", judge_wake } };
+		      { "lapic-sleeps", "lapic", judge_lapic }, { "wake-late", "lapic", judge_wake },
+		      { "clock-sleeps", NULL, judge_clock } };
 	const struct report_sleeps *sleeps = &report->figures.sleeps;
 
 	for (size_t i = 0; i < sleeps->count; i++) {
@@ -397,19 +393,15 @@ judge_sleep_states(const struct report *report, struct outcomes *outcomes)
 
 		if (i && text_equal(sleeps->rows[i - 1].state, state)) /* the rows of a state follow each other */
 			continue;
-		for (size_t k = 0; k < sizeof(parts) / sizeof(*parts); k++) {
-			struct judging at = { .report = report, .state = state, .row = {
-				.rule = parts[k].rule, .clock = parts[k].clock, .checked = true } };
+		for (size_t k = 0; k < sizeof(parts) / sizeof(*parts); k++)
+			for (size_t clock = 0; clock < (parts[k].clock ? 1 : report->facts.clock_count); clock++) {
+				const char *id = parts[k].clock ? parts[k].clock : report_clock_id(report, clock);
+				struct judging at = { .report = report, .state = state, .clock = clock,
+						      .row = { .rule = parts[k].rule, .clock = id, .checked = true } };
 
-			parts[k].judge(&at);
-			add_row(outcomes, &at);
-		}
-		for (size_t clock = 0; clock < report->facts.clock_count; clock++) {
-			struct judging at = { .report = report, .state = state, .clock = clock, .row = {
-				.rule = "clock-sleeps", .clock = report_clock_id(report, clock), .checked = true } };
-
-			if (judge_clock(&at))
-				add_row(outcomes, &at);
-		}
+				parts[k].judge(&at);
+				if (parts[k].clock || at.row.checked)
+					add_row(outcomes, &at);
+			}
 	}
 }
