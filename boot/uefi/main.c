@@ -231,7 +231,9 @@ time_firmware(void *checkpoint, const struct platform *platform, struct run *run
 		time_services_find_second(&services);
 }
 
-/* The firmware's watchdog ends with the first phase: a checkpoint names each phase, and the run has its own deadline. */
+/*
+ * The firmware's watchdog ends with the first phase: a checkpoint names each phase, and the run has its own deadline.
+ */
 static bool
 start_phase(void *checkpoint, const struct run *run, const struct run_phase *phase)
 {
