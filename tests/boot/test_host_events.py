@@ -76,10 +76,14 @@ def test_an_event_happens_to_a_machine_that_booted_from_an_image(run, tmp_path, 
     assert ("Report saved on the boot volume in" in done.stdout) == (boot == "usb")
 
 
-def test_a_stop_as_the_rates_are_announced_is_noted(run):
-    """The machine is stopped for 3 s before the RTC's first edge in the rate window. A note must give the stop's
-    length with its error: the RTC's reading before the stop is exact only to a second."""
-    done = run(*BARE, "--cpus", "1", "--event", "rates=stop:3s", "--", "profile=quick", "clocks=tsc,acpi_pm,rtc", "irq=off")
-    stops = [re.match(r"The machine was stopped for ([0-9.]+) s ", note)
-             for note in checked(done)["notes"]]
-    assert any(stop and 2.5 < float(stop[1]) < 3.5 for stop in stops), done
+def test_a_stop_as_the_rates_are_announced_is_noted(run, tmp_path):
+    """The machine is stopped for 10 s before the RTC's first edge in the rate window. A note must give the stop's
+    length with its error: the RTC's reading before the stop is exact only to a second. On a busy host the RTC's edges are
+    seen up to a second late, and a stop of 3 s would not be proven."""
+    text = "rates=stop:10s"
+    done = run(*BARE, "--cpus", "1", "--event", text, *junit(tmp_path), "--", "profile=quick", "clocks=tsc,acpi_pm,rtc", "irq=off")
+    begin, end = happened(done, text, 0, 10)
+    stops = [clock["late_ms"] for row in done.report["discontinuities"] if row["class"] == "stopped"
+             for clock in row["clocks"] if clock["clock"] == "tsc"]
+    assert any(note.startswith("The machine was stopped for ") for note in done.report["notes"]), done
+    assert any(stop["low"] <= 1000 * (end - begin + SLACK_S) and 10_000 <= stop["high"] for stop in stops), (stops, done)
