@@ -19,7 +19,8 @@ from boots import EFI_BUILT, ROOT, SECURE, VERDICT_STATUS, checked, clocks, faul
 pytestmark = EFI_BUILT
 
 ONE_CORE = [*BARE, "--cpus", "1"]
-QUICK = ["profile=quick", "clocks=tsc,hpet,acpi_pm,pit,rtc", "gap=250ms"]
+GAP_MS = 250  # shortest gap that counts; longer than usual gaps on a busy host
+QUICK = ["profile=quick", "clocks=tsc,hpet,acpi_pm,pit,rtc", f"gap={GAP_MS}ms"]
 
 
 def accused(report):
@@ -203,15 +204,14 @@ def test_a_clock_that_fails_is_named_with_the_time_and_keeps_earlier_results(
 
 FREEZE_S, RUN_S, FREEZES = 0.4, 0.2, 3
 RATE_WRONG_PPM = 500  # limit of the rules for wrong rates in the rule catalogue, in ppm
-HOLD_S = 0.3  # longer than the option gap= in QUICK, and than usual gaps on a busy host
+HOLD_S = 0.3  # longer than GAP_MS
 PAUSE_S = 0.02  # between two stops
 HOLDS_MAX = 200
 LONG_SEARCH = ["profile=standard", "duration=2s", "irq=off"]  # the search for gaps has time for six stops
 HOLDS_MIN = 3  # in the phase of the search, so that at most the first and the last are outside of the search
 
 
-@with_clean
-def test_a_machine_that_is_stopped_repeatedly_has_gaps_and_no_failed_clock(tmp_path, clean):
+def test_a_machine_that_is_stopped_repeatedly_has_gaps_and_no_failed_clock(tmp_path):
     """The machine is stopped again and again, from its start to its last phases. The stops are late if fewer than
     HOLDS_MIN of them began in the phase of the search for gaps."""
     def hold(machine):
@@ -226,8 +226,8 @@ def test_a_machine_that_is_stopped_repeatedly_has_gaps_and_no_failed_clock(tmp_p
         return sum(during_search) >= HOLDS_MIN
 
     report = checked(levers.run_until_in_time(hold, tmp_path, *ONE_CORE, "--", *QUICK, *LONG_SEARCH))
-    assert report["interference"]["gaps"] > clean["interference"]["gaps"], clean["interference"]
-    assert report["interference"]["worst_ns"] > (clean["interference"]["worst_ns"] or 0)
+    assert report["interference"]["gaps"] >= HOLDS_MIN - 2, report["interference"]
+    assert report["interference"]["worst_ns"] >= GAP_MS * 10 ** 6, report["interference"]
     assert report["findings"] == []
 
 
