@@ -101,6 +101,15 @@ def stop_rtc(registers):
     registers.ask("outb 0x70 0x0b", "outb 0x71 0x82")
 
 
+def set_rtc_ahead(registers, seconds):
+    """Set the RTC ahead by SECONDS within its minute. It counts in BCD (MC146818 data sheet, register B). QEMU's RTC then
+    begins a second anew, so it gains up to a second less."""
+    registers.ask("outb 0x70 0")
+    now = int(f"{int(registers.ask('inb 0x71').split()[1], 0):x}")
+    assert now + seconds < 60
+    registers.ask("outb 0x70 0", f"outb 0x71 0x{now + seconds}")
+
+
 class Monitor:
     """QEMU's machine protocol (QMP)."""
 
