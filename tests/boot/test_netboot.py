@@ -126,8 +126,11 @@ def fleet(tmp_path):
 
     def start(port):
         started.append(subprocess.Popen([ROOT / "qemu" / "fleet", "--serve", lab, "--port", str(port), "--keep-free", "0"],
-                                        stdout=subprocess.PIPE, text=True))
-        return re.search(r":(\d+)/ ", started[-1].stdout.readline())[1]
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
+        line = started[-1].stdout.readline()
+        if not line and "Address already in use" in started[-1].stderr.read():
+            pytest.skip(f"another program took port {port}")
+        return re.search(r":(\d+)/ ", line)[1]
     yield lab, start
     for each in started:
         each.terminate()
