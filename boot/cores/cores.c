@@ -29,7 +29,7 @@ cores_copy_slot_state_to_record(struct cores *cores, size_t core)
 	record->started = slot->arrived != 0 && slot->state != CORE_SILENT;
 	record->timed_out = slot->state == CORE_SILENT || slot->state == CORE_LATE;
 	text_init(&text, record->reason, sizeof(record->reason));
-	text_put(&text, startup_explain_state(slot->state));
+	text_put(&text, startup_explanations[slot->state]);
 	if (slot->state != CORE_EXCEPTION)
 		return;
 	struct fault fault = guard_describe_fault(slot->fault & ~CORE_FAULTED, slot->fault_at, slot->fault_error,
@@ -119,7 +119,7 @@ cores_assign_core_numbers(struct cores *cores, const struct acpi_madt *madt, uin
 		} else {
 			text_copy(cores->records[core].reason, CLOCK_REASON_SIZE,
 				  core < wanted ? "left out: no memory for this core" :
-						  startup_explain_state(CORE_NOT_REQUESTED));
+						  startup_explanations[CORE_NOT_REQUESTED]);
 		}
 		core++;
 	}

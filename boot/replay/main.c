@@ -248,7 +248,7 @@ write_report_files(const char *folder, const struct report *report)
 			exit_with_error("%s: the path is too long", folder);
 		replace_file(path, &text);
 	}
-	print(stdout, "%s: %s\n", folder, verdict_word(report->outcomes.verdict));
+	print(stdout, "%s: %s\n", folder, verdict_words[report->outcomes.verdict]);
 }
 
 /* Replaces the process by diff(1), which compares the file PATH with FILE. Both its outputs become OUTPUT. */

@@ -212,20 +212,14 @@ startup_stop_cores(const struct startup *startup, size_t first, size_t end,
 		startup_wait_ns(startup, INIT_NS);
 }
 
-const char *
-startup_explain_state(enum core_state state)
-{
-	static const char *const reasons[] = {
-		[CORE_NOT_REQUESTED] = "left out: fewer cores were requested",
-		[CORE_REQUESTED] = "was not started",
-		[CORE_ALIVE] = "",
-		[CORE_UNADDRESSABLE] = "its APIC id is above 254, which xAPIC mode can't address",
-		[CORE_UNSENT] = "the boot core's local APIC did not send INIT or SIPI to this core",
-		[CORE_SILENT] = "did not answer INIT-SIPI-SIPI",
-		[CORE_LATE] = "did not finish a job in time, and was stopped",
-		[CORE_EXCEPTION] = "took an exception in a job",
-		[CORE_STOPPED] = "",
-	};
-
-	return reasons[state];
-}
+const char *const startup_explanations[] = {
+	[CORE_NOT_REQUESTED] = "left out: fewer cores were requested",
+	[CORE_REQUESTED] = "was not started",
+	[CORE_ALIVE] = "",
+	[CORE_UNADDRESSABLE] = "its APIC id is above 254, which xAPIC mode can't address",
+	[CORE_UNSENT] = "the boot core's local APIC did not send INIT or SIPI to this core",
+	[CORE_SILENT] = "did not answer INIT-SIPI-SIPI",
+	[CORE_LATE] = "did not finish a job in time, and was stopped",
+	[CORE_EXCEPTION] = "took an exception in a job",
+	[CORE_STOPPED] = "",
+};

@@ -119,7 +119,7 @@ void startup_print_unlisted_apic_id(struct text *text, const uint32_t *first_id)
 void startup_stop_cores(const struct startup *startup, size_t first, size_t end,
 			enum core_state before, enum core_state after);
 
-/* Returns a sentence that explains STATE in the report; "" for CORE_ALIVE and CORE_STOPPED. */
-const char *startup_explain_state(enum core_state state);
+/* The explanation of each enum core_state in the report. CORE_ALIVE and CORE_STOPPED have "". */
+extern const char *const startup_explanations[];
 
 #endif

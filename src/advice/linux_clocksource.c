@@ -186,7 +186,7 @@ put_higher_rated_missing_clocks(struct text *text, const struct report *report, 
 		if (!works_at_start(&report->facts.clocks[i]) && linux_get_clocksource_name(clock->id) &&
 		    is_used_by_linux(report, clock) && get_linux_rating(clock) > get_linux_rating(first))
 			text_printf(text, "; %s, %u, is %s", linux_get_clocksource_name(clock->id),
-				    get_linux_rating(clock), clock_state_word(clock->state));
+				    get_linux_rating(clock), clock_state_words[clock->state]);
 	}
 }
 

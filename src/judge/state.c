@@ -96,7 +96,7 @@ add_state_finding(const struct report *report, struct outcomes *outcomes, const 
 		when = phrase(" since %s into the run",
 			      phrase_tsc_time(report, report_get_failure_tsc(report, entry)).bytes);
 	rules_add_finding(report, outcomes, rule->id, clock->id, REPORT_NO_CORE, "%s is %s%s%s%s%s", clock->id,
-			  clock_state_word(clock->state), when.bytes, clock->reason[0] ? ": " : "", clock->reason,
+			  clock_state_words[clock->state], when.bytes, clock->reason[0] ? ": " : "", clock->reason,
 			  rules_get_missing_full_stop(clock->reason));
 }
 

@@ -202,14 +202,11 @@ uint64_t options_duration_ns(const struct options *options);
  */
 void options_put_changed_options(struct text *out, const struct options *options);
 
-/*
- * These functions return the word that selects a value of an enum in the options. report.json contains the same words.
- */
-const char *options_profile_word(enum options_profile profile);
-const char *options_cores_word(enum options_cores cores);
-const char *options_exit_word(enum options_exit exit);
-const char *options_irq_word(enum options_irq irq);
-const char *options_sleep_word(enum options_sleep sleep);
+/* The words that select the values of enums, which are the indexes. report.json contains the same words. */
+extern const char *const options_profile_words[], *const options_cores_words[], *const options_exit_words[];
+extern const char *const options_irq_words[], *const options_sleep_words[];
+
+/* Returns the URL that receives the report. Without a URL, returns the word of the option save. */
 const char *options_save_mode_or_url(const struct options *options);
 
 #endif

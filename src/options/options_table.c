@@ -18,13 +18,13 @@ const struct option_unit options_units[] = {
 	{ NULL, 0 },
 };
 
-static const char *const cores_words[] = {
+const char *const options_cores_words[] = {
 	[CORES_SIPI] = "sipi", [CORES_MP] = "mp", [CORES_OFF] = "off", NULL,
 };
-static const char *const profile_words[] = {
+const char *const options_profile_words[] = {
 	[PROFILE_QUICK] = "quick", [PROFILE_STANDARD] = "standard", [PROFILE_SOAK] = "soak", NULL,
 };
-static const char *const exit_words[] = {
+const char *const options_exit_words[] = {
 	[EXIT_ASK] = "ask",	  [EXIT_REBOOT] = "reboot",	[EXIT_POWEROFF] = "poweroff",
 	[EXIT_RETURN] = "return", [EXIT_DEBUG] = "debug-exit",	NULL,
 };
@@ -32,10 +32,10 @@ static const char *const serial_words[] = {
 	[SERIAL_OFF] = "off", [SERIAL_SUMMARY] = "summary", [SERIAL_COMPACT] = "compact",
 	[SERIAL_FULL] = "full", NULL,
 };
-static const char *const irq_words[] = {
+const char *const options_irq_words[] = {
 	[IRQ_OFF] = "off", [IRQ_AUTO] = "auto", [IRQ_ALL] = "all", NULL,
 };
-static const char *const sleep_words[] = {
+const char *const options_sleep_words[] = {
 	[SLEEP_OFF] = "off", [SLEEP_HALT] = "halt", [SLEEP_DEEP] = "deep", NULL,
 };
 static const char *const save_words[] = { "off", "auto", NULL };
@@ -52,18 +52,18 @@ const struct option options_table[] = {
 		     "least for 1s, and at most for 10s or three times as long, whichever is longer." },
 	{ "clocks", OPTION_CLOCKS, .sample = "clocks=tsc,hpet", .preset = "all",
 	  .meaning = "The clocks to measure, each with its read method. The clock null is always measured." },
-	{ "cores", OPTION_COUNT, cores_words, FIELD(cores.method), FIELD(cores.given), FIELD(cores.max),
+	{ "cores", OPTION_COUNT, options_cores_words, FIELD(cores.method), FIELD(cores.given), FIELD(cores.max),
 	  .min = 1, .max = CORES_COUNT_MAX, .noun = "a number of cores", .sample = "cores=mp", .preset = "sipi",
 	  .meaning = "How the other cores are started: by baretick (sipi), by the firmware (mp), or not at all (off). "
 		     "A number means sipi with at most so many cores." },
-	{ "profile", OPTION_WORDS, profile_words, FIELD(profile), .sample = "profile=quick", .preset = "standard",
+	{ "profile", OPTION_WORDS, options_profile_words, FIELD(profile), .sample = "profile=quick", .preset = "standard",
 	  .meaning = "The purpose of the run. quick gives a verdict in a few seconds, standard measures rates to about "
 		     "0.1 ppm, soak finds rare events and drift." },
 	{ "cutoff", OPTION_PERCENT, .value = FIELD(cutoff_millionths),
 	  .max = 100000000, .sample = "cutoff=99.9", .preset = "99.99",
 	  .meaning = "The report lists exact durations of reads, the shortest first, until they cover this percentage of all "
 		     "reads." },
-	{ "exit", OPTION_WORDS, exit_words, FIELD(exit), .sample = "exit=poweroff",
+	{ "exit", OPTION_WORDS, options_exit_words, FIELD(exit), .sample = "exit=poweroff",
 	  .preset = "ask; debug-exit under qemu/run",
 	  .meaning = "The action at the end: ask for a key, or one of the other actions. "
 		     "return needs cores=mp or cores=off." },
@@ -85,10 +85,10 @@ const struct option options_table[] = {
 	  .meaning = "A name for the machine or the run, which every report shows." },
 	{ "identity", OPTION_WORDS, switch_words, FIELD(identity), .sample = "identity=off", .preset = "on",
 	  .meaning = "Whether the report includes serial numbers. It never includes a UUID." },
-	{ "irq", OPTION_WORDS, irq_words, FIELD(irq), .sample = "irq=off", .preset = "auto",
+	{ "irq", OPTION_WORDS, options_irq_words, FIELD(irq), .sample = "irq=off", .preset = "auto",
 	  .meaning = "Whether baretick programs timers and takes their interrupts. all adds timers that replace another "
 		     "device or use the SCI, and tests every timer in a quick run, too." },
-	{ "sleep", OPTION_WORDS, sleep_words, FIELD(cores.sleep), .sample = "sleep=off", .preset = "halt",
+	{ "sleep", OPTION_WORDS, options_sleep_words, FIELD(cores.sleep), .sample = "sleep=off", .preset = "halt",
 	  .meaning = "The sleep states in which clocks are tested. halt lets cores execute HLT. deep also lets them enter "
 		     "each deeper state that the CPU offers, in which a core may hang." },
 	{ "pic", OPTION_WORDS, switch_words, FIELD(pic), .sample = "pic=on", .preset = "off",
@@ -157,36 +157,6 @@ uint64_t
 options_duration_ns(const struct options *options)
 {
 	return options->duration_ns ? options->duration_ns : options_default_duration_ns(options->profile);
-}
-
-const char *
-options_profile_word(enum options_profile profile)
-{
-	return profile_words[profile];
-}
-
-const char *
-options_cores_word(enum options_cores cores)
-{
-	return cores_words[cores];
-}
-
-const char *
-options_exit_word(enum options_exit exit)
-{
-	return exit_words[exit];
-}
-
-const char *
-options_irq_word(enum options_irq irq)
-{
-	return irq_words[irq];
-}
-
-const char *
-options_sleep_word(enum options_sleep sleep)
-{
-	return sleep_words[sleep];
 }
 
 const char *

@@ -39,15 +39,9 @@ fact_names_get_field(enum facts_table table, uint8_t number)
 	return fields[table](number);
 }
 
-const char *
-fact_names_get_list(enum facts_list list)
-{
-	static const char *const lists[FACTS_LISTS] = {
-		[FACTS_REPORT] = "report", [FACTS_CLOCKS] = "clocks", [FACTS_CLAIMS] = "claims", [FACTS_CORES] = "cores",
-		[FACTS_INTERVALS] = "intervals", [FACTS_CHECKS] = "checks", [FACTS_NOTES] = "notes",
-		[FACTS_LOOPS] = "loops", [FACTS_LOOP_REASONS] = "calibrations", [FACTS_ROWS] = "series.rows",
-		[FACTS_ROW_CLOCKS] = "series.clocks", [FACTS_ROW_OFFSETS] = "series.offsets", [FACTS_PROBLEMS] = "problems",
-	};
-
-	return lists[list];
-}
+const char *const fact_list_names[FACTS_LISTS] = {
+	[FACTS_REPORT] = "report", [FACTS_CLOCKS] = "clocks", [FACTS_CLAIMS] = "claims", [FACTS_CORES] = "cores",
+	[FACTS_INTERVALS] = "intervals", [FACTS_CHECKS] = "checks", [FACTS_NOTES] = "notes", [FACTS_LOOPS] = "loops",
+	[FACTS_LOOP_REASONS] = "calibrations", [FACTS_ROWS] = "series.rows", [FACTS_ROW_CLOCKS] = "series.clocks",
+	[FACTS_ROW_OFFSETS] = "series.offsets", [FACTS_PROBLEMS] = "problems",
+};

@@ -7,7 +7,7 @@
 /* Returns the name of the field NUMBER of TABLE as in facts.def, for example "cores.method". */
 const char *fact_names_get_field(enum facts_table table, uint8_t number);
 
-/* Returns the name of LIST, for example "clocks". */
-const char *fact_names_get_list(enum facts_list list);
+/* The names of the lists, for example "clocks". */
+extern const char *const fact_list_names[FACTS_LISTS];
 
 #endif

@@ -336,7 +336,7 @@ read_facts_entry(struct restored *restored, const struct record_entry *entry)
 		at += sizeof(length);
 		if (facts.length - at < length)
 			return false;
-		restored->steps[0] = (struct step){ fact_names_get_list(facts.list), *next };
+		restored->steps[0] = (struct step){ fact_list_names[facts.list], *next };
 		restored->depth = facts.list == FACTS_REPORT ? 0 : 1;
 		if (!read_struct(restored, elements.table, entry->items + at, length,
 				 (uint8_t *)elements.first + *next * elements.stride))

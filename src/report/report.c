@@ -13,115 +13,44 @@
 #define COARSE_SHARE        1000
 #define PS_MILLIHZ_PER_TICK UINT64_C(1000000000000000) /* 10^12 ps in a second, times MILLIHZ_PER_HZ */
 
-const char *
-verdict_word(enum verdict verdict)
-{
-	static const char *const words[] = {
-		[VERDICT_PASS] = "pass",
-		[VERDICT_WARN] = "warn",
-		[VERDICT_FAIL] = "fail",
-		[VERDICT_INCOMPLETE] = "incomplete",
-		[VERDICT_ABSENT] = "absent",
-	};
+const char *const verdict_words[] = {
+	[VERDICT_PASS] = "pass",
+	[VERDICT_WARN] = "warn",
+	[VERDICT_FAIL] = "fail",
+	[VERDICT_INCOMPLETE] = "incomplete",
+	[VERDICT_ABSENT] = "absent",
+};
 
-	return words[verdict];
-}
+const char *const clock_state_words[] = {
+	[CLOCK_ABSENT] = "absent",
+	[CLOCK_PRESENT] = "present",
+	[CLOCK_DISABLED] = "disabled",
+	[CLOCK_STUCK] = "stuck",
+	[CLOCK_BROKEN] = "broken",
+};
 
-const char *
-clock_state_word(enum clock_state state)
-{
-	static const char *const words[] = {
-		[CLOCK_ABSENT] = "absent",
-		[CLOCK_PRESENT] = "present",
-		[CLOCK_DISABLED] = "disabled",
-		[CLOCK_STUCK] = "stuck",
-		[CLOCK_BROKEN] = "broken",
-	};
+const char *const tsc_difference_words[] = {
+	[DIFFERENCE_NONE] = "", [DIFFERENCE_AHEAD] = "ahead", [DIFFERENCE_BEHIND] = "behind",
+	[DIFFERENCE_STEPPED_AHEAD] = "stepped ahead", [DIFFERENCE_STEPPED_BACK] = "stepped back",
+	[DIFFERENCE_FASTER] = "faster", [DIFFERENCE_SLOWER] = "slower",
+};
 
-	return words[state];
-}
+const char *const policy_words[] = {
+	[REPORT_POLICY_UNKNOWN] = "", [REPORT_POLICY_DISCARD] = "discard", [REPORT_POLICY_CATCH_UP] = "catch up",
+	[REPORT_POLICY_DELAY] = "delay",
+};
 
-const char *
-tsc_difference_word(enum tsc_difference difference)
-{
-	static const char *const words[] = {
-		[DIFFERENCE_NONE] = "", [DIFFERENCE_AHEAD] = "ahead", [DIFFERENCE_BEHIND] = "behind",
-		[DIFFERENCE_STEPPED_AHEAD] = "stepped ahead", [DIFFERENCE_STEPPED_BACK] = "stepped back",
-		[DIFFERENCE_FASTER] = "faster", [DIFFERENCE_SLOWER] = "slower",
-	};
+const char *const rate_fit_words[] = {
+	[RATE_FIT_NONE] = "", [RATE_FIT_ALL] = "all", [RATE_FIT_ENDS] = "ends",
+	[RATE_FIT_UNEVEN] = "uneven", [RATE_FIT_TWO] = "two",
+};
 
-	return words[difference];
-}
-
-const char *
-policy_word(enum report_policy policy)
-{
-	static const char *const words[] = {
-		[REPORT_POLICY_UNKNOWN] = "", [REPORT_POLICY_DISCARD] = "discard", [REPORT_POLICY_CATCH_UP] = "catch up",
-		[REPORT_POLICY_DELAY] = "delay",
-	};
-
-	return words[policy];
-}
-
-const char *
-rate_fit_word(enum rate_fit fit)
-{
-	static const char *const words[] = {
-		[RATE_FIT_NONE] = "", [RATE_FIT_ALL] = "all", [RATE_FIT_ENDS] = "ends",
-		[RATE_FIT_UNEVEN] = "uneven", [RATE_FIT_TWO] = "two",
-	};
-
-	return words[fit];
-}
-
-const char *
-taken_notices_word(enum taken_notices notices)
-{
-	static const char *const words[] = { "", "no", "perhaps", "yes" };
-
-	return words[notices];
-}
-
-const char *
-taken_blames_word(enum taken_blames blames)
-{
-	static const char *const words[] = { "", "right", "wrong" };
-
-	return words[blames];
-}
-
-const char *
-taken_safety_word(enum taken_safety safety)
-{
-	static const char *const words[] = { "", "yes", "no", "not proven" };
-
-	return words[safety];
-}
-
-const char *
-announced_word(enum report_announced announced)
-{
-	static const char *const words[] = { "", "no", "perhaps", "yes" };
-
-	return words[announced];
-}
-
-const char *
-survives_word(enum report_survives survives)
-{
-	static const char *const words[] = { "", "no", "yes" };
-
-	return words[survives];
-}
-
-const char *
-taken_evidence_word(enum taken_evidence evidence)
-{
-	static const char *const words[] = { "boots", "source", "documentation" };
-
-	return words[evidence];
-}
+const char *const taken_notices_words[] = { "", "no", "perhaps", "yes" };
+const char *const taken_blames_words[] = { "", "right", "wrong" };
+const char *const taken_safety_words[] = { "", "yes", "no", "not proven" };
+const char *const announced_words[] = { "", "no", "perhaps", "yes" };
+const char *const survives_words[] = { "", "no", "yes" };
+const char *const taken_evidence_words[] = { "boots", "source", "documentation" };
 
 void
 report_add_claim(struct report *report, const struct claim *claim)
@@ -155,25 +84,13 @@ report_firmware_name(enum firmware_service service)
 	return firmware_services[service].name;
 }
 
-const char *
-report_firmware_tick(enum firmware_tick tick)
-{
-	static const char *const devices[FIRMWARE_TICKS] = {
-		[FIRMWARE_TICK_HPET] = "hpet", [FIRMWARE_TICK_LAPIC] = "lapic", [FIRMWARE_TICK_PIT] = "pit",
-	};
+const char *const report_firmware_ticks[FIRMWARE_TICKS] = {
+	[FIRMWARE_TICK_HPET] = "hpet", [FIRMWARE_TICK_LAPIC] = "lapic", [FIRMWARE_TICK_PIT] = "pit",
+};
 
-	return devices[tick];
-}
-
-const char *
-report_claim_clock_id(const struct claim *claim)
-{
-	static const char *const words[] = {
-		[CLAIM_OF_TSC] = "tsc", [CLAIM_OF_LAPIC] = "lapic", [CLAIM_OF_CRYSTAL] = "crystal",
-	};
-
-	return words[claim->clock];
-}
+const char *const claim_clock_ids[] = {
+	[CLAIM_OF_TSC] = "tsc", [CLAIM_OF_LAPIC] = "lapic", [CLAIM_OF_CRYSTAL] = "crystal",
+};
 
 const char *
 report_machine_name(const struct report *report)

@@ -61,17 +61,11 @@ bool report_is_machine_emulated(const struct report *report);
 /* Returns the id of clock I. If I is REPORT_CLOCKS_MAX, returns "tsc", even if the TSC is not in the report. */
 const char *report_clock_id(const struct report *report, size_t i);
 
-const char *verdict_word(enum verdict verdict);       /* returns "pass" ... "absent" */
-const char *clock_state_word(enum clock_state state); /* returns "present" ... "broken" */
-const char *tsc_difference_word(enum tsc_difference difference); /* returns "ahead" ... "slower" or "" */
-const char *policy_word(enum report_policy policy);   /* returns "discard", "catch up", "delay" or "" */
-const char *rate_fit_word(enum rate_fit fit);         /* returns "all", "ends", "uneven", "two" or "" */
-const char *taken_notices_word(enum taken_notices notices);    /* returns "no", "perhaps", "yes" or "" */
-const char *taken_blames_word(enum taken_blames blames);       /* returns "right", "wrong" or "" */
-const char *taken_safety_word(enum taken_safety safety);       /* returns "yes", "no", "not proven" or "" */
-const char *announced_word(enum report_announced announced);   /* returns "no", "perhaps", "yes" or "" */
-const char *survives_word(enum report_survives survives);      /* returns "no", "yes" or "" */
-const char *taken_evidence_word(enum taken_evidence evidence); /* returns "boots", "source" or "documentation" */
+/* The words for the values of enums, which are the indexes. Reports contain these words. "" stands for no value. */
+extern const char *const verdict_words[], *const clock_state_words[], *const tsc_difference_words[];
+extern const char *const policy_words[], *const rate_fit_words[], *const announced_words[], *const survives_words[];
+extern const char *const taken_notices_words[], *const taken_blames_words[], *const taken_safety_words[];
+extern const char *const taken_evidence_words[];
 
 /*
  * Returns true if ENTRY is the main read method of a device, and not the null clock. Only clocks for which this is true
@@ -238,11 +232,11 @@ void report_add_claim(struct report *report, const struct claim *claim);
 const char *report_firmware_id(enum firmware_service service);
 /* Returns the name of SERVICE for a sentence with "The firmware's", such as "Stall()". */
 const char *report_firmware_name(enum firmware_service service);
-/* Returns "hpet", "lapic" or "pit", or NULL if the device of the firmware's tick is not known. */
-const char *report_firmware_tick(enum firmware_tick tick);
+/* The devices of the firmware's tick by enum firmware_tick: "hpet", "lapic", "pit", or NULL if it is not known. */
+extern const char *const report_firmware_ticks[];
 
-/* Returns "tsc", "lapic" or "crystal". */
-const char *report_claim_clock_id(const struct claim *claim);
+/* The ids of enum claim_clock: "tsc", "lapic", "crystal". */
+extern const char *const claim_clock_ids[];
 
 /* Add a note, or all notes of MORE, as far as there is space. A text that is too long is cut. */
 void notes_add_all(struct notes *notes, const struct notes *more);

@@ -25,7 +25,7 @@ marker_print(char bytes[MARKER_SIZE], const struct marker *marker)
 
 	text_init(&text, line, sizeof(line));
 	text_printf(&text, "phase=%s cores=%s least=%s report=%u %s", marker->phase,
-		    options_cores_word(marker->cores), options_cores_word(marker->least), marker->report,
+		    options_cores_words[marker->cores], options_cores_words[marker->least], marker->report,
 		    marker->phase[0] ? REMARK_RUNS : REMARK_KEPT);
 	while (text.length < MARKER_SIZE - 1)
 		text_put_char(&text, ' ');
@@ -68,7 +68,7 @@ parse_cores(const char *line, const char *key, enum options_cores *cores)
 		return false;
 	for (unsigned i = CORES_SIPI; i <= CORES_OFF; i++) {
 		*cores = (enum options_cores)i;
-		if (text_equal(word, options_cores_word(*cores)))
+		if (text_equal(word, options_cores_words[*cores]))
 			return true;
 	}
 	return false;

@@ -29,8 +29,8 @@ check_accepted_options(const struct options *options)
 	require_true(options->cutoff_millionths <= 100000000);
 	require_true(options->clocks.count <= 5 && options->limit_count <= RULES_MAX);
 	require_true(options->cores.max == UINT32_MAX || (options->cores.max >= 1 && options->cores.max <= 4096));
-	require_true(options_cores_word(options->cores.method) && options_profile_word(options->profile) &&
-		     options_exit_word(options->exit));
+	require_true(options_cores_words[options->cores.method] && options_profile_words[options->profile] &&
+		     options_exit_words[options->exit]);
 	for (size_t i = 0; i < options->limit_count; i++)
 		require_true(rules_find(options->limits[i].rule) && options->limits[i].value <= INT64_MAX);
 	options_are_exit_and_cores_compatible(options, error);

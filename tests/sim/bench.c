@@ -99,7 +99,7 @@ describe_cores(void *context, struct report *report)
 			continue;
 		report->facts.cores[i].started = false;
 		report->facts.cores[i].timed_out = true;
-		strcpy(report->facts.cores[i].reason, startup_explain_state(bench->is_late ? CORE_LATE : CORE_SILENT));
+		strcpy(report->facts.cores[i].reason, startup_explanations[bench->is_late ? CORE_LATE : CORE_SILENT]);
 	}
 }
 

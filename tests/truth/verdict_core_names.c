@@ -192,7 +192,7 @@ does_sentence_agree(const struct finding *finding)
 	char other[32];
 
 	snprintf(other, sizeof(other), " core %u's", finding->against);
-	return finding->seen.end_tsc && strstr(finding->text, tsc_difference_word(finding->difference)) &&
+	return finding->seen.end_tsc && strstr(finding->text, tsc_difference_words[finding->difference]) &&
 	       strstr(finding->text, other);
 }
 

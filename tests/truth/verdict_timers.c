@@ -181,7 +181,7 @@ check_interval_row(const struct report *report, const struct interval_figures *r
 		check_tick_rate(report, row, source);
 	if (row->policy != REPORT_POLICY_UNKNOWN && source != timers_truth.faulty)
 		tally_check(CHECK_TIMER_POLICY, (int)row->policy - (int)REPORT_POLICY_DISCARD == (int)timer->policy,
-			    "%s: %s, not policy %d", row->test.source, policy_word(row->policy), (int)timer->policy);
+			    "%s: %s, not policy %d", row->test.source, policy_words[row->policy], (int)timer->policy);
 }
 
 static bool

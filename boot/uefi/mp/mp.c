@@ -11,7 +11,7 @@ mp_explain_unused_core(UINT32 status, size_t used, size_t started_max)
 	if (!(status & MP_IS_HEALTHY))
 		return "reported as unhealthy by the firmware's MP services";
 	if (used >= started_max)
-		return startup_explain_state(CORE_NOT_REQUESTED);
+		return startup_explanations[CORE_NOT_REQUESTED];
 	return NULL;
 }
 

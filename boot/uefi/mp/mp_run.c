@@ -75,7 +75,7 @@ mp_mark_lost(struct mp_core *core, const char *reason, bool timed_out)
 		text_put(&text, reason);
 		return;
 	}
-	text_printf(&text, "%s: ", startup_explain_state(CORE_EXCEPTION));
+	text_printf(&text, "%s: ", startup_explanations[CORE_EXCEPTION]);
 	fault_print(&text, &core->fault);
 }
 

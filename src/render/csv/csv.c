@@ -150,7 +150,7 @@ set_subject_if_element_has_rows(const struct csv *csv, const struct field_table 
 		subject->suffix = rate->b;
 	} else if (table == &field_claim) {
 		put_claim_prefix(claim, prefix);
-		subject->clock = report_claim_clock_id(&claim->claim);
+		subject->clock = claim_clock_ids[claim->claim.clock];
 		subject->prefix = prefix;
 	} else if (table == &field_core) {
 		subject->core = core->apic_id;

@@ -41,13 +41,7 @@ find_lateness_of_clock(const struct report *report, const struct report_advance 
 	return report->advice.aftermaths[i].clocks[advance - report->figures.discontinuities[i].clocks];
 }
 
-static const char *
-discontinuity_class_word(enum discontinuity_class class)
-{
-	static const char *const words[] = { "parted", "stopped", "jumped", "tsc-moved" };
-
-	return words[class];
-}
+static const char *const discontinuity_class_words[] = { "parted", "stopped", "jumped", "tsc-moved" };
 
 static uint64_t
 rate_to_millihz(struct rate rate)

@@ -145,7 +145,7 @@ put_field(struct walk *walk, const char *key, const struct field *field, const s
 		json_put_bool(json, key, value->numbers[0]);
 		break;
 	case FIELD_VERDICT:
-		json_put_string(json, key, verdict_word((enum verdict)value->numbers[0]));
+		json_put_string(json, key, verdict_words[value->numbers[0]]);
 		break;
 	case FIELD_NUMBER:
 	case FIELD_MIDDLE:

@@ -15,16 +15,10 @@ table_colour_of_verdict(enum verdict verdict)
 	return inks[verdict];
 }
 
-const char *
-verdict_word_in_capitals(enum verdict verdict)
-{
-	static const char *const loud[] = {
-		[VERDICT_PASS] = "PASS",	     [VERDICT_WARN] = "WARN",	  [VERDICT_FAIL] = "FAIL",
-		[VERDICT_INCOMPLETE] = "INCOMPLETE", [VERDICT_ABSENT] = "ABSENT",
-	};
-
-	return loud[verdict];
-}
+const char *const verdict_words_in_capitals[] = {
+	[VERDICT_PASS] = "PASS", [VERDICT_WARN] = "WARN", [VERDICT_FAIL] = "FAIL", [VERDICT_INCOMPLETE] = "INCOMPLETE",
+	[VERDICT_ABSENT] = "ABSENT",
+};
 
 void
 table_end_line(struct text *out)

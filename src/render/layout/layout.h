@@ -20,9 +20,8 @@
 /* Returns the width of lines in OUT: the width of the screen or, if OUT is for a file, TABLE_COLUMNS. */
 size_t table_get_max_line_width(const struct text *out);
 
-/* Return a verdict's colour, and its word in capitals. */
 enum text_ink table_colour_of_verdict(enum verdict verdict);
-const char *verdict_word_in_capitals(enum verdict verdict);
+extern const char *const verdict_words_in_capitals[]; /* verdict_words in capitals */
 
 /* Ends the line: removes blanks at its end and adds a newline. */
 void table_end_line(struct text *out);

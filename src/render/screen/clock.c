@@ -17,7 +17,7 @@ put_clock_state(struct text *out, const struct report *report, const struct repo
 {
 	const struct clock *clock = &entry->clock;
 
-	table_put_labelled_line(out, "state", "%s%s%s", clock_state_word(clock->state), clock->reason[0] ? ": " : "",
+	table_put_labelled_line(out, "state", "%s%s%s", clock_state_words[clock->state], clock->reason[0] ? ": " : "",
 				clock->reason);
 	if (report_get_failure_tsc(report, entry))
 		table_put_labelled_line(out, "", "The clock worked at first. Its fault was seen %lu ms into the "
@@ -131,7 +131,7 @@ screen_put_clock_facts(struct text *out, const struct report *report, const stru
 	text_put(out, "verdict  ");
 	out->ink = is_open ? INK_DIM : table_colour_of_verdict(outcome->verdict);
 	table_put_wrapped(out, line_start, 0, is_open ? "NOT DETERMINED: no fault was found, but some rules are undecided" :
-			  verdict_word_in_capitals(outcome->verdict));
+			  verdict_words_in_capitals[outcome->verdict]);
 	out->ink = INK_PLAIN;
 	put_clock_state(out, report, entry);
 	put_clock_rate(out, report, entry);

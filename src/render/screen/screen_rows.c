@@ -56,7 +56,7 @@ put_verdict(struct text *out, const struct report *report)
 
 	text_put(out, "  ");
 	out->ink = choose_colour_on_bar(table_colour_of_verdict(report->outcomes.verdict));
-	text_printf(out, " %s ", verdict_word_in_capitals(report->outcomes.verdict));
+	text_printf(out, " %s ", verdict_words_in_capitals[report->outcomes.verdict]);
 	if (quality->tails_known && !quality->reliable_tails) {
 		out->ink = INK_BAR_WARN;
 		if (quality->stolen_known)

@@ -27,7 +27,7 @@ get_verdict_cell_text(const struct clock_outcome *outcome)
 {
 	if (outcome->verdict == VERDICT_INCOMPLETE)
 		return "-";
-	return is_any_rule_undetermined(outcome) ? "n.d." : verdict_word(outcome->verdict);
+	return is_any_rule_undetermined(outcome) ? "n.d." : verdict_words[outcome->verdict];
 }
 
 static void
@@ -76,11 +76,11 @@ put_state_of_clock(struct text *out, const struct report_clock *entry, const str
 	char sentence[CLOCK_REASON_SIZE + 16];
 	const char *rest = sentence;
 
-	text_format(sentence, sizeof(sentence), "%s%s%s", clock_state_word(entry->clock.state),
+	text_format(sentence, sizeof(sentence), "%s%s%s", clock_state_words[entry->clock.state],
 		    entry->clock.reason[0] ? ": " : "", entry->clock.reason);
 	out->ink = outcome->verdict == VERDICT_ABSENT ? INK_DIM : INK_PLAIN;
 	text_printf(out, " %-*.*s", STATE_COLUMNS, (int)table_bytes_that_fit(rest, STATE_COLUMNS), rest);
-	put_verdict_cell(out, verdict_word(outcome->verdict), outcome);
+	put_verdict_cell(out, verdict_words[outcome->verdict], outcome);
 	for (rest += table_bytes_that_fit(rest, STATE_COLUMNS); *rest;
 	     rest += table_bytes_that_fit(rest, STATE_COLUMNS)) {
 		rest += *rest == ' ';

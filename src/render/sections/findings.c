@@ -24,7 +24,7 @@ put_finding(struct text *out, const struct finding *finding, bool detailed)
 	size_t line_start = out->length;
 
 	out->ink = table_colour_of_verdict(finding->severity);
-	text_printf(out, "%-*s", FINDING_INDENT, verdict_word(finding->severity));
+	text_printf(out, "%-*s", FINDING_INDENT, verdict_words[finding->severity]);
 	out->ink = INK_PLAIN;
 	text_printf(out, "%s: ", finding->rule);
 	table_put_wrapped(out, line_start, FINDING_INDENT, finding->text);

@@ -208,7 +208,7 @@ table_put_verdict(struct text *out, const struct report *report)
 		text_printf(&text, "; %s", report->outcomes.unjudged);
 	text_printf(out, "%-*s", TABLE_LABEL_COLUMNS, "verdict");
 	text_put_coloured(out, table_colour_of_verdict(report->outcomes.verdict),
-			  verdict_word_in_capitals(report->outcomes.verdict));
+			  verdict_words_in_capitals[report->outcomes.verdict]);
 	table_put_wrapped(out, line_start, TABLE_LABEL_COLUMNS, line);
 }
 

@@ -36,7 +36,7 @@ put_claim_row(struct text *out, const struct claim *claim, const struct claim_ou
 	struct text text;
 
 	text_init(&text, bytes, sizeof(bytes));
-	text_printf(out, "%-*s%-*s", CLOCK_COLUMNS, report_claim_clock_id(claim), SOURCE_COLUMNS, claim->by);
+	text_printf(out, "%-*s%-*s", CLOCK_COLUMNS, claim_clock_ids[claim->clock], SOURCE_COLUMNS, claim->by);
 	if (!claim->hz.den) {
 		text_printf(&text, "not claimed: %s", claim->reason);
 	} else {

@@ -40,7 +40,7 @@ put_reason_of_refusal(struct text *out, const struct interval_figures *row)
 	struct text *text = table_begin_sentence(&sentence);
 
 	if (!row->scattered && !silent)
-		text_printf(text, "%s: ", row->state == CLOCK_PRESENT ? "Not tested" : clock_state_word(row->state));
+		text_printf(text, "%s: ", row->state == CLOCK_PRESENT ? "Not tested" : clock_state_words[row->state]);
 	text_put(text, row->reason);
 	if (row->asked)
 		put_period(out, row);

@@ -29,7 +29,7 @@ rules_print(struct text *out, const struct options *options)
 {
 	for (const struct rule *rule = rules; rule->id; rule++) {
 		text_printf(out, "%s (%s, %s%s)\n", rule->id, rule->clock ? rule->clock : "machine",
-			    verdict_word(rule->severity), rule->warns_in_guest ? ", in a guest warn" : "");
+			    verdict_words[rule->severity], rule->warns_in_guest ? ", in a guest warn" : "");
 		if (rule->what)
 			table_put_paragraph(out, INDENT, "Compared: %s; limit.%s=%lu (%s).", rule->what, rule->id,
 				      rules_get_limit(rule, options), rule->unit);

@@ -36,7 +36,7 @@ put_tick(struct text *out, const struct report *report)
 {
 	for (size_t i = 0; i < report->figures.firmware_count; i++) {
 		const struct report_firmware *row = &report->figures.firmware[i];
-		const char *device = report_firmware_tick(row->tick);
+		const char *device = report_firmware_ticks[row->tick];
 
 		if (row->service != FIRMWARE_PERIODIC)
 			continue;

@@ -191,7 +191,7 @@ assert_linux(size_t i, const char *clock, enum taken_notices notices, enum taken
 
 	recommend_predict_clocksources(report, &report->advice);
 	row = find_row(linux_systems[i]);
-	print_message("%s: %s %s, %s\n", row->system, row->clock, taken_notices_word(row->notices), row->reason);
+	print_message("%s: %s %s, %s\n", row->system, row->clock, taken_notices_words[row->notices], row->reason);
 	assert_string_equal(row->clock, clock);
 	assert_int_equal(row->notices, notices);
 	assert_int_equal(row->blames, blames);

@@ -418,7 +418,7 @@ device_of_tick(void)
 {
 	for (size_t i = 0; i < report->figures.firmware_count; i++)
 		if (report->figures.firmware[i].service == FIRMWARE_PERIODIC)
-			return report_firmware_tick(report->figures.firmware[i].tick);
+			return report_firmware_ticks[report->figures.firmware[i].tick];
 	fail_msg("no row of the periodic timer");
 	return NULL;
 }

@@ -103,7 +103,7 @@ TEST(three_cores_get_init_and_10_ms_later_one_sipi_each)
 		assert_sent(i - 1, i, INIT);
 		assert_sent(i + 2, i, SIPI);
 		assert_int_equal(slots[i].state, CORE_ALIVE);
-		assert_string_equal(startup_explain_state(slots[i].state), "");
+		assert_string_equal(startup_explanations[slots[i].state], "");
 	}
 	assert_in_range(first_sipi_ps - last_init_ps, 10000 * SIM_PS_PER_US, 10010 * SIM_PS_PER_US);
 	assert_in_range(sim.now_ps, 10200 * SIM_PS_PER_US, 10300 * SIM_PS_PER_US);
@@ -128,7 +128,7 @@ TEST(a_core_that_never_starts_is_stopped_after_two_tries_of_1_s)
 	assert_int_equal(slots[1].state, CORE_ALIVE);
 	assert_int_equal(slots[2].state, CORE_SILENT);
 	assert_int_equal(slots[3].state, CORE_ALIVE);
-	assert_string_equal(startup_explain_state(CORE_SILENT), "did not answer INIT-SIPI-SIPI");
+	assert_string_equal(startup_explanations[CORE_SILENT], "did not answer INIT-SIPI-SIPI");
 	assert_int_equal(sim.lapic.ipi_count, 11);
 	assert_sent(6, 2, SIPI);
 	assert_sent(7, 2, INIT);
@@ -183,7 +183,7 @@ TEST(a_core_that_is_left_out_gets_no_command_and_has_a_reason)
 	assert_int_equal(startup_start_cores(&startup), 2);
 	assert_int_equal(sim.lapic.ipi_count, 4);
 	assert_int_equal(slots[3].state, CORE_NOT_REQUESTED);
-	assert_string_equal(startup_explain_state(CORE_NOT_REQUESTED), "left out: fewer cores were requested");
+	assert_string_equal(startup_explanations[CORE_NOT_REQUESTED], "left out: fewer cores were requested");
 }
 
 TEST(xapic_mode_starts_id_254_and_refuses_255_and_300)

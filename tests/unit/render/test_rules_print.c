@@ -16,7 +16,7 @@ print_markdown(struct text *out)
 	text_put(out, "| rule | clock | verdict | beyond | means | known from |\n|---|---|---|---|---|---|\n");
 	for (const struct rule *rule = rules; rule->id; rule++) {
 		text_printf(out, "| `%s` | %s | %s%s | ", rule->id, rule->clock ? rule->clock : "machine",
-			    verdict_word(rule->severity), rule->warns_in_guest ? "; in a guest warn" : "");
+			    verdict_words[rule->severity], rule->warns_in_guest ? "; in a guest warn" : "");
 		if (rule->what)
 			text_printf(out, "%lu %s: %s", rule->limit, rule->unit, rule->what);
 		text_printf(out, " | %s | %s |\n", rule->sentence, rule->source);

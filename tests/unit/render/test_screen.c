@@ -655,7 +655,7 @@ TEST(each_coloured_verdict_is_also_a_word)
 		report->outcomes.verdict = cases[i].verdict;
 		screen_open(&screen);
 		assert_int_equal(ink_at(&screen, 0, cases[i].word), cases[i].bar);
-		assert_int_equal(ink_at(&screen, find_row(&screen, "verdict"), verdict_word_in_capitals(cases[i].verdict)),
+		assert_int_equal(ink_at(&screen, find_row(&screen, "verdict"), verdict_words_in_capitals[cases[i].verdict]),
 				 cases[i].ink);
 	}
 }

@@ -347,7 +347,7 @@ TEST(the_policy_for_masked_ticks_is_found_for_each_periodic_source)
 
 			if (!has_policy(&sources[i], policy))
 				continue;
-			print_message("%s %s\n", sources[i].driver->id, policy_word(words[policy]));
+			print_message("%s %s\n", sources[i].driver->id, policy_words[words[policy]]);
 			begin_for(&sources[i]);
 			sim.interrupts.timers[sources[i].at].policy = (enum sim_policy)policy;
 			report = played(&sources[i]);
