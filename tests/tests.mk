@@ -1,5 +1,8 @@
 # Tests, measurements and pictures of baretick. The Makefile includes this file.
 
+# Functions that the product or the firmware calls in a test have fixed parameters, and need not use all of them.
+TEST_FLAGS := -Wno-unused-parameter
+
 # The application's objects in src and drivers after link-time optimisation, in one file. The test images share it, because
 # link-time optimisation takes most of the time to make an image. It leaves out the two drivers that the fault images replace.
 FAULT_DRIVERS := $(BUILD)/efi/drivers/clocks/acpi_pm.o $(BUILD)/efi/drivers/timers/timer_lapic.o
@@ -19,7 +22,7 @@ SKEW_OBJECTS := $(patsubst %.c,$(BUILD)/efi/%.o,$(sort $(wildcard tests/skew/*.c
 $(BUILD)/efi/tests/skew/%.o: tests/skew/%.c Makefile tests/tests.mk
 	@mkdir -p $(@D)
 	$(call say,CC    )
-	$(QUIET)$(CC) $(TARGET) -fno-lto $(INCLUDES) $(EFI_INCLUDES) -DGNU_EFI_USE_MS_ABI -Itests/skew -MMD -MP -c $< -o $@
+	$(QUIET)$(CC) $(TARGET) -fno-lto $(INCLUDES) $(EFI_INCLUDES) -DGNU_EFI_USE_MS_ABI -Itests/skew $(TEST_FLAGS) -MMD -MP -c $< -o $@
 
 $(SKEW_OBJECTS): | deps-build
 
@@ -37,7 +40,7 @@ FAULT_BOOT := $(BUILD)/efi/tests/fault/uefi/missing.o $(FAULT_BARE)
 $(FAULT_OBJECTS) $(FAULT_BOOT): $(BUILD)/efi/%.o: %.c Makefile tests/tests.mk | deps-build
 	@mkdir -p $(@D)
 	$(call say,CC    )
-	$(QUIET)$(CC) $(TARGET) $(INCLUDES) $(EFI_INCLUDES) -DGNU_EFI_USE_MS_ABI -MMD -MP -c $< -o $@
+	$(QUIET)$(CC) $(TARGET) $(INCLUDES) $(EFI_INCLUDES) -DGNU_EFI_USE_MS_ABI $(TEST_FLAGS) -MMD -MP -c $< -o $@
 
 -include $(FAULT_OBJECTS:.o=.d) $(FAULT_BOOT:.o=.d)
 
@@ -93,7 +96,7 @@ $(BUILD)/host/tests/sim/%.o: HOST_FLAGS += -O2
 $(BUILD)/host/tests/%.o: tests/%.c Makefile tests/tests.mk $(ROOMS_MK)
 	@mkdir -p $(@D)
 	$(call say,HOSTCC)
-	$(QUIET)$(HOST_CC) $(HOST_FLAGS) $(SANITIZE) $(TEST_INCLUDES) -I$(<D) -MMD -MP -c $< -o $@
+	$(QUIET)$(HOST_CC) $(HOST_FLAGS) $(SANITIZE) $(TEST_INCLUDES) -I$(<D) $(TEST_FLAGS) -MMD -MP -c $< -o $@
 
 $(BUILD)/host/%.o: %.c Makefile tests/tests.mk $(ROOMS_MK)
 	@mkdir -p $(@D)
@@ -137,7 +140,7 @@ TRUTH_OBJECTS := $(patsubst %.c,$(BUILD)/replay/%.o,$(filter-out tests/%,$(TRUTH
 $(BUILD)/truth/tests/truth/%.o: tests/truth/%.c Makefile tests/tests.mk $(ROOMS_MK) | deps-test
 	@mkdir -p $(@D)
 	$(call say,HOSTCC)
-	$(QUIET)$(HOST_CC) $(COMMON) -fno-strict-aliasing $(INCLUDES) -Itests/sim -I$(<D) -MMD -MP -c $< -o $@
+	$(QUIET)$(HOST_CC) $(COMMON) -fno-strict-aliasing $(INCLUDES) -Itests/sim -I$(<D) $(TEST_FLAGS) -MMD -MP -c $< -o $@
 
 $(BUILD)/truth/truth: $(TRUTH_OBJECTS)
 	$(call say,LINK  )
@@ -177,7 +180,7 @@ $(FUZZ_LIBRARY): $(FUZZ_OBJECTS)
 
 $(FUZZ_TARGETS): $(BUILD)/fuzz/%: tests/fuzz/%.c $(wildcard tests/fuzz/*.h) $(FUZZ_LIBRARY)
 	$(call say,CLANG )
-	$(QUIET)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -fno-sanitize-coverage=trace-cmp $(INCLUDES) -Itests/fuzz $< $(FUZZ_LIBRARY) -o $@
+	$(QUIET)$(FUZZ_CC) $(FUZZ_FLAGS) $(TEST_FLAGS) -fsanitize=fuzzer -fno-sanitize-coverage=trace-cmp $(INCLUDES) -Itests/fuzz $< $(FUZZ_LIBRARY) -o $@
 
 -include $(FUZZ_OBJECTS:.o=.d)
 

@@ -12,7 +12,6 @@ extern bool fault_is_in_handler(void); /* defined in acpi_pm.c */
 static void
 acknowledge_or_fault(const struct timer *timer)
 {
-	(void)timer;
 	if (fault_is_in_handler())
 		__asm__ volatile("ud2");
 }

@@ -30,7 +30,6 @@ print_text(SIMPLE_TEXT_OUTPUT_INTERFACE *this, CHAR16 *text)
 static EFI_STATUS EFIAPI
 query_mode(SIMPLE_TEXT_OUTPUT_INTERFACE *this, UINTN mode, UINTN *columns, UINTN *rows)
 {
-	(void)this;
 	*columns = mode ? 100 : 80;
 	*rows = mode ? 31 : 25;
 	return mode > 1 ? EFI_UNSUPPORTED : EFI_SUCCESS;
@@ -53,7 +52,6 @@ set_attribute(SIMPLE_TEXT_OUTPUT_INTERFACE *this, UINTN attribute)
 static EFI_STATUS EFIAPI
 clear_screen(SIMPLE_TEXT_OUTPUT_INTERFACE *this)
 {
-	(void)this;
 	return EFI_SUCCESS;
 }
 
@@ -175,8 +173,6 @@ get_variable(CHAR16 *name, EFI_GUID *guid, UINT32 *attributes, UINTN *size, void
 {
 	char ascii[16];
 
-	(void)guid;
-	(void)attributes;
 	firmware_convert_to_ascii(name, ascii, sizeof(ascii));
 	if (!has_variable || strcmp(ascii, "ConOut") != 0)
 		return EFI_NOT_FOUND;
@@ -203,7 +199,6 @@ console_sim_remove_con_out_variable(void)
 static EFI_STATUS EFIAPI
 read_next_key(SIMPLE_INPUT_INTERFACE *this, EFI_INPUT_KEY *key)
 {
-	(void)this;
 	if (stroke_next == stroke_count || strokes[stroke_next].after-- > 0)
 		return EFI_NOT_READY;
 	*key = (EFI_INPUT_KEY){ .UnicodeChar = strokes[stroke_next++].key };
@@ -224,7 +219,6 @@ struct control {
 static EFI_STATUS EFIAPI
 get_console_mode(struct control *this, int *mode, BOOLEAN *uga, BOOLEAN *locked)
 {
-	(void)this;
 	*mode = console_sim_mode;
 	*uga = *locked = FALSE;
 	return EFI_SUCCESS;
@@ -233,7 +227,6 @@ get_console_mode(struct control *this, int *mode, BOOLEAN *uga, BOOLEAN *locked)
 static EFI_STATUS EFIAPI
 set_console_mode(struct control *this, int mode)
 {
-	(void)this;
 	console_sim_mode = mode;
 	return EFI_SUCCESS;
 }
@@ -251,7 +244,6 @@ console_sim_start_in_graphics(void)
 static EFI_STATUS EFIAPI
 create_event(UINT32 type, EFI_TPL tpl, EFI_EVENT_NOTIFY notify, void *context, EFI_EVENT *event)
 {
-	(void)type, (void)tpl, (void)notify, (void)context;
 	*event = event;
 	return EFI_SUCCESS;
 }
@@ -259,7 +251,6 @@ create_event(UINT32 type, EFI_TPL tpl, EFI_EVENT_NOTIFY notify, void *context, E
 static EFI_STATUS EFIAPI
 set_timer(EFI_EVENT event, EFI_TIMER_DELAY type, UINT64 time)
 {
-	(void)event, (void)type, (void)time;
 	return EFI_SUCCESS;
 }
 
@@ -267,14 +258,12 @@ set_timer(EFI_EVENT event, EFI_TIMER_DELAY type, UINT64 time)
 static EFI_STATUS EFIAPI
 return_success(EFI_EVENT event)
 {
-	(void)event;
 	return EFI_SUCCESS;
 }
 
 static EFI_STATUS EFIAPI
 wait_for_event(UINTN count, EFI_EVENT *events, UINTN *index)
 {
-	(void)count, (void)events, (void)index;
 	return EFI_SUCCESS;
 }
 

@@ -45,7 +45,6 @@ handle_protocol(EFI_HANDLE handle, EFI_GUID *guid, void **interface)
 static EFI_STATUS EFIAPI
 locate_protocol(EFI_GUID *guid, void *registration, void **interface)
 {
-	(void)registration;
 	for (size_t i = 0; i < installed_count; i++)
 		if (does_protocol_have_guid(i, guid)) {
 			*interface = installed[i].interface;
@@ -57,8 +56,6 @@ locate_protocol(EFI_GUID *guid, void *registration, void **interface)
 static EFI_STATUS EFIAPI
 locate_handle_buffer(EFI_LOCATE_SEARCH_TYPE type, EFI_GUID *guid, void *key, UINTN *count, EFI_HANDLE **buffer)
 {
-	(void)type;
-	(void)key;
 	*buffer = calloc(INTERFACES_MAX, sizeof(**buffer));
 	*count = 0;
 	for (size_t i = 0; i < installed_count; i++)
@@ -73,7 +70,6 @@ locate_handle_buffer(EFI_LOCATE_SEARCH_TYPE type, EFI_GUID *guid, void *key, UIN
 static EFI_STATUS EFIAPI
 allocate_pool(EFI_MEMORY_TYPE type, UINTN size, void **memory)
 {
-	(void)type;
 	*memory = malloc(size);
 	return *memory ? EFI_SUCCESS : EFI_OUT_OF_RESOURCES;
 }
@@ -114,7 +110,6 @@ get_variable(CHAR16 *name, EFI_GUID *guid, UINT32 *attributes, UINTN *size, void
 {
 	char ascii[16];
 
-	(void)guid, (void)attributes;
 	firmware_convert_to_ascii(name, ascii, sizeof(ascii));
 	for (size_t i = 0; i < variables_count; i++) {
 		if (strcmp(ascii, variables[i].name) != 0)

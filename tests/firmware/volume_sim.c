@@ -159,7 +159,6 @@ get_info(EFI_FILE_HANDLE this, EFI_GUID *guid, UINTN *size, void *buffer)
 	static const EFI_GUID guid_volume = EFI_FILE_SYSTEM_INFO_ID;
 	EFI_FILE_SYSTEM_INFO *info = buffer;
 
-	(void)size;
 	if (memcmp(guid, &guid_volume, sizeof(*guid)) != 0)
 		fill_info(buffer, get_file(this), strrchr(get_file(this)->path, '\\') + 1);
 	else
@@ -175,8 +174,6 @@ set_info(EFI_FILE_HANDLE this, EFI_GUID *guid, UINTN size, void *buffer)
 	struct volume_sim_file *file = get_file(this);
 	char name[VOLUME_SIM_PATH], was[VOLUME_SIM_PATH], path[2 * VOLUME_SIM_PATH];
 
-	(void)guid;
-	(void)size;
 	if (EFI_ERROR(volume.rename))
 		return volume.rename;
 	firmware_convert_to_ascii(info->FileName, name, sizeof(name));
@@ -200,7 +197,6 @@ set_info(EFI_FILE_HANDLE this, EFI_GUID *guid, UINTN size, void *buffer)
 static EFI_STATUS EFIAPI
 flush_file(EFI_FILE_HANDLE this)
 {
-	(void)this;
 	return volume.flush;
 }
 
@@ -229,7 +225,6 @@ open_file(EFI_FILE_HANDLE this, EFI_FILE_HANDLE *handle, CHAR16 *wide, UINT64 mo
 	char path[2 * VOLUME_SIM_PATH];
 	struct volume_sim_file *file;
 
-	(void)this;
 	firmware_convert_to_ascii(wide, path, sizeof(path));
 	file = volume_sim_find_file(path);
 	if (!file && (mode & EFI_FILE_MODE_CREATE)) {
@@ -247,7 +242,6 @@ open_file(EFI_FILE_HANDLE this, EFI_FILE_HANDLE *handle, CHAR16 *wide, UINT64 mo
 static EFI_STATUS EFIAPI
 open_volume(EFI_FILE_IO_INTERFACE *this, EFI_FILE_HANDLE *root)
 {
-	(void)this;
 	return make_handle(&volume.files[0], root);
 }
 

@@ -59,8 +59,6 @@ is_run_past_deadline(void *context)
 static void
 check_progress(void *context, const char *what, uint64_t done_ns, uint64_t total_ns)
 {
-	(void)context;
-	(void)done_ns;
 	if (!what || !total_ns)
 		sim_fail("progress without a name, or of nothing");
 }
@@ -68,9 +66,6 @@ check_progress(void *context, const char *what, uint64_t done_ns, uint64_t total
 static void
 ignore_measured_clock(void *context, const struct report *report, const struct report_clock *clock)
 {
-	(void)context;
-	(void)report;
-	(void)clock;
 }
 
 struct bench *
@@ -120,8 +115,6 @@ fill_core_list(struct bench *bench, size_t cores)
 static void
 leave_cores_running(void *context, struct run *run)
 {
-	(void)context;
-	(void)run;
 }
 
 static void
@@ -147,17 +140,12 @@ static const struct sleep_hooks sleep = { .driver = &sim_sleep_driver };
 static bool
 does_firmware_tick(uint64_t (*tsc)(void), uint64_t bound)
 {
-	(void)tsc;
-	(void)bound;
 	return true;
 }
 
 static void
 ignore_run_time(void *context, struct rate hz, uint64_t deadline_ns)
 {
-	(void)context;
-	(void)hz;
-	(void)deadline_ns;
 }
 
 static void *

@@ -69,7 +69,6 @@ sim_slow_tsc_reads(uint64_t factor)
 void
 sim_slow_outside_timer_window(enum sim_access access, uint64_t where)
 {
-	(void)where;
 	if (!sim.interrupts.in_window)
 		sim_advance_ps((OUTSIDE_SLOW - 1) * sim.cost_ps[access]);
 }
@@ -515,7 +514,6 @@ hw_halt(void)
 void
 hw_monitor_and_mwait(const void *line, uint32_t hint)
 {
-	(void)line;
 	sim.slept = hint;
 }
 

@@ -16,7 +16,6 @@ sim_ioapic_read(uint64_t address, unsigned width_bytes)
 {
 	uint32_t entry = (all->selected - IOAPIC_ENTRY) / 2;
 
-	(void)width_bytes;
 	if (address - SIM_IOAPIC_BASE == IOAPIC_SELECT)
 		return all->selected;
 	if (all->selected == IOAPIC_VERSION)
@@ -31,7 +30,6 @@ sim_ioapic_write(uint64_t address, uint64_t value, unsigned width_bytes)
 {
 	uint32_t entry = (all->selected - IOAPIC_ENTRY) / 2, shift = all->selected % 2 ? 32 : 0;
 
-	(void)width_bytes;
 	if (address - SIM_IOAPIC_BASE == IOAPIC_SELECT)
 		all->selected = (uint32_t)value;
 	else if (address - SIM_IOAPIC_BASE == IOAPIC_WINDOW && all->selected >= IOAPIC_ENTRY && entry < SIM_IOAPIC_PINS)

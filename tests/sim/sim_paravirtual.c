@@ -120,7 +120,6 @@ steal_time(void)
 static void
 update_clock_pages(enum sim_access access, uint64_t where)
 {
-	(void)where;
 	steal_time();
 	if (sim.now_ps >= sim_paravirtual.paused_at_ps) {
 		sim_paravirtual.paused_at_ps = SIM_NEVER;

@@ -233,7 +233,6 @@ run_core_thread(void *number)
 static bool
 is_core_alive(void *context, size_t core)
 {
-	(void)context;
 	return core < state.count && !state.cores[core].is_dead;
 }
 
@@ -368,7 +367,6 @@ run_on_cores(void *context, const uint32_t *cores, size_t count, smp_job *job, v
 	bool was_asked[THREADS_MAX] = { false };
 
 	/* The limit is ignored: in simulated time no core is late, and a core that does not return has died. */
-	(void)bound_ns;
 	if (state.in_turns)
 		return run_job_on_cores_in_turns(cores, count, job, argument);
 	pthread_mutex_lock(&state.mutex);

@@ -106,7 +106,6 @@ set_timer(EFI_EVENT event, EFI_TIMER_DELAY type, UINT64 time_100ns)
 static EFI_STATUS EFIAPI
 get_period(struct timer_arch *timer, UINT64 *period_100ns)
 {
-	(void)timer;
 	*period_100ns = TICK_100NS;
 	return EFI_SUCCESS;
 }

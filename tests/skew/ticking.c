@@ -62,8 +62,6 @@ handle_tick(EFI_EVENT event, VOID *context)
 {
 	uint64_t begin = hw_tsc();
 
-	(void)event;
-	(void)context;
 	if (!is_timer_armed())
 		return;
 	hw_write32(HPET + HPET_CONFIGURATION, 0);

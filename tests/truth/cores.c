@@ -159,8 +159,6 @@ cores_advance_time(uint64_t by_ps)
 static size_t
 run_on_cores(void *context, const uint32_t *cores, size_t count, smp_job *job, void *argument, uint64_t bound_ns)
 {
-	(void)context;
-	(void)bound_ns;
 	all.job = job;
 	all.argument = argument;
 	all.left = count;
@@ -325,8 +323,6 @@ run_on_core(void *context, size_t core, smp_job *job, void *argument, uint64_t b
 {
 	uint32_t id = machine.core[core].apic_id;
 
-	(void)context;
-	(void)bound_ns;
 	sim_cpuid_set(0xb, 0, (struct hw_cpuid){ 0, 1, 0x100, id });
 	sim_cpuid_set(0xb, 1, (struct hw_cpuid){ machine.package_bits, 1u << machine.package_bits, 0x201, id });
 	sim.core = core;

@@ -81,8 +81,6 @@ handle_phase_start(void *context, const struct run *run, const struct run_phase 
 {
 	const char *phase = row->id;
 
-	(void)context;
-	(void)run;
 	if (strcmp(phase, "rates") == 0)
 		machine.rates.from_ps = sim.now_ps;
 	else if (!machine.rates.to_ps && machine.rates.from_ps)
@@ -101,7 +99,6 @@ handle_phase_start(void *context, const struct run *run, const struct run_phase 
 static bool
 is_run_too_long(void *context)
 {
-	(void)context;
 	machine.expired |= sim.accesses > ACCESSES_ENOUGH;
 	return machine.expired;
 }

@@ -17,6 +17,4 @@ missing_refuse_low_memory(void)
 void
 missing_call_firmware_to_copy_byte(void *to, const void *from)
 {
-	(void)to;
-	(void)from;
 }

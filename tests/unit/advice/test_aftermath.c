@@ -19,7 +19,6 @@ begin(void **state)
 {
 	static const char *const ids[CLOCKS] = { "tsc", "hpet", "rtc" };
 
-	(void)state;
 	memset(&report, 0, sizeof(report));
 	strcpy(report.facts.machine.hypervisor, "KVMKVMKVM");
 	report.facts.clock_count = CLOCKS;

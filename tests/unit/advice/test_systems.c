@@ -25,7 +25,6 @@ find_added(const char *id)
 static int
 set_up(void **state)
 {
-	(void)state;
 	report = calloc(1, sizeof(*report));
 	report->facts.machine.tsc_is_invariant = true;
 	add("tsc");
@@ -37,7 +36,6 @@ set_up(void **state)
 static int
 tear_down(void **state)
 {
-	(void)state;
 	free(report);
 	return 0;
 }

@@ -21,7 +21,6 @@ static const struct calibration_loop slow = { .id = "linux_reference", .clock = 
 static int
 begin(void **state)
 {
-	(void)state;
 	memset(&report, 0, sizeof(report));
 	report.figures.tsc = (struct rate){ 2000000000, 1 };
 	report.figures.tsc_within = (struct rate_interval){ true, 2000000000000000, 1999999000000000,

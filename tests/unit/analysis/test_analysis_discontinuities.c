@@ -65,7 +65,6 @@ all_took(int64_t ns, int64_t tsc_ns)
 static int
 begin(void **state)
 {
-	(void)state;
 	memset(&report, 0, sizeof(report));
 	memset(&step, 0, sizeof(step));
 	report.facts.clock_count = CLOCKS;

@@ -20,7 +20,6 @@ static struct core_figures cores[CORES];
 static int
 begin(void **state)
 {
-	(void)state;
 	memset(&report, 0, sizeof(report));
 	memset(core_facts, 0, sizeof(core_facts));
 	memset(cores, 0, sizeof(cores));

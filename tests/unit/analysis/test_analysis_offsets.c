@@ -35,7 +35,6 @@ lay_out(size_t cores, size_t pairs)
 static int
 begin(void **state)
 {
-	(void)state;
 	lay_out(CORES, CORES * (CORES - 1) / 2);
 	record_begin(&record, bytes, sizeof(bytes));
 	record_put(&record, RECORD_RUN, &(struct record_run){ .start_tsc = START }, NULL, 0);
@@ -47,7 +46,6 @@ begin(void **state)
 static int
 end(void **state)
 {
-	(void)state;
 	free(memory);
 	memory = NULL;
 	return 0;

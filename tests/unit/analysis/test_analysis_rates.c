@@ -133,7 +133,6 @@ analyse(void)
 static int
 begin(void **state)
 {
-	(void)state;
 	memset(&report, 0, sizeof(report));
 	memset(&world, 0, sizeof(world));
 	world.changes_ns = world.jumps_ns = UINT64_MAX;

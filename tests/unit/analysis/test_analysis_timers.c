@@ -22,7 +22,6 @@ static struct record_timer timer;
 static int
 begin(void **state)
 {
-	(void)state;
 	memset(&report, 0, sizeof(report));
 	report.figures.tsc = (struct rate){ HZ, 1 };
 	report.facts.interval_count = 1;

@@ -15,7 +15,6 @@ static char bytes[SIZE_MAX_BYTES];
 static void
 put(void *sink, uint8_t byte)
 {
-	(void)sink;
 	assert_true(packed_length < sizeof(packed));
 	packed[packed_length++] = byte;
 }

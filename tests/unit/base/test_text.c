@@ -160,7 +160,6 @@ TEST(a_formatted_text_is_cut_at_the_buffers_size)
 {
 	char bytes[8];
 
-	(void)state;
 	text_format(bytes, sizeof(bytes), "%s %u", "core", 12);
 	assert_string_equal(bytes, "core 12");
 	text_format(bytes, sizeof(bytes), "%s %u", "cores", 12);

@@ -11,7 +11,6 @@
 static int
 open_firmware(void **state)
 {
-	(void)state;
 	firmware_sim_reset();
 	firmware_sim_set_variable("BootCurrent", "\x2a\xb0", 2);
 	return 0;

@@ -22,7 +22,6 @@ in(void *context, uint16_t at, unsigned width)
 {
 	unsigned number = at - COM1_PORT;
 
-	(void)context;
 	assert_int_equal(width, 1);
 	port.status_reads += number == STATUS;
 	if (number == STATUS)
@@ -35,7 +34,6 @@ out(void *context, uint16_t at, uint32_t value, unsigned width)
 {
 	unsigned number = at - COM1_PORT;
 
-	(void)context;
 	assert_int_equal(width, 1);
 	if (number == DATA && !(port.registers[LINE] & 0x80) && port.count < sizeof(port.written))
 		port.written[port.count++] = (char)value;
@@ -45,7 +43,6 @@ out(void *context, uint16_t at, uint32_t value, unsigned width)
 static int
 plug(void **state)
 {
-	(void)state;
 	sim_reset();
 	memset(&port, 0, sizeof(port));
 	port.status = 0x60;
@@ -59,7 +56,6 @@ TEST_FIXTURE(plug, NULL);
 static int
 unplug(void **state)
 {
-	(void)state;
 	sim_reset();
 	return 0;
 }

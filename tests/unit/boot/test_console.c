@@ -19,7 +19,6 @@ static struct console console;
 static int
 open_firmware(void **state)
 {
-	(void)state;
 	firmware_sim_reset();
 	con_out = console_sim_open();
 	return 0;

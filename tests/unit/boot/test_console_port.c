@@ -70,7 +70,6 @@ out(void *context, uint16_t at, uint32_t value, unsigned width)
 static int
 plug(void **state)
 {
-	(void)state;
 	sim_reset();
 	firmware_sim_reset();
 	console_sim_open();
@@ -140,7 +139,6 @@ TEST(a_port_that_fails_the_loopback_test_is_restored_and_not_used)
 static EFI_STATUS EFIAPI
 output_by_com1(SIMPLE_TEXT_OUTPUT_INTERFACE *this, CHAR16 *text)
 {
-	(void)this;
 	while (*text)
 		hw_out8(COM1_PORT, (uint8_t)*text++);
 	return EFI_SUCCESS;

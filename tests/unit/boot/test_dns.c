@@ -31,7 +31,6 @@ static EFI_EVENT timer = &net.checks, answered = &net.token;
 static EFI_STATUS EFIAPI
 get_data(struct ip4_config2 *config, UINT32 type, UINTN *size, VOID *data)
 {
-	(void)config;
 	assert_int_equal(type, IP4_DNS_SERVERS);
 	if (!net.servers)
 		return EFI_NOT_FOUND;
@@ -44,7 +43,6 @@ get_data(struct ip4_config2 *config, UINT32 type, UINTN *size, VOID *data)
 static EFI_STATUS EFIAPI
 configure(struct dns4 *dns, struct dns4_config *config)
 {
-	(void)dns;
 	if (config) {
 		assert_int_equal(config->server_count, net.servers);
 		assert_memory_equal(config->servers, "\x0a\x0a\x0a\x0a", 4);
@@ -58,7 +56,6 @@ configure(struct dns4 *dns, struct dns4_config *config)
 static EFI_STATUS EFIAPI
 host_name_to_ip(struct dns4 *dns, CHAR16 *name, struct dns4_token *token)
 {
-	(void)dns;
 	assert_true(net.configured);
 	for (size_t i = 0; i < sizeof(net.asked) && (i == 0 || name[i - 1]); i++)
 		net.asked[i] = (char)name[i];
@@ -81,7 +78,6 @@ answer(struct dns4_token *token)
 static EFI_STATUS EFIAPI
 poll(struct dns4 *dns)
 {
-	(void)dns;
 	if (++net.polls == POLLS && net.status != EFI_NOT_READY)
 		answer(net.token);
 	return EFI_SUCCESS;
@@ -90,7 +86,6 @@ poll(struct dns4 *dns)
 static EFI_STATUS EFIAPI
 cancel(struct dns4 *dns, struct dns4_token *token)
 {
-	(void)dns;
 	assert_ptr_equal(token, net.token);
 	net.cancelled++;
 	return EFI_SUCCESS;
@@ -102,7 +97,6 @@ static struct dns4 dns = { NULL, configure, host_name_to_ip, NULL, NULL, NULL, p
 static EFI_STATUS EFIAPI
 create_child(struct service_binding *binding, EFI_HANDLE *child)
 {
-	(void)binding;
 	*child = firmware_sim_handle();
 	if (!net.has_no_protocol)
 		firmware_sim_install_protocol(*child, &guid_dns4, &dns);
@@ -113,7 +107,6 @@ create_child(struct service_binding *binding, EFI_HANDLE *child)
 static EFI_STATUS EFIAPI
 destroy_child(struct service_binding *binding, EFI_HANDLE child)
 {
-	(void)binding, (void)child;
 	net.children--;
 	return EFI_SUCCESS;
 }
@@ -123,7 +116,6 @@ static struct service_binding binding = { create_child, destroy_child };
 static EFI_STATUS EFIAPI
 create_event(UINT32 type, EFI_TPL tpl, EFI_EVENT_NOTIFY notify, void *context, EFI_EVENT *event)
 {
-	(void)tpl, (void)notify, (void)context;
 	*event = type & EVT_TIMER ? timer : answered;
 	net.events++;
 	return EFI_SUCCESS;
@@ -132,7 +124,6 @@ create_event(UINT32 type, EFI_TPL tpl, EFI_EVENT_NOTIFY notify, void *context, E
 static EFI_STATUS EFIAPI
 set_timer(EFI_EVENT event, EFI_TIMER_DELAY type, UINT64 time)
 {
-	(void)event, (void)type, (void)time;
 	net.checks = 0;
 	return EFI_SUCCESS;
 }
@@ -148,7 +139,6 @@ check_event(EFI_EVENT event)
 static EFI_STATUS EFIAPI
 close_event(EFI_EVENT event)
 {
-	(void)event;
 	net.events--;
 	return EFI_SUCCESS;
 }
@@ -156,7 +146,6 @@ close_event(EFI_EVENT event)
 static EFI_STATUS EFIAPI
 stall(UINTN us)
 {
-	(void)us;
 	return EFI_SUCCESS;
 }
 

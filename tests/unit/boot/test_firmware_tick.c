@@ -23,7 +23,6 @@ static bool refuses;
 static EFI_STATUS EFIAPI
 set_period(struct timer *timer, UINT64 period_100ns)
 {
-	(void)timer;
 	if (refuses)
 		return EFI_DEVICE_ERROR;
 	period = period_100ns;
@@ -33,7 +32,6 @@ set_period(struct timer *timer, UINT64 period_100ns)
 static EFI_STATUS EFIAPI
 get_period(struct timer *timer, UINT64 *period_100ns)
 {
-	(void)timer;
 	*period_100ns = period;
 	return EFI_SUCCESS;
 }
@@ -48,8 +46,6 @@ static uint64_t now;
 static EFI_STATUS EFIAPI
 create_event(UINT32 type, EFI_TPL tpl, EFI_EVENT_NOTIFY notify, void *context, EFI_EVENT *event)
 {
-	(void)type;
-	(void)tpl;
 	callback = notify;
 	argument = context;
 	*event = &callback;
@@ -60,16 +56,12 @@ create_event(UINT32 type, EFI_TPL tpl, EFI_EVENT_NOTIFY notify, void *context, E
 static EFI_STATUS EFIAPI
 set_timer(EFI_EVENT event, EFI_TIMER_DELAY type, UINT64 time)
 {
-	(void)event;
-	(void)type;
-	(void)time;
 	return EFI_SUCCESS;
 }
 
 static EFI_STATUS EFIAPI
 close_event(EFI_EVENT event)
 {
-	(void)event;
 	opened--;
 	return EFI_SUCCESS;
 }
@@ -86,7 +78,6 @@ tsc(void)
 static int
 begin(void **state)
 {
-	(void)state;
 	firmware_sim_reset();
 	period = PERIOD;
 	refuses = false;

@@ -22,7 +22,6 @@ put(size_t at, uint64_t value, size_t size)
 static int
 fill(void **state)
 {
-	(void)state;
 	memset(memory, 0, sizeof(memory));
 	memcpy(memory + MAGIC, "HdrS", 4);
 	put(LOADER, 0x72, 1);

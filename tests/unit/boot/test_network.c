@@ -25,7 +25,6 @@ static struct {
 static EFI_STATUS EFIAPI
 set_data(struct ip4_config2 *config, UINT32 type, UINTN size, VOID *data)
 {
-	(void)config;
 	assert_int_equal(type, IP4_POLICY);
 	assert_int_equal(size, sizeof(UINT32));
 	assert_true(card.set_count < SETS_MAX);
@@ -41,7 +40,6 @@ get_data(struct ip4_config2 *config, UINT32 type, UINTN *size, VOID *data)
 {
 	struct ip4_interface_info info = { .type = 1 };
 
-	(void)config;
 	if (type == IP4_POLICY) {
 		memcpy(data, &card.policy, sizeof(card.policy));
 		return EFI_SUCCESS;
@@ -56,8 +54,6 @@ get_data(struct ip4_config2 *config, UINT32 type, UINTN *size, VOID *data)
 static EFI_STATUS EFIAPI
 create_child(struct service_binding *binding, EFI_HANDLE *child)
 {
-	(void)binding;
-	(void)child;
 	card.children++;
 	return EFI_OUT_OF_RESOURCES;
 }
@@ -68,7 +64,6 @@ static struct service_binding binding = { create_child, NULL };
 static EFI_STATUS EFIAPI
 create_event(UINT32 type, EFI_TPL tpl, EFI_EVENT_NOTIFY notify, void *context, EFI_EVENT *event)
 {
-	(void)type, (void)tpl, (void)notify, (void)context;
 	*event = &card;
 	card.events++;
 	return EFI_SUCCESS;
@@ -77,7 +72,6 @@ create_event(UINT32 type, EFI_TPL tpl, EFI_EVENT_NOTIFY notify, void *context, E
 static EFI_STATUS EFIAPI
 set_timer(EFI_EVENT event, EFI_TIMER_DELAY type, UINT64 time)
 {
-	(void)event, (void)type, (void)time;
 	card.checks = 0;
 	return EFI_SUCCESS;
 }
@@ -85,14 +79,12 @@ set_timer(EFI_EVENT event, EFI_TIMER_DELAY type, UINT64 time)
 static EFI_STATUS EFIAPI
 check_event(EFI_EVENT event)
 {
-	(void)event;
 	return ++card.checks > CHECKS ? EFI_SUCCESS : EFI_NOT_READY;
 }
 
 static EFI_STATUS EFIAPI
 close_event(EFI_EVENT event)
 {
-	(void)event;
 	card.events--;
 	return EFI_SUCCESS;
 }
@@ -100,7 +92,6 @@ close_event(EFI_EVENT event)
 static EFI_STATUS EFIAPI
 stall(UINTN us)
 {
-	(void)us;
 	return EFI_SUCCESS;
 }
 
@@ -109,7 +100,6 @@ begin(void **state)
 {
 	EFI_HANDLE handle;
 
-	(void)state;
 	firmware_sim_reset();
 	memset(&card, 0, sizeof(card));
 	firmware_boot->CreateEvent = create_event;

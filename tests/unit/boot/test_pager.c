@@ -19,7 +19,6 @@ open_pager(void **state)
 {
 	static struct display_sim display;
 
-	(void)state;
 	sim_reset();
 	firmware_sim_reset();
 	console_sim_open();
@@ -40,7 +39,6 @@ open_pager(void **state)
 static int
 close_pager(void **state)
 {
-	(void)state;
 	console_close(&console);
 	pager_close(&pager);
 	return 0;

@@ -21,7 +21,6 @@ alarm_set(struct alarm *alarm, uint64_t ns)
 bool
 alarm_has_expired(struct alarm *alarm)
 {
-	(void)alarm;
 	return false;
 }
 
@@ -35,7 +34,6 @@ alarm_cancel(struct alarm *alarm)
 bool
 guard_run(void (*work)(void *argument), void *argument, struct fault *fault)
 {
-	(void)fault;
 	work(argument);
 	return true;
 }
@@ -48,7 +46,6 @@ keys_discard_all(void)
 bool
 keys_read_next(unsigned *key)
 {
-	(void)key;
 	return false;
 }
 

@@ -10,7 +10,6 @@ static struct ram ram;
 static int
 forget(void **state)
 {
-	(void)state;
 	memset(&ram, 0, sizeof(ram));
 	return 0;
 }

@@ -36,7 +36,6 @@ open_all(void **state)
 static int
 close_all(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < SAVE_FILES; i++)
 		free(texts[i].bytes);
 	volume_sim_close();
@@ -129,7 +128,6 @@ TEST(if_the_device_does_not_answer_nothing_more_is_asked_of_it)
 	static const EFI_STATUS gone[] = { EFI_DEVICE_ERROR, EFI_TIMEOUT, EFI_NO_MEDIA, EFI_MEDIA_CHANGED };
 	char sentence[SAVE_SENTENCE_SIZE];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(gone) / sizeof(gone[0]); i++) {
 		volume_sim_close();
 		volume_sim_open()->flush = gone[i];

@@ -24,7 +24,6 @@ open_volume(void **state)
 static int
 close_volume(void **state)
 {
-	(void)state;
 	volume_sim_close();
 	return 0;
 }

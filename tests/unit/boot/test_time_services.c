@@ -114,7 +114,6 @@ stall(UINTN us)
 static EFI_STATUS EFIAPI
 create_event(UINT32 type, EFI_TPL tpl, EFI_EVENT_NOTIFY notify, void *context, EFI_EVENT *event)
 {
-	(void)type, (void)tpl;
 	if (notify) {
 		sim.notify = notify;
 		sim.argument = context;
@@ -127,7 +126,6 @@ create_event(UINT32 type, EFI_TPL tpl, EFI_EVENT_NOTIFY notify, void *context, E
 static EFI_STATUS EFIAPI
 close_event(EFI_EVENT event)
 {
-	(void)event;
 	if (--sim.events == 0)
 		sim.armed_ns = 0;
 	return EFI_SUCCESS;
@@ -136,7 +134,6 @@ close_event(EFI_EVENT event)
 static EFI_STATUS EFIAPI
 check_event(EFI_EVENT event)
 {
-	(void)event;
 	pass(CALL_NS);
 	return EFI_NOT_READY;
 }
@@ -144,7 +141,6 @@ check_event(EFI_EVENT event)
 static EFI_STATUS EFIAPI
 set_timer(EFI_EVENT event, EFI_TIMER_DELAY type, UINT64 time_100ns)
 {
-	(void)event;
 	sim.armed_ns = sim.ticks * TICK_NS + time_100ns * 100;
 	sim.period_ns = type == TimerPeriodic ? time_100ns * 100 : 0;
 	return EFI_SUCCESS;
@@ -153,7 +149,6 @@ set_timer(EFI_EVENT event, EFI_TIMER_DELAY type, UINT64 time_100ns)
 static EFI_STATUS EFIAPI
 get_period(void *timer, UINT64 *period_100ns)
 {
-	(void)timer;
 	*period_100ns = TICK_NS / 100;
 	return sim.has_no_period ? EFI_UNSUPPORTED : EFI_SUCCESS;
 }
@@ -210,7 +205,6 @@ static struct {
 static EFI_STATUS EFIAPI
 get_timer_value(void *cpu, UINT32 index, UINT64 *value, UINT64 *period_fs)
 {
-	(void)cpu, (void)index;
 	*value = step_back(sim.ns, 100 * NS_PER_MS);
 	*period_fs = 1000000 * 1000 / sim.cpu_permille;
 	pass(sim.calibration_ns);
@@ -238,7 +232,6 @@ begin(void **state)
 	static const uint8_t arch[8] = { 0xbc, 0xe7, 0x00, 0x80, 0xc7, 0x3c, 0x88, 0x81 };
 	static const uint8_t of_stamp[8] = { 0xba, 0x65, 0x62, 0xb9, 0x23, 0x6e, 0x54, 0x95 };
 
-	(void)state;
 	memset(&sim, 0, sizeof(sim));
 	sim.stall_permille = sim.tick_permille = sim.time_permille = sim.stamp_permille = sim.cpu_permille = 1000;
 	sim.ns = sim.preempted_ns = START_NS;
@@ -274,7 +267,6 @@ begin(void **state)
 static int
 end(void **state)
 {
-	(void)state;
 	free(report->facts.cores);
 	free(report->figures.cores);
 	free(report->outcomes.sync.cores);

@@ -32,7 +32,6 @@ static struct {
 static int
 open_firmware(void **state)
 {
-	(void)state;
 	sim_reset();
 	firmware_sim_reset();
 	claims.count = 0;

@@ -54,7 +54,6 @@ hypercall(uint64_t number, uint64_t first, uint64_t second, uint64_t third)
 {
 	const uint32_t *argument = (const void *)(uintptr_t)second;
 
-	(void)third;
 	if (number == 34 && first == 1)
 		return answer_param(second);
 	if (number == 32 && first == 4) {
@@ -78,7 +77,6 @@ hypercall(uint64_t number, uint64_t first, uint64_t second, uint64_t third)
 static int
 start_xen(void **state)
 {
-	(void)state;
 	sim_reset();
 	if (!ring)
 		ring = mmap(NULL, sizeof(*ring), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
@@ -217,7 +215,6 @@ static unsigned faults;
 static int64_t
 fault(uint64_t number, uint64_t first, uint64_t second, uint64_t third)
 {
-	(void)number, (void)first, (void)second, (void)third;
 	faults++;
 	longjmp(faulted, 1);
 }

@@ -21,7 +21,6 @@ static struct behaviours rows;
 static inline uint64_t
 catalogue_limit(const void *nothing, const char *rule)
 {
-	(void)nothing;
 	return rules_find(rule)->limit;
 }
 

@@ -10,7 +10,6 @@ static struct device device;
 static int
 set_up(void **state)
 {
-	(void)state;
 	sim_reset();
 	sim.pit.port_61 = 0x02;             /* bit 1 (SPKR_DAT_EN) is set, and bit 0 (gate 2) is clear */
 	/* mode 3, low byte first, as a BIOS leaves this channel after a beep */
@@ -79,8 +78,6 @@ TEST(each_register_is_compared)
 static bool
 fault(void (*work)(void *argument), void *argument, struct fault *fault)
 {
-	(void)work;
-	(void)argument;
 	*fault = (struct fault){ .vector = 13 };
 	return false;
 }

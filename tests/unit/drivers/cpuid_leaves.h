@@ -8,7 +8,6 @@
 static inline int
 reset_machine(void **state)
 {
-	(void)state;
 	sim_reset();
 	return 0;
 }

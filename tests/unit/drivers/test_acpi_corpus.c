@@ -256,7 +256,6 @@ static char current[256];
 static int
 name_the_machine(void **state)
 {
-	(void)state;
 	if (current[0])
 		print_error("this was machine %s\n", current);
 	current[0] = 0;

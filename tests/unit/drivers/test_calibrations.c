@@ -196,7 +196,6 @@ counts_within(uint16_t high, uint16_t low)
 static void
 be_late_at_the_first_end(enum sim_access access, uint64_t where)
 {
-	(void)where;
 	if (access != SIM_TSC || !counts_within(0xff02, 0xff00))
 		return;
 	sim_advance_ps(late_ps);
@@ -225,8 +224,6 @@ TEST(a_reading_that_is_late_by_18_us_makes_the_rate_400_ppm_too_low)
 static void
 be_away_at_f000(enum sim_access access, uint64_t where)
 {
-	(void)access;
-	(void)where;
 	if (counts_within(0xefff, 0) && late_ps) {
 		sim_advance_ps(late_ps);
 		late_ps = 0;
@@ -249,8 +246,6 @@ TEST(a_missed_value_of_the_high_byte_ends_the_quick_loop)
 static void
 grow_slower(enum sim_access access, uint64_t where)
 {
-	(void)access;
-	(void)where;
 	if (counts_within(0xfcff, 0))
 		sim.pit.extra_ps = 3 * SIM_PS_PER_US;
 }
@@ -359,7 +354,6 @@ TEST(a_tsc_that_stops_gives_valkey_no_rate)
 static void
 delay_each_second_estimate(enum sim_access access, uint64_t where)
 {
-	(void)where;
 	if (access == SIM_TSCP && ++tscp_reads % 200 == 2)
 		sim_advance_ps(20 * SIM_PS_PER_US);
 }

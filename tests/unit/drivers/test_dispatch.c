@@ -66,7 +66,6 @@ core_hears(uint32_t destination, uint32_t command)
 static int
 set_up(void **state)
 {
-	(void)state;
 	sim_reset();
 	sim.cost_ps[SIM_PAUSE] = 990 * SIM_PS_PER_NS;
 	sim.on_ipi = core_hears;
@@ -345,7 +344,6 @@ static unsigned post_at, pauses;
 static void
 post_in_time(enum sim_access access, uint64_t where)
 {
-	(void)where;
 	if (access == SIM_PAUSE && ++pauses == post_at)
 		slots[1].posted++;
 }
@@ -385,7 +383,6 @@ static struct disturbed_batch {
 static void
 disturb_batch_by_tsc_readings(enum sim_access access, uint64_t where)
 {
-	(void)where;
 	if (access == SIM_PAUSE && !disturbed.has_begun) {
 		disturbed.has_begun = true;
 		disturbed.begin_ps = sim.now_ps;
@@ -445,7 +442,6 @@ static unsigned pauses_to_end, pauses_to_leap;
 static void
 restore_a_snapshot(enum sim_access access, uint64_t where)
 {
-	(void)where;
 	if (access != SIM_PAUSE)
 		return;
 	if (pauses_to_leap && --pauses_to_leap == 0)

@@ -30,7 +30,6 @@ fw_cfg_in(void *context, uint16_t port, unsigned width_bytes)
 {
 	uint8_t value = 0;
 
-	(void)context;
 	fw_cfg.wrong_accesses += port != 0x511 || width_bytes != 1;
 	if (fw_cfg.selected == 0)
 		value = item_byte(fw_cfg.signature, 4);
@@ -45,7 +44,6 @@ fw_cfg_in(void *context, uint16_t port, unsigned width_bytes)
 static void
 fw_cfg_out(void *context, uint16_t port, uint32_t value, unsigned width_bytes)
 {
-	(void)context;
 	fw_cfg.wrong_accesses += port != 0x510 || width_bytes != 2;
 	fw_cfg.selected = (uint16_t)value;
 	fw_cfg.offset = 0;
@@ -81,7 +79,6 @@ hold_file(uint16_t key, const char *content)
 static int
 set_up(void **state)
 {
-	(void)state;
 	sim_reset();
 	memset(&fw_cfg, 0, sizeof(fw_cfg));
 	memcpy(fw_cfg.signature, "QEMU", 4);
@@ -93,7 +90,6 @@ set_up(void **state)
 static int
 tear_down(void **state)
 {
-	(void)state;
 	return fw_cfg.wrong_accesses != 0;
 }
 

@@ -22,7 +22,6 @@ tsc(void)
 static int
 set_up(void **state)
 {
-	(void)state;
 	page = (struct pvclock){ .version = 2, .tsc_timestamp = 1000, .system_time = 50, .tsc_to_system_mul = 1u << 31,
 				 .tsc_shift = 0, .flags = PVCLOCK_TSC_STABLE };
 	hv_page = (struct hv_tsc_page){ .sequence = 1, .scale = UINT64_C(1) << 63, .offset = -3 };

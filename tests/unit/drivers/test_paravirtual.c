@@ -37,8 +37,6 @@ offered(void)
 static bool
 fault(void (*work)(void *argument), void *argument, struct fault *fault)
 {
-	(void)work;
-	(void)argument;
 	*fault = (struct fault){ .vector = 13 };
 	return false;
 }

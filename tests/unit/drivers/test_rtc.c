@@ -391,14 +391,12 @@ static unsigned latch_writes;
 static uint32_t
 in_latch(void *context, uint16_t port, unsigned width_bytes)
 {
-	(void)width_bytes;
 	return ((const uint8_t *)context)[port - 0x74];
 }
 
 static void
 out_latch(void *context, uint16_t port, uint32_t value, unsigned width_bytes)
 {
-	(void)width_bytes;
 	((uint8_t *)context)[port - 0x74] = (uint8_t)value;
 	latch_writes++;
 }

@@ -11,7 +11,6 @@
 static int
 set_up(void **state)
 {
-	(void)state;
 	sim_reset();
 	sim_paravirtual_make_kvm_guest(false);
 	return 0;
@@ -64,7 +63,6 @@ static uint64_t guid[2];
 static uint64_t
 read_guid(uint64_t address, unsigned width_bytes)
 {
-	(void)width_bytes;
 	return guid[address == GUID_AT + 8];
 }
 
@@ -121,7 +119,6 @@ static uint64_t vmclock_page[14]; /* the page: struct vmclock_abi as an array of
 static uint64_t
 read_vmclock_page(uint64_t address, unsigned width_bytes)
 {
-	(void)width_bytes;
 	return vmclock_page[(address - SIM_VMCLOCK_BASE) / 8];
 }
 

@@ -58,7 +58,6 @@ core_hears(uint32_t destination, uint32_t command)
 static int
 set_up(void **state)
 {
-	(void)state;
 	sim_reset();
 	sim.cost_ps[SIM_PAUSE] = 990 * SIM_PS_PER_NS;
 	sim.on_ipi = core_hears;

@@ -38,7 +38,6 @@ static uint64_t msr_in_work;
 static void
 look_at_msr(void *argument)
 {
-	(void)argument;
 	msr_in_work = hw_msr_read(MSR_KVM_STEAL_TIME);
 }
 

@@ -11,7 +11,6 @@
 static int
 set_up(void **state)
 {
-	(void)state;
 	sim_reset();
 	sim_interrupts_add_controllers();
 	sim_paravirtual_make_kvm_guest(true);
@@ -77,8 +76,6 @@ static unsigned ran;
 static bool
 refuse_access(void (*work)(void *argument), void *argument, struct fault *fault)
 {
-	(void)work;
-	(void)argument;
 	*fault = (struct fault){ .vector = 13 };
 	return false;
 }
@@ -86,7 +83,6 @@ refuse_access(void (*work)(void *argument), void *argument, struct fault *fault)
 static bool
 run(void (*work)(void *argument), void *argument, struct fault *fault)
 {
-	(void)fault;
 	work(argument);
 	ran++;
 	return true;

@@ -30,7 +30,6 @@ static struct watchdog watchdog;
 static uint32_t
 tco_in(void *context, uint16_t port, unsigned width_bytes)
 {
-	(void)context;
 	assert_int_equal(width_bytes, 2);
 	return port == PORT_CONTROL ? tco.control : port == PORT_TIMER ? tco.timer : 0;
 }
@@ -38,7 +37,6 @@ tco_in(void *context, uint16_t port, unsigned width_bytes)
 static void
 tco_out(void *context, uint16_t port, uint32_t value, unsigned width_bytes)
 {
-	(void)context;
 	assert_int_equal(width_bytes, 2);
 	tco.writes++;
 	tco.reloads += port == PORT_RELOAD && value == 1;
@@ -107,7 +105,6 @@ read_table(size_t length)
 static int
 set_up(void **state)
 {
-	(void)state;
 	sim_reset();
 	sim_hook_ports((struct sim_port_hook){ PORT_RELOAD, PORT_TIMER + 1, tco_in, tco_out, NULL });
 	sim_map_region((struct sim_region){ GCS, 4, gcs_read, gcs_write });

@@ -18,7 +18,6 @@ set_up(void **state)
 {
 	static const char *const ids[] = { "tsc", "hpet", "acpi_pm", "pit" };
 
-	(void)state;
 	report = calloc(1, sizeof(*report));
 	options_set_defaults(&report->facts.options);
 	LITERAL_COPY(report->facts.machine.cpu_vendor, "GenuineIntel");
@@ -41,7 +40,6 @@ set_up(void **state)
 static int
 tear_down(void **state)
 {
-	(void)state;
 	free(report);
 	return 0;
 }

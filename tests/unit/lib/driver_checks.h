@@ -13,7 +13,6 @@ static struct clock clocks[DRIVER_CLOCKS_MAX];
 static inline int
 reset(void **state)
 {
-	(void)state;
 	sim_reset();
 	sim_describe_platform(&platform);
 	return 0;

@@ -82,7 +82,6 @@ read_host_ns(void)
 static void
 ignore_signal(int signal)
 {
-	(void)signal;
 }
 
 /* Makes the guest's memory and core. Returns the reason if that is not possible, otherwise NULL. */
@@ -133,7 +132,6 @@ start_guest(void)
 static int
 guest_set_up(void **state)
 {
-	(void)state;
 	memset(&guest, 0, sizeof(guest));
 	guest.kvm = guest.vm = guest.cpu = -1;
 	guest.run = MAP_FAILED;
@@ -150,7 +148,6 @@ guest_set_up(void **state)
 static int
 guest_tear_down(void **state)
 {
-	(void)state;
 	if (guest.run != MAP_FAILED)
 		munmap(guest.run, guest.run_size);
 	if (guest.memory != MAP_FAILED)

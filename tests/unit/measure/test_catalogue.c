@@ -96,7 +96,6 @@ be_a_guest_with_a_pm_timer(struct bench *bench)
 static void
 allow_deep_c_states(struct bench *bench)
 {
-	(void)bench;
 	sim_cpuid_set(1, 0, (struct hw_cpuid){ 0x000906ea, 0, 0x00200008, 0x00000210 }); /* MONITOR */
 	sim_cpuid_set(5, 0, (struct hw_cpuid){ 0x40, 0x40, 3, 0x11142120 });
 	sim_msr_set(MSR_PKG_CST_CONFIG, 7);
@@ -249,7 +248,6 @@ put_calls(struct run *run, enum firmware_service service, uint64_t asked_ns, con
 static void
 time_firmware(void *context, struct run *run, bool is_last)
 {
-	(void)context;
 	for (uint64_t ns = 100000; is_last && ns <= 1000000; ns *= 10) {
 		uint64_t taken_ns = ns * firmware.permille / 1000 + firmware.late_ns - firmware.early_ns;
 		uint64_t taken = scale_ns_to_ticks(&run->survey.scale, taken_ns), tsc = hw_tsc();
@@ -316,7 +314,6 @@ static const struct machine *const machines[] = {
 	static void \
 	name(struct bench *bench) \
 	{ \
-		(void)bench; \
 		__VA_ARGS__; \
 	}
 
@@ -551,7 +548,6 @@ FAULT(stopped_for_a_second, sim.rtc.ahead_ps += SIM_PS_PER_S)
 static void
 stolen_and_not_counted(struct bench *bench)
 {
-	(void)bench;
 	sim_paravirtual.steal_percent = 0;
 	sim_paravirtual.steal_ps = 2 * SIM_PS_PER_MS;
 	sim_paravirtual.steal_every_ps = 10 * SIM_PS_PER_MS;
@@ -729,8 +725,6 @@ let_reads_overlap(bool is_on)
 static void
 begins(void *context, const struct run *run, const struct run_phase *phase)
 {
-	(void)context;
-	(void)run;
 	if (strcmp(phase->id, "latency") == 0)
 		reach(stage_of.bench, stage_of.fault, AFTER_RATES);
 	let_reads_overlap(strcmp(phase->id, "contended") == 0);

@@ -14,7 +14,6 @@ static struct bench *bench;
 static int
 set_up(void **state)
 {
-	(void)state;
 	sim_reset();
 	sim.accesses_max = UINT64_MAX;
 	sim_slow_tsc_reads(8);
@@ -25,7 +24,6 @@ set_up(void **state)
 static int
 tear_down(void **state)
 {
-	(void)state;
 	bench_free(bench);
 	bench = NULL;
 	return 0;
@@ -326,8 +324,6 @@ static struct {
 static void
 disrupt(void *context, const struct run *run, const struct run_phase *phase)
 {
-	(void)context;
-	(void)run;
 	if (!text_equal(phase->id, "latency"))
 		return;
 	sim.rtc.ahead_ps += host.stopped ? SIM_PS_PER_S : 0;
@@ -505,8 +501,6 @@ TEST(cores_whose_page_xen_refuses_are_counted_and_no_fault_is_found)
 static void
 take_time(void *context, const struct run *run, const struct run_phase *phase)
 {
-	(void)context;
-	(void)run;
 	sim_paravirtual.steal_at_ps = text_equal(phase->id, "interference") ? sim.now_ps : SIM_NEVER;
 }
 
@@ -596,9 +590,6 @@ TEST(an_unwritten_counter_of_kvm_is_a_row_with_a_reason)
 static bool
 fault_at_once(void (*work)(void *argument), void *argument, struct fault *fault)
 {
-	(void)work;
-	(void)argument;
-	(void)fault;
 	return false;
 }
 

@@ -348,10 +348,6 @@ TEST(the_deadline_keeps_what_was_measured)
 static void
 spend_as_long_as_a_batch(void *context, const char *what, uint64_t done_ns, uint64_t total_ns)
 {
-	(void)context;
-	(void)what;
-	(void)done_ns;
-	(void)total_ns;
 	sim.now_ps += 100 * SIM_PS_PER_US;
 }
 
@@ -413,7 +409,6 @@ run_cold(void *context, size_t core, smp_job *job, void *argument, uint64_t boun
 static void
 slow_down(enum sim_access access, uint64_t where)
 {
-	(void)where;
 	if (sim.core && access != SIM_PAUSE && sim.now_ps - cold.woken_ps[sim.core] < 12 * SIM_PS_PER_MS)
 		sim.now_ps += sim.cost_ps[access];
 }
@@ -446,7 +441,6 @@ static uint64_t slow_ps; /* each access takes three times as long for 2/5 of thi
 static void
 slow_down_at_times(enum sim_access access, uint64_t where)
 {
-	(void)where;
 	if (access != SIM_PAUSE && sim.now_ps % slow_ps < slow_ps / 5 * 2)
 		sim.now_ps += 2 * sim.cost_ps[access];
 }
@@ -507,9 +501,6 @@ watch_and_judge(struct bench *bench)
 static void
 step_hpet_back(void *context, const char *what, uint64_t done_ns, uint64_t total_ns)
 {
-	(void)context;
-	(void)what;
-	(void)total_ns;
 	if (done_ns < 1500 * NS_PER_MS || sim.hpet.counter.backward_ticks)
 		return;
 	sim.hpet.counter.backward_at_ps = sim.now_ps;

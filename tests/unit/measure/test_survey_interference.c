@@ -54,7 +54,6 @@ read_tsc(void)
 static bool
 alive(void *context, size_t core)
 {
-	(void)context;
 	return core != bench.mute || !bench.is_dead;
 }
 
@@ -63,7 +62,6 @@ run(void *context, size_t core, smp_job *job, void *argument, uint64_t bound_ns)
 {
 	uint64_t begin_ps = sim.now_ps, took_ns;
 
-	(void)context;
 	if (core == bench.mute && bench.mute_after_jobs-- == 0) {
 		bench.is_dead = true;
 		return false;
@@ -84,14 +82,12 @@ run(void *context, size_t core, smp_job *job, void *argument, uint64_t bound_ns)
 static bool
 expired(void *context)
 {
-	(void)context;
 	return sim.now_ps > bench.deadline_ns * SIM_PS_PER_NS;
 }
 
 static void
 progress(void *context, const char *what, uint64_t done_ns, uint64_t total_ns)
 {
-	(void)context;
 	assert_string_equal(what, "gaps");
 	assert_in_range(done_ns, 0, total_ns);
 }
@@ -139,7 +135,6 @@ observe(void)
 static int
 set_up(void **state)
 {
-	(void)state;
 	sim_reset();
 	sim.accesses_max = UINT64_MAX;
 	sim.cost_ps[SIM_TSC_LFENCE] = READ_NS * SIM_PS_PER_NS;
@@ -150,7 +145,6 @@ set_up(void **state)
 static int
 tear_down(void **state)
 {
-	(void)state;
 	free(bench.memory);
 	return 0;
 }

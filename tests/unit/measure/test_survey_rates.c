@@ -115,9 +115,6 @@ in_pm(void *context, uint16_t port, unsigned width_bytes)
 {
 	uint32_t value;
 
-	(void)context;
-	(void)port;
-	(void)width_bytes;
 	spend_some();
 	if (bench->away_in && --bench->away_in == 0)
 		sim_advance_ps(15 * SIM_PS_PER_MS);
@@ -138,8 +135,6 @@ preempt_if_due(bool at_rtc)
 static uint32_t
 in_pit(void *context, uint16_t port, unsigned width_bytes)
 {
-	(void)context;
-	(void)width_bytes;
 	preempt_if_due(false);
 	return sim_pit_in(port);
 }
@@ -147,8 +142,6 @@ in_pit(void *context, uint16_t port, unsigned width_bytes)
 static void
 out_pit(void *context, uint16_t port, uint32_t value, unsigned width_bytes)
 {
-	(void)context;
-	(void)width_bytes;
 	spend_some();
 	sim_pit_out(port, (uint8_t)value);
 	spend_some();
@@ -159,8 +152,6 @@ in_rtc(void *context, uint16_t port, unsigned width_bytes)
 {
 	uint64_t passed_ps;
 
-	(void)context;
-	(void)width_bytes;
 	preempt_if_due(true);
 	passed_ps = sim.now_ps % SIM_PS_PER_S;
 	if (passed_ps > RTC_FAR_PS + sim.rtc.late_max_ps && passed_ps < SIM_PS_PER_S - RTC_FAR_PS)
@@ -173,8 +164,6 @@ in_rtc(void *context, uint16_t port, unsigned width_bytes)
 static void
 out_rtc(void *context, uint16_t port, uint32_t value, unsigned width_bytes)
 {
-	(void)context;
-	(void)width_bytes;
 	sim_rtc_out(port, (uint8_t)value);
 }
 
@@ -191,7 +180,6 @@ counter_of(int clock)
 static bool
 expired(void *context)
 {
-	(void)context;
 	if (sim.now_ps >= bench->changes_at_ps) {
 		bench->changes_at_ps = SIM_NEVER;
 		sim_counter_speed_up(counter_of(bench->changing), bench->change_ppm);
@@ -203,7 +191,6 @@ expired(void *context)
 static void
 show_progress(void *context, const char *what, uint64_t done_ns, uint64_t total_ns)
 {
-	(void)context;
 	assert_string_equal(what, "rates");
 	assert_true(done_ns <= total_ns);
 	bench->shown_ns = done_ns;

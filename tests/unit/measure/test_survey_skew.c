@@ -63,14 +63,12 @@ static struct {
 static bool
 expired(void *context)
 {
-	(void)context;
 	return bench.expires_pingpongs && bench.pingpongs[1] >= bench.expires_pingpongs;
 }
 
 static void
 progress(void *context, const char *what, uint64_t done_ns, uint64_t total_ns)
 {
-	(void)context;
 	assert_non_null(what);
 	assert_in_range(done_ns, 0, total_ns);
 }
@@ -175,7 +173,6 @@ open_bench(size_t cores, enum pair_schedule widest, uint64_t hz)
 static int
 close_bench(void **state)
 {
-	(void)state;
 	threads_stop();
 	free(bench.memory);
 	return 0;
@@ -976,7 +973,6 @@ static struct {
 static void
 read_tsc_before_shared_job(void *argument, size_t core)
 {
-	(void)argument;
 	threads_read_tsc();
 	shared.job(shared.argument, core);
 }
@@ -1047,7 +1043,6 @@ sample(void *device, struct sample *samples, size_t count)
 {
 	uint64_t ticks = threads_get_core() == 2 ? 300 : 100;
 
-	(void)device;
 	if (!bench.turns)
 		pthread_barrier_wait(&bench.barrier);
 	for (size_t i = 0; i < count; i++)
@@ -1057,8 +1052,6 @@ sample(void *device, struct sample *samples, size_t count)
 static void
 never_sample(void *device, struct sample *samples, size_t count)
 {
-	(void)device;
-	(void)samples;
 	fail_msg("%zu samples of a clock that is not asked for", count);
 }
 
@@ -1170,7 +1163,6 @@ TEST(a_core_a_billion_ticks_ahead_has_warps_with_and_without_a_lock)
 static void
 read_own_tsc(void *device, struct sample *samples, size_t count)
 {
-	(void)device;
 	for (size_t i = 0; i < count; i++) {
 		samples[i].begin = threads_read_tsc();
 		samples[i].ticks = samples[i].end = threads_read_tsc();

@@ -96,7 +96,6 @@ let_time_go_on(void)
 static void
 open_source(const struct platform *platform, struct timer *timer)
 {
-	(void)platform;
 	timer->state = CLOCK_PRESENT;
 	timer->route.kind = "ioapic";
 	timer->ticks_max = UINT32_MAX;
@@ -122,7 +121,6 @@ take_source(struct timer *timer, uint32_t vector)
 static void
 settle_source(struct timer *timer)
 {
-	(void)timer;
 	source.released = source.left_over;
 	source.left_over = 0;
 }
@@ -144,7 +142,6 @@ arm_source(struct timer *timer, uint64_t ticks, bool periodic)
 static uint64_t
 left_of_source(const struct timer *timer)
 {
-	(void)timer;
 	sim_advance_ps(100000);
 	return sim.now_ps < source.due_ps ? (source.due_ps - sim.now_ps) / TICK_PS : 0;
 }
@@ -164,7 +161,6 @@ has_expired(const struct timer *timer)
 static void
 disarm_source(struct timer *timer)
 {
-	(void)timer;
 	source.latched = source.away_armed && source.armed && source.period_ps == OVER_PS;
 	if (source.latched) {
 		sim_advance_ps(OVER_PS);
@@ -177,7 +173,6 @@ disarm_source(struct timer *timer)
 static void
 enable_source(struct timer *timer)
 {
-	(void)timer;
 	if (source.latched)
 		source.pending = 1;
 }
@@ -222,9 +217,6 @@ play(void (*work)(void *argument), void (*after)(void *argument), void *argument
 static const char *
 refuse(void (*work)(void *argument), void (*after)(void *argument), void *argument)
 {
-	(void)work;
-	(void)after;
-	(void)argument;
 	return "The firmware does not stop its tick.";
 }
 
@@ -260,7 +252,6 @@ prepare(void)
 static int
 begin(void **state)
 {
-	(void)state;
 	memset(&source, 0, sizeof(source));
 	memset(&slot, 0, sizeof(slot));
 	source.saved_register = FOUND;
@@ -277,7 +268,6 @@ begin(void **state)
 static int
 end(void **state)
 {
-	(void)state;
 	assert_int_equal(source.saved_register, FOUND);
 	bench_free(bench);
 	return 0;
@@ -539,7 +529,6 @@ TEST(a_timer_that_never_interrupts_is_tested_with_three_shots_only)
 static uint64_t
 left_for_ever(const struct timer *timer)
 {
-	(void)timer;
 	sim_advance_ps(100000);
 	return 1;
 }

@@ -12,7 +12,6 @@ static struct record record;
 static int
 begin(void **state)
 {
-	(void)state;
 	memset(bytes, 0xa5, sizeof(bytes));
 	record_begin(&record, bytes, sizeof(bytes));
 	return 0;

@@ -20,7 +20,6 @@ static struct text out, json;
 static int
 take_memory(void **state)
 {
-	(void)state;
 	out = (struct text){ .size = report_size_csv(CORES) };
 	json = (struct text){ .size = report_size_json(CORES) };
 	out.bytes = malloc(out.size);
@@ -31,7 +30,6 @@ take_memory(void **state)
 static int
 give_memory(void **state)
 {
-	(void)state;
 	free(out.bytes);
 	free(json.bytes);
 	return 0;

@@ -23,7 +23,6 @@ begin(void **state)
 	struct report *report = here.report = literal_make_clean_report();
 	size_t size = series_size_bytes(report->facts.clock_count, report->facts.core_count, ROWS);
 
-	(void)state;
 	here.memory = calloc(1, size);
 	report->facts.run.start_tsc = 1000;
 	series_init(&report->facts.series, here.memory, report->facts.clock_count, report->facts.core_count, ROWS,
@@ -36,7 +35,6 @@ begin(void **state)
 static int
 end(void **state)
 {
-	(void)state;
 	free(here.memory);
 	return 0;
 }

@@ -33,7 +33,6 @@ static size_t block_count, blocks_left;
 static void *
 allocate(void *context, size_t size)
 {
-	(void)context;
 	if (block_count == blocks_left)
 		return NULL;
 	assert_true(block_count < BLOCKS_MAX);
@@ -59,7 +58,6 @@ replay(const uint8_t *from, size_t size)
 static int
 begin(void **state)
 {
-	(void)state;
 	/* does not free the blocks of the last report, because a test may write this report's facts again */
 	blocks_left = BLOCKS_MAX;
 	used = 0;
@@ -72,7 +70,6 @@ begin(void **state)
 static int
 end(void **state)
 {
-	(void)state;
 	while (block_count)
 		free(blocks[--block_count]);
 	return 0;

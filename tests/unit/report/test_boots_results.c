@@ -7,7 +7,6 @@ static struct report report;
 static int
 set_up(void **state)
 {
-	(void)state;
 	memset(&report, 0, sizeof(report));
 	report.facts.options.save.boots = 20;
 	report.facts.boots = (struct boots){ .planned = 20, .started = 4, .died = 1 };

@@ -19,7 +19,6 @@ add(const char *id, const char *main)
 static int
 begin(void **state)
 {
-	(void)state;
 	report.facts.clock_count = 0;
 	return 0;
 }

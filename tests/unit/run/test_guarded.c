@@ -91,8 +91,6 @@ TEST(an_exception_outside_of_clock_reads_ends_the_run_as_incomplete)
 static void
 look_and_fault(const struct checking *checking, struct behaviours *behaviours)
 {
-	(void)checking;
-	(void)behaviours;
 	sim_take_fault();
 }
 
@@ -114,9 +112,6 @@ TEST(a_device_whose_check_causes_an_exception_is_broken_and_the_next_is_checked)
 static void
 open_and_fault(const struct platform *platform, struct device *device, struct clock *clocks)
 {
-	(void)platform;
-	(void)device;
-	(void)clocks;
 	sim_take_fault();
 }
 
@@ -147,7 +142,6 @@ TEST(a_driver_that_causes_an_exception_when_opened_has_rows_that_say_so)
 static void
 close_and_fault(struct device *device)
 {
-	(void)device;
 	sim_take_fault();
 }
 
@@ -208,10 +202,6 @@ write_or_fault(uint32_t msr, uint64_t value)
 static int64_t
 fault_at_hypercall(uint64_t number, uint64_t first, uint64_t second, uint64_t third)
 {
-	(void)number;
-	(void)first;
-	(void)second;
-	(void)third;
 	sim_take_fault();
 	return 0;
 }
@@ -270,25 +260,18 @@ static struct timer_driver faulty_timer;
 static void
 open_timer_and_fault(const struct platform *platform, struct timer *timer)
 {
-	(void)platform;
-	(void)timer;
 	sim_take_fault();
 }
 
 static void
 set_up_timer_and_fault(struct timer *timer, uint32_t vector)
 {
-	(void)timer;
-	(void)vector;
 	sim_take_fault();
 }
 
 static uint64_t
 arm_timer_and_fault(struct timer *timer, uint64_t ticks, bool periodic)
 {
-	(void)timer;
-	(void)ticks;
-	(void)periodic;
 	sim_take_fault();
 	return 0;
 }
@@ -296,7 +279,6 @@ arm_timer_and_fault(struct timer *timer, uint64_t ticks, bool periodic)
 static void
 disarm_timer_and_fault(struct timer *timer)
 {
-	(void)timer;
 	sim_take_fault();
 }
 

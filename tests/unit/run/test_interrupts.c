@@ -22,7 +22,6 @@ static const struct timer_driver *const *asked_drivers;
 static int
 begin(void **state)
 {
-	(void)state;
 	sim_reset();
 	sim_interrupts_add_controllers();
 	sim.spent = sim_slow_outside_timer_window;
@@ -32,7 +31,6 @@ begin(void **state)
 static int
 end(void **state)
 {
-	(void)state;
 	bench_free(bench);
 	bench = NULL;
 	return 0;
@@ -69,7 +67,6 @@ static unsigned callbacks, callbacks_max;
 static bool
 firmware_ticks(uint64_t (*tsc)(void), uint64_t bound)
 {
-	(void)tsc;
 	assert_true(bound > 0);
 	return callbacks++ < callbacks_max;
 }

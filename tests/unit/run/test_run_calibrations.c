@@ -15,7 +15,6 @@ static struct bench *bench;
 static int
 open_bench(void **state)
 {
-	(void)state;
 	sim_reset();
 	sim_interrupts_add_controllers();
 	bench = bench_new();
@@ -26,7 +25,6 @@ open_bench(void **state)
 static int
 close_bench(void **state)
 {
-	(void)state;
 	bench_free(bench);
 	return 0;
 }
@@ -127,7 +125,6 @@ static struct {
 static void
 show_progress(void *context, const char *what, uint64_t done_ns, uint64_t total_ns)
 {
-	(void)context;
 	assert_string_equal(what, "calibrations");
 	assert_true(done_ns >= shown.last_ns && done_ns <= total_ns);
 	shown.total_ns = total_ns;

@@ -21,7 +21,6 @@ static unsigned looks,
 static void
 look_once(const struct checking *checking, struct behaviour *row)
 {
-	(void)checking;
 	check_set_outcome(row, looks > 0); /* marks the row as failed if the disturbed check ran before */
 	behaviour_set_text(row, "Seen.");
 }
@@ -111,7 +110,6 @@ TEST(a_check_that_is_always_disturbed_ends_when_the_time_is_over)
 static void
 look_while_the_pm_timer_leaps(const struct checking *checking, struct behaviour *row)
 {
-	(void)checking;
 	if (looks == 0)
 		sim.pm.counter.origin_ticks += PM_SECOND_TICKS;
 	check_set_outcome(row, looks++ == 0);

@@ -11,7 +11,6 @@ static struct bench *bench;
 static int
 open_bench(void **state)
 {
-	(void)state;
 	sim_reset();
 	sim_slow_tsc_reads(8);
 	bench = bench_new();
@@ -23,7 +22,6 @@ open_bench(void **state)
 static int
 close_bench(void **state)
 {
-	(void)state;
 	bench_free(bench);
 	return 0;
 }

@@ -24,8 +24,6 @@ static struct {
 static void
 look_away(void *context, const struct run *run, const struct run_phase *phase)
 {
-	(void)context;
-	(void)phase;
 	run->machine->hooks.tsc_ordered();
 }
 
@@ -44,7 +42,6 @@ look_at(void *context, const struct run *run, const struct run_phase *phase)
 	struct report *report = test_malloc(sizeof(*report));
 	char note[REPORT_SENTENCE];
 
-	(void)context;
 	run_make_report_so_far(run, phase, report);
 	assert_true(report->facts.run.incomplete);
 	assert_int_equal(report->outcomes.verdict, VERDICT_INCOMPLETE);

@@ -45,7 +45,6 @@ save(const struct run *run, const struct run_phase *phase)
 static void
 begins(void *context, const struct run *run, const struct run_phase *phase)
 {
-	(void)context;
 	save(run, phase);
 }
 
@@ -55,7 +54,6 @@ progress(void *context, const char *what, uint64_t done_ns, uint64_t total_ns)
 	static const struct run_phase phase = { .id = "series" };
 	const struct series *series = &soak.bench->run.report.facts.series;
 
-	(void)context;
 	assert_true(done_ns <= total_ns);
 	if (soak.leap_in_row && series->count == soak.leap_in_row && text_equal(what, "gaps")) {
 		sim.hpet.counter.origin_ticks += 10000000;
@@ -81,7 +79,6 @@ count_shown_rates(void *context, const struct report *report)
 {
 	const struct series_row *row = &report->facts.series.rows[report->facts.series.count - 1];
 
-	(void)context;
 	soak.rows_shown++;
 	for (size_t i = 0; i < report->facts.clock_count; i++)
 		soak.rates_shown += report_get_soak_rate(report, &row->clocks[i])->ppb.known;
@@ -90,7 +87,6 @@ count_shown_rates(void *context, const struct report *report)
 static bool
 user_ends_run(void *context)
 {
-	(void)context;
 	return soak.end_after_rows && soak.bench->run.report.facts.series.count >= soak.end_after_rows;
 }
 
@@ -130,7 +126,6 @@ play(size_t cores, uint64_t duration_ns, uint64_t interval_ns)
 static int
 end(void **state)
 {
-	(void)state;
 	bench_free(soak.bench);
 	memset(&soak, 0, sizeof(soak));
 	return 0;

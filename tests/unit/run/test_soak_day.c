@@ -43,7 +43,6 @@ pass_time(void *context, const char *what, uint64_t done_ns, uint64_t total_ns)
 	const struct survey *survey = &day.bench->run.survey;
 	uint64_t into_ps;
 
-	(void)context;
 	assert_true(done_ns <= total_ns);
 	if (!text_equal(what, "gaps") || survey->soak.round == day.round)
 		return;
@@ -97,7 +96,6 @@ soak_for_a_day(size_t cores, int64_t drift_ppb, uint64_t seed)
 static int
 end(void **state)
 {
-	(void)state;
 	bench_free(day.bench);
 	memset(&day, 0, sizeof(day));
 	return 0;

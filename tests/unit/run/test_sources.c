@@ -132,7 +132,6 @@ begin_for(const struct source *source)
 static int
 end_test(void **state)
 {
-	(void)state;
 	end();
 	return 0;
 }

@@ -22,7 +22,6 @@ static struct {
 static bool
 quiet_tick(void *context, bool quiet)
 {
-	(void)context;
 	if (++firmware.calls >= firmware.refuse_from && firmware.refuse_from)
 		return false;
 	assert_int_equal(sim.hpet.timers[0] & INT_ENB, quiet ? INT_ENB : 0);
@@ -36,8 +35,6 @@ work(void *context, const struct run *run, const struct run_phase *phase)
 {
 	unsigned ticks = sim.hpet.ticks;
 
-	(void)context;
-	(void)phase;
 	for (uint64_t begin_ps = sim.now_ps; sim.now_ps - begin_ps < WORK_PS;) {
 		sim_advance_ps(SIM_PS_PER_MS);
 		run->machine->hooks.tsc_ordered();

@@ -54,7 +54,6 @@ be_late(uint64_t ticks)
 static void
 note(void *context, const char *what, uint64_t done_ns, uint64_t total_ns)
 {
-	(void)context;
 	be_late(text_equal(what, "warp check") || text_equal(what, "contention") ? LOOP_TICKS : PAIR_TICKS);
 	if (told.count == SHOWN_MAX)
 		return;
@@ -72,7 +71,6 @@ note(void *context, const char *what, uint64_t done_ns, uint64_t total_ns)
 static bool
 user_ends_run(void *context)
 {
-	(void)context;
 	return told.asked_ns != 0;
 }
 

@@ -37,7 +37,6 @@ read_tsc(void)
 static int
 begin(void **state)
 {
-	(void)state;
 	memset(&tsc, 0, sizeof(tsc));
 	/* old contents, so that the test fails if the search does not set all fields */
 	memset(&seen, 0xff, sizeof(seen));

@@ -13,7 +13,6 @@ static struct scale gigahertz;
 static int
 begin_empty(void **state)
 {
-	(void)state;
 	scale_init(&gigahertz, (struct rate){ 1000000000, 1 });
 	latency_clear(&latency);
 	return 0;

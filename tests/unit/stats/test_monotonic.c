@@ -12,7 +12,6 @@ static struct monotonic monotonic;
 static int
 begin_empty(void **state)
 {
-	(void)state;
 	monotonic = (struct monotonic){ .reads = 0 };
 	return 0;
 }

@@ -13,7 +13,6 @@ static struct resolution resolution;
 static int
 begin_empty(void **state)
 {
-	(void)state;
 	resolution = (struct resolution){ .steps = 0 };
 	return 0;
 }

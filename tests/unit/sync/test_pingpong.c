@@ -110,7 +110,6 @@ play_alone(enum pingpong_side side)
 static int
 begin(void **state)
 {
-	(void)state;
 	memset(&sim, 0xa5, sizeof(sim));
 	pingpong_begin(&sim.pingpong, TRIPS, BOUND_TICKS);
 	for (size_t side = 0; side < 2; side++) {

@@ -81,7 +81,6 @@ sim_tsc(void)
 static uint64_t
 sim_read(void *context)
 {
-	(void)context;
 	return sim_tsc();
 }
 
@@ -102,7 +101,6 @@ sim_pause(void)
 static void
 run_warp_check(void *unused, size_t core)
 {
-	(void)unused;
 	warp_run_core(sim.table, core, sim.expected, (struct warp_reader){ sim_read, NULL, NULL }, sim_pause);
 }
 
@@ -142,7 +140,6 @@ begin_kind(enum warp_kind kind)
 static int
 begin(void **state)
 {
-	(void)state;
 	begin_kind(WARP_LOCKED);
 	return 0;
 }
@@ -150,7 +147,6 @@ begin(void **state)
 static int
 begin_lock_free(void **state)
 {
-	(void)state;
 	begin_kind(WARP_LOCK_FREE);
 	return 0;
 }
@@ -158,7 +154,6 @@ begin_lock_free(void **state)
 static int
 end(void **state)
 {
-	(void)state;
 	free(sim.table);
 	return 0;
 }
@@ -347,7 +342,6 @@ TEST(cores_that_run_one_after_another_prove_nothing)
 static uint64_t
 read_what_stands_still(void *context)
 {
-	(void)context;
 	return 1000;
 }
 
