@@ -14,8 +14,8 @@ static struct discontinuity_outcome *outcome;
 static const struct aftermath *after;
 
 /* Makes a guest with a discontinuity: its groups and the time that each clock showed are set by the tests. */
-static int
-begin(void **state)
+static void
+begin(void)
 {
 	static const char *const ids[CLOCKS] = { "tsc", "hpet", "rtc" };
 
@@ -36,7 +36,6 @@ begin(void **state)
 	row->clock_count = CLOCKS;
 	for (size_t i = 0; i < CLOCKS; i++)
 		row->clocks[i].clock = (uint8_t)i;
-	return 0;
 }
 
 TEST_FIXTURE(begin, NULL);

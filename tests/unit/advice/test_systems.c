@@ -22,22 +22,20 @@ find_added(const char *id)
 }
 
 /* Makes a machine on bare metal with an invariant TSC, an HPET and a PM timer. */
-static int
-set_up(void **state)
+static void
+set_up(void)
 {
 	report = calloc(1, sizeof(*report));
 	report->facts.machine.tsc_is_invariant = true;
 	add("tsc");
 	add("hpet");
 	add("acpi_pm");
-	return 0;
 }
 
-static int
-tear_down(void **state)
+static void
+tear_down(void)
 {
 	free(report);
-	return 0;
 }
 
 TEST_FIXTURE(set_up, tear_down);

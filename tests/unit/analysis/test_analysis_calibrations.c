@@ -18,8 +18,8 @@ static const struct calibration_loop quick = {
 };
 static const struct calibration_loop slow = { .id = "linux_reference", .clock = "tsc", .refusals = { "it is mute" } };
 
-static int
-begin(void **state)
+static void
+begin(void)
 {
 	memset(&report, 0, sizeof(report));
 	report.figures.tsc = (struct rate){ 2000000000, 1 };
@@ -29,7 +29,6 @@ begin(void **state)
 	report.facts.calibrations[0].loop = &quick;
 	report.facts.calibrations[1].loop = &slow;
 	record_begin(&record, bytes, sizeof(bytes));
-	return 0;
 }
 
 TEST_FIXTURE(begin, NULL);

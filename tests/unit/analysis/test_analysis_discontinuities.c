@@ -62,8 +62,8 @@ all_took(int64_t ns, int64_t tsc_ns)
 		took(i, ns, tsc_ns);
 }
 
-static int
-begin(void **state)
+static void
+begin(void)
 {
 	memset(&report, 0, sizeof(report));
 	memset(&step, 0, sizeof(step));
@@ -83,7 +83,6 @@ begin(void **state)
 	step.is = (struct record_step){ .begin_tsc = BEGIN, .floor_ns = MS, .cores = 1 };
 	record_begin(&record, bytes, sizeof(bytes));
 	record_put(&record, RECORD_SCALE, &(struct record_scale){ .hz_num = 2000000000, .hz_den = 1 }, NULL, 0);
-	return 0;
 }
 
 TEST_FIXTURE(begin, NULL);

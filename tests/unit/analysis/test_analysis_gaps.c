@@ -17,8 +17,8 @@ static struct report report;
 static struct report_core core_facts[CORES];
 static struct core_figures cores[CORES];
 
-static int
-begin(void **state)
+static void
+begin(void)
 {
 	memset(&report, 0, sizeof(report));
 	memset(core_facts, 0, sizeof(core_facts));
@@ -32,7 +32,6 @@ begin(void **state)
 		core_facts[i].apic_id = ID_OF(i);
 	record_begin(&record, bytes, sizeof(bytes));
 	record_put(&record, RECORD_SCALE, &(struct record_scale){ .hz_num = 2000000000, .hz_den = 1 }, NULL, 0);
-	return 0;
 }
 
 TEST_FIXTURE(begin, NULL);

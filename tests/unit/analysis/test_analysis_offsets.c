@@ -32,23 +32,21 @@ lay_out(size_t cores, size_t pairs)
 		report.facts.cores[i].apic_id = ID_OF(i);
 }
 
-static int
-begin(void **state)
+static void
+begin(void)
 {
 	lay_out(CORES, CORES * (CORES - 1) / 2);
 	record_begin(&record, bytes, sizeof(bytes));
 	record_put(&record, RECORD_RUN, &(struct record_run){ .start_tsc = START }, NULL, 0);
 	record_put(&record, RECORD_SCALE, &(struct record_scale){ .hz_num = 2000000000, .hz_den = 1, .step_ticks = 1 }, NULL,
 		   0);
-	return 0;
 }
 
-static int
-end(void **state)
+static void
+end(void)
 {
 	free(memory);
 	memory = NULL;
-	return 0;
 }
 
 TEST_FIXTURE(begin, end);

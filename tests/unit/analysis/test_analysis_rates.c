@@ -130,8 +130,8 @@ analyse(void)
 	outcome = analysis_calculate_rates(record.bytes, record.length, LIMIT_PPB, &report, &report.figures);
 }
 
-static int
-begin(void **state)
+static void
+begin(void)
 {
 	memset(&report, 0, sizeof(report));
 	memset(&world, 0, sizeof(world));
@@ -150,7 +150,6 @@ begin(void **state)
 	}
 	record_begin(&record, bytes, sizeof(bytes));
 	record_put(&record, RECORD_SCALE, &(struct record_scale){ TSC_HZ, 1, 0, 0, 1 }, NULL, 0);
-	return 0;
 }
 
 TEST_FIXTURE(begin, NULL);
@@ -320,7 +319,7 @@ TEST(the_wraps_of_all_counters_are_counted)
 	for (unsigned jumped = 0; jumped < 2; jumped++) {
 		uint64_t from_ns = UINT64_C(59000000000);
 
-		begin(NULL);
+		begin();
 		let_counters_wrap();
 		world.fast_ppb[PIT] = 200000;
 		put_all(RECORD_FIRST, 1, 0, from_ns);
@@ -346,7 +345,7 @@ TEST(wraps_after_the_window_are_counted_with_the_readings_in_between)
 	uint64_t to_ns = START_NS + WINDOW_NS;
 
 	for (unsigned between = 0; between < 2; between++) {
-		begin(NULL);
+		begin();
 		let_counters_wrap();
 		world.changes_ns = to_ns;
 		world.more_ppb[PIT] = 20000000;
@@ -397,7 +396,7 @@ TEST(wraps_of_a_fast_clock_are_counted_with_its_measured_rate)
 					      .gcd_ticks = 1, .smallest_ticks = 1 };
 		struct record_corner corners[] = { { BRACKET, 0, 0 }, { 0, 0, 1 } };
 
-		begin(NULL);
+		begin();
 		let_counters_wrap();
 		world.fast_ppb[PIT] = 2000000000;
 		first.begin = 2 * START_NS - BRACKET / 2;
@@ -442,7 +441,7 @@ is_miscounted(uint64_t away_ns, int64_t scale_ppb)
 	int64_t error_hz = (int64_t)(TSC_HZ / 1000000) * scale_ppb / 1000;
 	struct record_scale scale = { (uint64_t)((int64_t)TSC_HZ + error_hz), 1, 0, 0, 1 };
 
-	begin(NULL);
+	begin();
 	let_counters_wrap();
 	record_put(&record, RECORD_SCALE, &scale, NULL, 0);
 	put_all(RECORD_FIRST, 1, 0, START_NS);
@@ -501,7 +500,7 @@ TEST(a_clock_that_is_far_off_is_not_miscounted)
 TEST(a_clock_with_missing_looks_has_no_rate)
 {
 	for (unsigned missing = 0; missing < 3; missing++) {
-		begin(NULL);
+		begin();
 		let_counters_wrap();
 		left_out_ns = LOOK_NS;
 		put_all(RECORD_FIRST, 1, 0, START_NS);
@@ -563,7 +562,7 @@ TEST(only_a_clock_that_was_not_tracked_may_lack_a_reading_at_the_end)
 	for (unsigned marks = 0; marks < 5; marks++) {
 		bool may_have_stopped = marks == 1;
 
-		begin(NULL);
+		begin();
 		report.facts.clocks[PIT].clock.firmware_ticks = marks != 2;
 		if (marks == 3)
 			record_put(&record, RECORD_MARK, &mark, NULL, 0);
@@ -641,7 +640,7 @@ TEST(a_counter_with_a_lower_value_at_the_end_stepped_back)
 	analyse();
 	assert_int_equal(outcome.went_back, 0); /* the clock has advanced beyond its earlier value */
 	assert_true(figures(PM)->change_since.high < -1000000);
-	begin(NULL);
+	begin();
 	world.jumps_ns = START_NS + 2 * WINDOW_NS;
 	world.jump_ns[PM] = -9 * (int64_t)WINDOW_NS;
 	put_window(1, 0, START_NS + WINDOW_NS / 2, START_NS + WINDOW_NS * 3 / 2);
@@ -661,7 +660,7 @@ TEST(a_guests_late_rtc_edge_accuses_no_clock_without_confirmation)
 		int64_t fast_ppb = wrong ? -300000000 : 0;
 		struct rate_interval window;
 
-		begin(NULL);
+		begin();
 		report.facts.machine.hypervisor[0] = 'K';
 		for (unsigned i = HPET; i < RTC; i++) {
 			put(i, RECORD_FIRST, 1, 0, START_NS);
@@ -742,7 +741,7 @@ TEST(a_clock_that_was_never_seen_to_move_has_no_rate)
 TEST(the_rate_does_not_depend_on_the_number_of_looks)
 {
 	for (size_t looks = 1; looks < 200; looks = looks * 3 + 1) {
-		begin(NULL);
+		begin();
 		put_all(RECORD_FIRST, 1, 0, START_NS);
 		for (size_t i = 0; i < looks; i++) {
 			struct record_batch batch = { .clock = HPET, .stage = RECORD_LOOK, .window = 1, .number = i, .gcd_ticks = 1,

@@ -19,8 +19,8 @@ static struct record_event gaps[RECORD_AWAY_MAX];
 static uint16_t gap_count;
 static struct record_timer timer;
 
-static int
-begin(void **state)
+static void
+begin(void)
 {
 	memset(&report, 0, sizeof(report));
 	report.figures.tsc = (struct rate){ HZ, 1 };
@@ -31,7 +31,6 @@ begin(void **state)
 	gap_count = 0;
 	record_begin(&record, bytes, sizeof(bytes));
 	record_put(&record, RECORD_SCALE, &(struct record_scale){ HZ, 1, MICROHZ, MICROHZ, 1 }, NULL, 0);
-	return 0;
 }
 
 TEST_FIXTURE(begin, NULL);
@@ -154,7 +153,7 @@ TEST(periods_up_to_the_end_of_a_window_are_not_lost_if_the_host_is_busy)
 		      { most, false, true, 0, 3 }, { few, false, true, 6, 0 } };
 
 	for (size_t i = 0; i < 5; i++) {
-		begin(state);
+		begin();
 		put_timer(RECORD_PERIODIC | RECORD_BY_TSC);
 		strcpy(report.facts.machine.hypervisor, cases[i].guest ? "KVMKVMKVM" : "");
 		if (cases[i].gap)
@@ -184,7 +183,7 @@ TEST(a_tick_at_the_end_of_a_gap_is_not_early_for_the_next_deadline)
 	analysed(ticks, 400);
 	assert_int_equal(row->lateness.count, 3);
 	assert_int_equal(row->early, 0);
-	begin(state);
+	begin();
 	put_timer(RECORD_PERIODIC | RECORD_BY_TSC);
 	away(220, 280); /* the gap ends before the tick */
 	analysed(ticks, 400);
@@ -332,7 +331,7 @@ TEST(ticks_of_a_burst_after_a_gap_are_not_doubled_in_the_next_period)
 	put_timer(RECORD_PERIODIC | RECORD_BY_TSC);
 	analysed(ticks, 3600);
 	assert_true(row->scattered); /* without a gap, such ticks count as early and late */
-	begin(state);
+	begin();
 	put_timer(RECORD_PERIODIC | RECORD_BY_TSC);
 	away(0, 168);
 	analysed(ticks, 3600);
@@ -369,7 +368,7 @@ TEST(a_period_whose_tick_may_be_the_last_of_a_burst_after_a_gap_is_not_lost)
 	analysed(ticks, 700);
 	assert_counts(0, 0, 3);
 	assert_int_equal(row->early, 0);
-	begin(state);
+	begin();
 	put_timer(RECORD_PERIODIC | RECORD_BY_TSC);
 	analysed(alone, 700);
 	assert_counts(1, 0, 0);
@@ -396,7 +395,7 @@ TEST(ticks_spread_over_their_periods_have_no_lateness)
 	assert_counts(0, 1, 0);
 	assert_int_equal(row->lateness.count, 80);
 	assert_int_equal(row->lateness.p99_ns, 201000);
-	begin(state);
+	begin();
 	put_timer(RECORD_PERIODIC | RECORD_BY_TSC);
 	put_uneven(70);
 	analyse();
@@ -583,13 +582,13 @@ TEST(a_rate_that_is_off_is_within_its_bounds_if_the_rate_of_the_tsc_is_known)
 	for (size_t i = 0; i < 2; i++) {
 		int64_t ppb = ppm[i] * 1000000000 / (1000000 - ppm[i]);
 
-		begin(state);
+		begin();
 		put_timer(RECORD_PERIODIC | RECORD_BY_TSC);
 		put_fast(ppm[i]);
 		analyse();
 		assert_true(row->rate.known && row->rate.low <= ppb && ppb <= row->rate.high);
 		assert_true(row->rate.high - row->rate.low < 1000);
-		begin(state);
+		begin();
 		record_put(&record, RECORD_SCALE, &(struct record_scale){ HZ, 1, 0, 0, 1 }, NULL, 0);
 		put_timer(RECORD_PERIODIC | RECORD_BY_TSC);
 		put_fast(ppm[i]);
@@ -699,7 +698,7 @@ TEST(periods_with_512_gaps_are_not_counted)
 	static const double ticks[] = { 100.1, 200.1, 300.1, 400.1, 500.1, 0 };
 
 	for (size_t gaps_before = RECORD_AWAY_MAX - 1; gaps_before <= RECORD_AWAY_MAX; gaps_before++) {
-		begin(NULL);
+		begin();
 		put_timer(RECORD_PERIODIC | RECORD_BY_TSC);
 		for (size_t i = 0; i < gaps_before; i++)
 			away(0.1 * (double)i, 0.1 * (double)i + 0.05);
@@ -745,7 +744,7 @@ TEST(a_timer_that_never_expired_is_stuck)
 	analyse();
 	assert_int_equal(row->state, CLOCK_STUCK);
 	assert_string_equal(row->reason, "No interrupt came, and the timer's own status shows that none was due.");
-	begin(state);
+	begin();
 	put_timer(RECORD_BY_TSC);
 	put_shot(never, true);
 	assert_int_equal(analyse()->state, CLOCK_PRESENT);
@@ -878,7 +877,7 @@ policy(size_t more, double shift, bool with_gap)
 	double ticks[64] = { 0 };
 	size_t count = 0;
 
-	begin(NULL);
+	begin();
 	put_timer(RECORD_PERIODIC | RECORD_BY_TSC);
 	if (with_gap)
 		away(2300, 2390);

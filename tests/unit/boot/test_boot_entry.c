@@ -8,12 +8,11 @@
 #define FILE 0x04, 0x04, 10, 0, '\\', 0, 'a', 0, 0, 0
 #define END  0x7f, 0xff, 4, 0
 
-static int
-open_firmware(void **state)
+static void
+open_firmware(void)
 {
 	firmware_sim_reset();
 	firmware_sim_set_variable("BootCurrent", "\x2a\xb0", 2);
-	return 0;
 }
 
 TEST_FIXTURE(open_firmware, NULL);

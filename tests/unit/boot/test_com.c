@@ -40,24 +40,22 @@ out(void *context, uint16_t at, uint32_t value, unsigned width)
 	port.registers[number] = (uint8_t)value;
 }
 
-static int
-plug(void **state)
+static void
+plug(void)
 {
 	sim_reset();
 	memset(&port, 0, sizeof(port));
 	port.status = 0x60;
 	port.has_queue = true;
 	sim_hook_ports((struct sim_port_hook){ COM1_PORT, COM1_PORT + SCRATCH, in, out, NULL });
-	return 0;
 }
 
 TEST_FIXTURE(plug, NULL);
 
-static int
-unplug(void **state)
+static void
+unplug(void)
 {
 	sim_reset();
-	return 0;
 }
 
 TEST(a_port_that_does_not_exist_is_not_opened, unplug, NULL)

@@ -16,12 +16,11 @@ static struct display_sim first, second;
 static struct line_sim line, other;
 static struct console console;
 
-static int
-open_firmware(void **state)
+static void
+open_firmware(void)
 {
 	firmware_sim_reset();
 	con_out = console_sim_open();
-	return 0;
 }
 
 TEST_FIXTURE(open_firmware, NULL);
@@ -65,7 +64,7 @@ TEST(if_conout_has_only_a_serial_line_a_display_outside_of_it_is_used)
 	assert_null(console.screen);
 	assert_int_equal(con_out->written, 0);
 	assert_string_equal(line.said, "word\r\n");
-	open_firmware(state);
+	open_firmware();
 	console_sim_line(&line, 9, true);
 	console_sim_display(&first, 1, false);
 	say();
@@ -81,7 +80,7 @@ TEST(without_conout_and_with_serial_lines_the_first_display_is_used)
 	say();
 	assert_int_equal(first.written, 6);
 	assert_int_equal(con_out->written, 0);
-	open_firmware(state);
+	open_firmware();
 	console_sim_remove_con_out_variable();
 	console_sim_display(&first, 1, false);
 	say();

@@ -67,8 +67,8 @@ out(void *context, uint16_t at, uint32_t value, unsigned width)
 	}
 }
 
-static int
-plug(void **state)
+static void
+plug(void)
 {
 	sim_reset();
 	firmware_sim_reset();
@@ -76,7 +76,6 @@ plug(void **state)
 	console_sim_display(&display, 1, true);
 	uarts[0] = uarts[1] = found;
 	sim_hook_ports((struct sim_port_hook){ COM1_PORT, COM1_PORT + SCRATCH, in, out, &uarts[0] });
-	return 0;
 }
 
 TEST_FIXTURE(plug, NULL);

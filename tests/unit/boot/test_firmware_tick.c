@@ -75,8 +75,8 @@ tsc(void)
 	return now;
 }
 
-static int
-begin(void **state)
+static void
+begin(void)
 {
 	firmware_sim_reset();
 	period = PERIOD;
@@ -86,7 +86,6 @@ begin(void **state)
 	firmware_boot->CreateEvent = create_event;
 	firmware_boot->SetTimer = set_timer;
 	firmware_boot->CloseEvent = close_event;
-	return 0;
 }
 
 TEST_FIXTURE(begin, NULL);

@@ -19,13 +19,12 @@ put(size_t at, uint64_t value, size_t size)
 	memcpy(memory + at, &value, size);
 }
 
-static int
-fill(void **state)
+static void
+fill(void)
 {
 	memset(memory, 0, sizeof(memory));
 	memcpy(memory + MAGIC, "HdrS", 4);
 	put(LOADER, 0x72, 1);
-	return 0;
 }
 
 TEST_FIXTURE(fill, NULL);

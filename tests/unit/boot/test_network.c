@@ -95,8 +95,8 @@ stall(UINTN us)
 	return EFI_SUCCESS;
 }
 
-static int
-begin(void **state)
+static void
+begin(void)
 {
 	EFI_HANDLE handle;
 
@@ -110,7 +110,6 @@ begin(void **state)
 	handle = firmware_sim_handle();
 	firmware_sim_install_protocol(handle, &guid_tcp4_binding, &binding);
 	firmware_sim_install_protocol(handle, &guid_ip4_config2, &config);
-	return 0;
 }
 
 TEST_FIXTURE(begin, NULL);
@@ -155,12 +154,12 @@ TEST(a_card_with_dhcp_or_an_address_is_not_changed)
 	card.policy = IP4_DHCP;
 	ask();
 	assert_int_equal(card.set_count, 0);
-	begin(state);
+	begin();
 	card.has_address = true;
 	ask();
 	assert_int_equal(card.children, 1);
 	assert_int_equal(card.set_count, 0);
-	begin(state);
+	begin();
 	card.refuses = true;
 	assert_string_equal(ask(), "no network card gets an address by DHCP");
 	assert_int_equal(card.policy, IP4_STATIC);

@@ -14,8 +14,8 @@ static struct console console;
 static struct pager pager;
 static char body[LENGTH + 1];
 
-static int
-open_pager(void **state)
+static void
+open_pager(void)
 {
 	static struct display_sim display;
 
@@ -33,15 +33,13 @@ open_pager(void **state)
 	serial_queue_block(&console.serial, "TEXT", "short\n", 6);
 	serial_queue_block(&console.serial, "CSV", body, LENGTH);
 	serial_queue_block(&console.serial, "REPORT", body, LENGTH);
-	return 0;
 }
 
-static int
-close_pager(void **state)
+static void
+close_pager(void)
 {
 	console_close(&console);
 	pager_close(&pager);
-	return 0;
 }
 
 TEST_FIXTURE(open_pager, close_pager);
@@ -108,8 +106,8 @@ TEST(whenever_the_key_comes_each_block_has_one_end)
 	static const char *const names[] = { "TEXT", "CSV", "REPORT" };
 
 	for (unsigned after = 0; after < 120; after++) {
-		close_pager(state);
-		open_pager(state);
+		close_pager();
+		open_pager();
 		console_sim_press_key('p', after);
 		pager_wait_for_exit(&pager, false);
 		for (size_t i = 0; i < 3; i++) {

@@ -7,11 +7,10 @@
 
 static struct ram ram;
 
-static int
-forget(void **state)
+static void
+forget(void)
 {
 	memset(&ram, 0, sizeof(ram));
-	return 0;
 }
 
 TEST_FIXTURE(forget, NULL);

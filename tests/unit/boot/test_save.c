@@ -19,27 +19,27 @@ static const char *const names[SAVE_FILES] = {
 	[SAVE_RECORD] = "report.record",
 };
 
-static int
-open_all(void **state)
+static struct volume_sim *volume;
+
+static void
+open_all(void)
 {
 	firmware_sim_reset();
-	*state = volume_sim_open();
+	volume = volume_sim_open();
 	for (size_t i = 0; i < SAVE_FILES; i++) {
 		texts[i].length = i == SAVE_HTML ? PAGE_BYTES : 1000 * i;
 		texts[i].bytes = malloc(texts[i].length + 1);
 		for (size_t at = 0; at < texts[i].length; at++)
 			texts[i].bytes[at] = (char)(at * 7 + at / 251 + i);
 	}
-	return 0;
 }
 
-static int
-close_all(void **state)
+static void
+close_all(void)
 {
 	for (size_t i = 0; i < SAVE_FILES; i++)
 		free(texts[i].bytes);
 	volume_sim_close();
-	return 0;
 }
 
 TEST_FIXTURE(open_all, close_all);
@@ -73,8 +73,6 @@ check_saved(const char *sentence_wanted, const char *folder)
 
 TEST(a_driver_that_accepts_only_64_KiB_below_4_GiB_can_write_a_megabyte)
 {
-	struct volume_sim *volume = *state;
-
 	volume->write_max = PIECE_BYTES;
 	volume->low_only = true;
 	check_saved("Report saved on the boot volume in \\baretick\\0001", "\\baretick\\0001");
@@ -96,8 +94,6 @@ TEST(a_run_that_did_not_start_has_no_record_and_its_report_is_saved)
 
 TEST(without_memory_below_4_GiB_a_file_is_written_from_its_own_memory)
 {
-	struct volume_sim *volume = *state;
-
 	firmware_sim_low_left = 0;
 	volume->write_max = PIECE_BYTES;
 	check_saved("Report saved on the boot volume in \\baretick\\0001", "\\baretick\\0001");
@@ -105,15 +101,12 @@ TEST(without_memory_below_4_GiB_a_file_is_written_from_its_own_memory)
 
 TEST(a_driver_without_Flush_keeps_the_report)
 {
-	struct volume_sim *volume = *state;
-
 	volume->flush = EFI_UNSUPPORTED;
 	check_saved("Report saved on the boot volume in \\baretick\\0001", "\\baretick\\0001");
 }
 
 TEST(if_Flush_fails_for_lack_of_space_the_new_folder_is_deleted)
 {
-	struct volume_sim *volume = *state;
 	char sentence[SAVE_SENTENCE_SIZE];
 
 	volume->flush = EFI_VOLUME_FULL;
@@ -139,7 +132,6 @@ TEST(if_the_device_does_not_answer_nothing_more_is_asked_of_it)
 
 TEST(if_a_volume_becomes_full_during_a_file_it_is_restored)
 {
-	struct volume_sim *volume = *state;
 	char sentence[SAVE_SENTENCE_SIZE];
 
 	volume->room_bytes = PAGE_BYTES / 2;
@@ -153,7 +145,6 @@ TEST(if_a_volume_becomes_full_during_a_file_it_is_restored)
 /* U-Boot's SetInfo cannot rename a folder, and returns EFI_UNSUPPORTED. */
 TEST(a_report_folder_that_cannot_be_renamed_is_complete_and_can_be_deleted)
 {
-	struct volume_sim *volume = *state;
 	char sentence[SAVE_SENTENCE_SIZE];
 
 	assert_true(save_report(saved, 0, sentence));

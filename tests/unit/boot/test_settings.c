@@ -12,20 +12,18 @@ static const struct options_names names = { none, none };
 static const struct cpu_facts no_hypervisor;
 static struct report report;
 
-static int
-open_volume(void **state)
+static void
+open_volume(void)
 {
 	firmware_sim_reset();
 	memset(&report, 0, sizeof(report));
-	*state = volume_sim_open();
-	return 0;
+	volume_sim_open();
 }
 
-static int
-close_volume(void **state)
+static void
+close_volume(void)
 {
 	volume_sim_close();
-	return 0;
 }
 
 TEST_FIXTURE(open_volume, close_volume);

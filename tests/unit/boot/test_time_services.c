@@ -226,8 +226,8 @@ install(uint32_t first, uint16_t second, uint16_t third, const uint8_t rest[8], 
 	firmware_sim_install_protocol(firmware_sim_handle(), &guid, interface);
 }
 
-static int
-begin(void **state)
+static void
+begin(void)
 {
 	static const uint8_t arch[8] = { 0xbc, 0xe7, 0x00, 0x80, 0xc7, 0x3c, 0x88, 0x81 };
 	static const uint8_t of_stamp[8] = { 0xba, 0x65, 0x62, 0xb9, 0x23, 0x6e, 0x54, 0x95 };
@@ -261,17 +261,15 @@ begin(void **state)
 	report->figures.tsc_within = (struct rate_interval){ true, TSC_HZ * 1000000, TSC_HZ * 1000000,
 							     TSC_HZ * 1000000 };
 	scale_init(&scale, report->figures.tsc);
-	return 0;
 }
 
-static int
-end(void **state)
+static void
+end(void)
 {
 	free(report->facts.cores);
 	free(report->figures.cores);
 	free(report->outcomes.sync.cores);
 	free(report);
-	return 0;
 }
 
 TEST_FIXTURE(begin, end);
@@ -383,8 +381,8 @@ TEST(a_run_takes_at_most_one_and_a_half_seconds_wherever_the_second_changes)
 	unsigned passed = 0;
 
 	for (uint64_t ms = 0; ms < 1000; ms += 100) {
-		end(NULL);
-		begin(NULL);
+		end();
+		begin();
 		sim.ns += ms * 977 * 1000;
 		assert_true(run_with_gap(GAP_NS + ms * 3 * NS_PER_MS) < 1500 * NS_PER_MS);
 		assert_findings("");
@@ -480,8 +478,8 @@ TEST(a_wrong_time_of_day_is_excused_by_a_wrong_rtc_but_not_by_a_slow_one)
 	sim.time_permille = 500;
 	run();
 	assert_findings("clock-slow/rtc efi-rate/efi_time");
-	end(NULL);
-	begin(NULL);
+	end();
+	begin();
 	break_rule_of_rtc("rate-wrong");
 	sim.time_permille = 500;
 	run();
@@ -501,8 +499,8 @@ TEST(a_wrong_time_of_day_is_excused_by_a_failed_check_of_the_rtc_but_not_by_a_ch
 		run();
 		assert_findings(fails ? "rtc-seconds/rtc" : "efi-rate/efi_time");
 		assert_int_equal(outcome_of("efi-rate", "efi_time"), fails ? OUTCOME_NOT_DETERMINED : OUTCOME_FAILED);
-		end(NULL);
-		begin(NULL);
+		end();
+		begin();
 	}
 }
 
@@ -563,8 +561,8 @@ TEST(an_event_after_a_delayed_tick_is_short_only_without_a_host)
 	const struct record_called event = { .begin = 1000, .value = 1000, .end = 1000 + TSC_HZ / 100000 * 829 };
 
 	for (int guest = 0; guest < 2; guest++) {
-		end(NULL);
-		begin(NULL);
+		end();
+		begin();
 		strcpy(report->facts.machine.hypervisor, guest ? "TCGTCGTCGTCG" : "");
 		record_begin(&record, record_bytes, sizeof(record_bytes));
 		record_put(&record, RECORD_FIRMWARE, &asked, &event, 1);
@@ -620,8 +618,8 @@ TEST(a_host_that_stops_its_guest_again_and_again_gives_no_finding)
 {
 	strcpy(report->facts.machine.hypervisor, "KVMKVMKVM");
 	for (uint64_t ms = 1; ms < 30; ms += 4) {
-		end(NULL);
-		begin(NULL);
+		end();
+		begin();
 		strcpy(report->facts.machine.hypervisor, "KVMKVMKVM");
 		sim.preempt_every_ns = ms * NS_PER_MS + ms * 1237;
 		run();
@@ -633,8 +631,8 @@ TEST(a_host_that_stops_its_guest_again_and_again_gives_no_finding)
 TEST(a_stall_that_polls_a_slow_clock_has_no_wrong_rate)
 {
 	for (uint64_t permille = 1000; permille <= 5000; permille += 4000) {
-		end(NULL);
-		begin(NULL);
+		end();
+		begin();
 		report->facts.options.profile = PROFILE_QUICK;
 		sim.poll_ns = 257000;
 		sim.stall_permille = permille;
@@ -667,8 +665,8 @@ TEST(a_tsc_that_counted_before_the_reset_or_was_set_proves_nothing_about_the_tab
 	run();
 	assert_findings("");
 	assert_int_equal(outcome_of("efi-rate", "fpdt"), OUTCOME_NOT_CHECKED);
-	end(NULL);
-	begin(NULL);
+	end();
+	begin();
 	fpdt.times_ns[2] = 2 * START_NS;
 	report->facts.cores[0].facts.tsc_adjust = -5;
 	run();

@@ -29,8 +29,8 @@ static struct {
 	EFI_STATUS (EFIAPI *properties)(UINT64 *properties);
 } protocol = { get_timestamp, get_properties };
 
-static int
-open_firmware(void **state)
+static void
+open_firmware(void)
 {
 	sim_reset();
 	firmware_sim_reset();
@@ -38,7 +38,6 @@ open_firmware(void **state)
 	frequency_hz = UINT64_C(2600000000);
 	status = EFI_SUCCESS;
 	counts_tsc = true;
-	return 0;
 }
 
 TEST_FIXTURE(open_firmware, NULL);

@@ -74,8 +74,8 @@ hypercall(uint64_t number, uint64_t first, uint64_t second, uint64_t third)
 }
 
 /* Starts a guest whose CPUID leaves list another interface before Xen's, as with Xen's option viridian=1. */
-static int
-start_xen(void **state)
+static void
+start_xen(void)
 {
 	sim_reset();
 	if (!ring)
@@ -90,17 +90,15 @@ start_xen(void **state)
 	sim_cpuid_set(0x40000000, 0, (struct hw_cpuid){ 0x40000005, 0x7263694d, 0x666f736f, 0x76482074 });
 	sim_cpuid_set(0x40000100, 0, (struct hw_cpuid){ 0x40000105, 0x566e6558, 0x65584d4d, 0x4d4d566e });
 	sim.hypercall = hypercall;
-	return 0;
 }
 
 /* Lets each further hypercall cause an exception. */
-static int
-start_without_xen(void **state)
+static void
+start_without_xen(void)
 {
-	start_xen(state);
+	start_xen();
 	sim_cpuid_set(0x40000100, 0, (struct hw_cpuid){ 0 });
 	sim.hypercall = NULL;
-	return 0;
 }
 
 static struct xen_console

@@ -7,8 +7,8 @@
 static struct platform platform;
 static struct device device;
 
-static int
-set_up(void **state)
+static void
+set_up(void)
 {
 	sim_reset();
 	sim.pit.port_61 = 0x02;             /* bit 1 (SPKR_DAT_EN) is set, and bit 0 (gate 2) is clear */
@@ -19,7 +19,6 @@ set_up(void **state)
 	sim.pic_mask[1] = 0xbf;
 	memset(&device, 0, sizeof(device));
 	sim_describe_platform(&platform);
-	return 0;
 }
 
 TEST_FIXTURE(set_up, NULL);

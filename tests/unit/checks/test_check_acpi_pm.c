@@ -55,7 +55,7 @@ TEST(a_check_waits_for_bit_24_if_it_comes_in_time)
 	open_with_32_bits(0x1000000 - 200000); /* bit 24 becomes 1 after 55.9 ms */
 	open_and_check(&acpi_pm_driver, BUDGET_NS);
 	assert_passed("pm-width", "The timer has more than 24 bits, as the FADT says: it reads 1000000h.");
-	reset(state);
+	reset();
 	open_with_32_bits(0);
 	open_and_check(&acpi_pm_driver, BUDGET_NS);
 	assert_not_checked("pm-width", "The test takes 4692 ms, but only 99 ms were left for the checks of this device. "
@@ -102,12 +102,12 @@ TEST(a_preempted_guest_is_never_accused)
 	unsigned seen = 0;
 
 	for (uint64_t seed = 1; seed <= 50; seed++) {
-		reset(state);
+		reset();
 		become_a_guest();
 		open_and_check_preempted(&acpi_pm_driver, 1 + seed * 4, seed, 5000 * MS_NS);
 		assert_none_bad();
 		seen += row_of("pm-glitch", 0)->checked;
-		reset(state);
+		reset();
 		sim.pm.counter.wrap_bits = 32;
 		open_with_32_bits(0x1000000 - seed * 10000);
 		open_and_check_preempted(&acpi_pm_driver, 1 + seed * 4, seed, 5000 * MS_NS);

@@ -106,7 +106,7 @@ TEST(healthy_readings_across_the_rollover_pass)
 	assert_passed("hpet-torn",
 		      "366 readings across the rollover of the low half are in order, whether read by one access or "
 		      "by several.");
-	reset(state);
+	reset();
 	become_a_guest(); /* in a guest, 64-bit accesses are not tried */
 	roll_over(20, 0);
 	assert_passed("hpet-torn", "272 readings across the rollover of the low half are in order.");
@@ -153,7 +153,7 @@ TEST(a_preempted_guest_is_never_accused)
 	unsigned torn_seen = 0;
 
 	for (uint64_t seed = 1; seed <= 60; seed++) {
-		reset(state);
+		reset();
 		become_a_guest();
 		sim.hpet.counter.origin_ticks = ROLLOVER - seed * 10000;
 		open_and_check_preempted(&hpet_driver, 1 + seed * seed * 100, seed, 5000 * MS_NS);
@@ -169,7 +169,7 @@ TEST(an_absent_hpet_has_no_rows)
 	platform.acpi.hpet.found = false;
 	open_and_check(&hpet_driver, BUDGET_NS);
 	assert_int_equal(rows.count, 0);
-	reset(state);
+	reset();
 	sim.hpet.absent = true;
 	open_and_check(&hpet_driver, BUDGET_NS);
 	assert_int_equal(rows.count, 0);

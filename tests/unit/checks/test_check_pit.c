@@ -38,7 +38,7 @@ TEST(a_mode_7_that_counts_by_one_is_a_fault_on_bare_metal_only)
 	sim.pit.mode_7_as_2 = true;
 	check_pit();
 	assert_only("pit-modes", "In mode 7 all counts are multiples of 1, in mode 3 of 2.");
-	reset(state);
+	reset();
 	sim.pit.mode_7_as_2 = true;
 	become_a_guest();
 	check_pit();
@@ -98,7 +98,7 @@ TEST(a_slow_pit_passes_all_checks_measured_in_its_own_clocks)
 	struct scale scale;
 
 	for (size_t i = 0; i < sizeof(factors) / sizeof(factors[0]); i++) {
-		reset(state);
+		reset();
 		sim.pit.hz.den *= factors[i];
 		open_driver(&pit_driver);
 		memset(&rows, 0, sizeof(rows));
@@ -136,7 +136,7 @@ TEST(a_wrong_rate_is_no_broken_latch)
 	struct scale scale;
 
 	for (size_t i = 0; i < 2; i++) {
-		reset(state);
+		reset();
 		open_driver(&pit_driver);
 		memset(&rows, 0, sizeof(rows));
 		scale_init(&scale, (struct rate){ wrong_hz[i], 1 });
@@ -162,7 +162,7 @@ TEST(null_count_is_checked_on_bare_metal_only)
 	assert_only("pit-status",
 		    "The status reads 30h in mode 0, b4h in mode 2, b4h after a count was loaded; NULL COUNT is never "
 		    "set.");
-	reset(state);
+	reset();
 	sim.pit.null_count_never = true;
 	become_a_guest();
 	check_pit();
@@ -187,7 +187,7 @@ TEST(an_out_that_never_rises_or_is_never_low_is_a_fault)
 	sim.pit.out_never_high = true;
 	check_pit();
 	assert_only("pit-out", "OUT (port 61h bit 5) was set to rise after 1000 us and did not within 4000 us.");
-	reset(state);
+	reset();
 	sim.pit.out_never_low = true;
 	check_pit();
 	assert_only("pit-out", "OUT (port 61h bit 5) was set to rise after 1000 us, but was high at once.");
@@ -216,7 +216,7 @@ TEST(a_preempted_guest_is_never_accused)
 	unsigned latch = 0, out = 0, unclear = 0;
 
 	for (uint64_t seed = 1; seed <= 200; seed++) {
-		reset(state);
+		reset();
 		become_a_guest();
 		open_and_check_preempted(&pit_driver, 1 + seed * 4, seed, 5000 * MS_NS);
 		assert_none_bad();

@@ -10,12 +10,11 @@
 enum { HZ_8192, HZ_1024, HZ_64, HZ_2 }; /* order of the rows of rule rtc-periodic */
 
 /* Makes accesses slow, so that the tests make few of them. */
-static int
-reset_slow(void **state)
+static void
+reset_slow(void)
 {
-	reset(state);
+	reset();
 	sim.cost_ps[SIM_IN] = sim.cost_ps[SIM_OUT] = 2 * SIM_PS_PER_US;
-	return 0;
 }
 
 TEST_FIXTURE(reset_slow, NULL);
@@ -66,7 +65,7 @@ TEST(the_periodic_flag_is_observed_long_enough_to_decide)
 	open_and_check(&rtc_driver, LONG_NS);
 	for (unsigned i = HZ_8192; i <= HZ_2; i++)
 		assert_int_equal(rules_get_outcome(row_of("rtc-periodic", i), &none), OUTCOME_PASSED);
-	reset_slow(state);
+	reset_slow();
 	sim.rtc.pf_needs_pie = true;
 	open_and_check(&rtc_driver, LONG_NS);
 	assert_int_equal(rules_get_outcome(row_of("rtc-periodic", HZ_8192), &none), OUTCOME_NOT_DETERMINED);
@@ -86,7 +85,7 @@ TEST(uip_that_is_stuck_is_a_fault)
 	open_and_check(&rtc_driver, BUDGET_NS);
 	assert_int_equal(clocks[0].state, CLOCK_BROKEN);
 	assert_only("rtc-update", "The update flag (UIP) was 1 in all 98929 reads, for 1200 ms.");
-	reset_slow(state);
+	reset_slow();
 	open_driver(&rtc_driver);
 	sim.rtc.uip_stuck = true; /* later */
 	check_opened(&rtc_driver, BUDGET_NS);
@@ -100,14 +99,14 @@ TEST(uip_that_never_rises_is_a_fault)
 	sim.rtc.uip_never = true;
 	open_and_check(&rtc_driver, BUDGET_NS);
 	assert_only("rtc-update", "The update flag (UIP) was never 1 in 843 ms, not even before the seconds changed.");
-	reset_slow(state);
+	reset_slow();
 	become_a_guest();
 	sim.rtc.uip_never = true;
 	open_and_check(&rtc_driver, BUDGET_NS);
 	assert_not_checked("rtc-update",
 			   "In some updates, but fewer than 2, the update flag (UIP) was not 1 before the seconds "
 			   "changed: too few to decide.");
-	reset_slow(state);
+	reset_slow();
 	become_a_guest();
 	sim.rtc.uip_never = true;
 	open_and_check(&rtc_driver, LONG_NS);
@@ -121,13 +120,13 @@ TEST(uip_of_5_ms_is_a_fault_and_in_a_guest_only_three_times)
 	assert_only("rtc-update",
 		    "The update flag (UIP) stayed 1 for 7213 to 7246 us in the shortest update; updates seen: 1.");
 	assert_true(row_of("rtc-update", 0)->low <= 7228 && row_of("rtc-update", 0)->high >= 7228);
-	reset_slow(state);
+	reset_slow();
 	become_a_guest();
 	sim.rtc.uip_late_ps = 5 * SIM_PS_PER_MS;
 	open_and_check(&rtc_driver, BUDGET_NS);
 	assert_not_checked("rtc-update", "The update flag (UIP) stayed 1 for 7213 us, but fewer than 3 updates were seen, "
 			"and a busy host may have cleared the flag late.");
-	reset_slow(state);
+	reset_slow();
 	become_a_guest();
 	sim.rtc.uip_late_ps = 5 * SIM_PS_PER_MS;
 	open_and_check(&rtc_driver, LONG_NS);
@@ -173,7 +172,7 @@ TEST(seconds_that_skip_are_a_fault)
 	sim.rtc.second_step = 2;
 	open_and_check(&rtc_driver, BUDGET_NS);
 	assert_only("rtc-seconds", "The seconds changed from 0 to 2; updates seen: 1, with a wrong second: 1.");
-	reset_slow(state);
+	reset_slow();
 	become_a_guest();
 	sim.rtc.second_step = 2;
 	open_and_check(&rtc_driver, LONG_NS);
@@ -227,7 +226,7 @@ check_wrong_rate(uint8_t select, unsigned right)
 TEST(a_periodic_flag_at_a_wrong_rate_is_a_fault)
 {
 	check_wrong_rate(3, HZ_8192);
-	reset_slow(state);
+	reset_slow();
 	check_wrong_rate(10, HZ_64);
 }
 
@@ -296,7 +295,7 @@ TEST(a_preempted_guest_is_never_accused)
 	unsigned update = 0, periodic = 0;
 
 	for (uint64_t seed = 1; seed <= 20; seed++) {
-		reset_slow(state);
+		reset_slow();
 		become_a_guest();
 		sim.rtc.pf_needs_pie = seed % 2;
 		sim.rtc.uip_early_ps = seed % 3 ? 244 * SIM_PS_PER_US : sim.rtc.uip_early_ps;
@@ -325,7 +324,7 @@ TEST(a_guest_that_is_stopped_once_is_never_accused)
 	unsigned sure = 0;
 
 	for (unsigned i = 0; i < 60; i++) {
-		reset_slow(state);
+		reset_slow();
 		become_a_guest();
 		stops_at_ps = (10 + 30 * i) * SIM_PS_PER_MS;
 		sim.before_access = stop_once;
@@ -347,7 +346,7 @@ TEST(in_a_preempted_guest_each_interval_shows_that_the_flag_is_a_fifth_too_fast)
 	unsigned figures = 0;
 
 	for (uint64_t seed = 1; seed <= 60; seed++) {
-		reset_slow(state);
+		reset_slow();
 		become_a_guest();
 		sim.rtc.fast_ppm = 200000;
 		begin_world();

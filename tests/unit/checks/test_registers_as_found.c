@@ -143,7 +143,7 @@ TEST(all_registers_are_restored_after_a_run_with_each_fault)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct registers before, after;
 
-		reset(state);
+		reset();
 		set_odd_registers();
 		cases[i].inject();
 		before = registers_now();

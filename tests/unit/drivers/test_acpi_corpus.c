@@ -253,13 +253,12 @@ is_machine(const struct dirent *entry)
 /* name of the machine that is being tested, for a message on failure; "" between tests */
 static char current[256];
 
-static int
-name_the_machine(void **state)
+static void
+name_the_machine(void)
 {
 	if (current[0])
 		print_error("this was machine %s\n", current);
 	current[0] = 0;
-	return 0;
 }
 
 TEST_FIXTURE(NULL, name_the_machine);

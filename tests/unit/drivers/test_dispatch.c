@@ -63,8 +63,8 @@ core_hears(uint32_t destination, uint32_t command)
 		;
 }
 
-static int
-set_up(void **state)
+static void
+set_up(void)
 {
 	sim_reset();
 	sim.cost_ps[SIM_PAUSE] = 990 * SIM_PS_PER_NS;
@@ -83,7 +83,6 @@ set_up(void **state)
 	assert_null(lapic_open(&startup.lapic));
 	argument_seen = NULL;
 	ran_unmasked = false;
-	return 0;
 }
 
 TEST_FIXTURE(set_up, NULL);
@@ -102,10 +101,10 @@ run_all(smp_job *job, void *argument, uint64_t bound_ns)
 
 TEST(a_job_runs_once_on_its_core_after_one_wake)
 {
-	assert_true(run_one(2, count_run, state, BOUND_NS));
+	assert_true(run_one(2, count_run, runs, BOUND_NS));
 	assert_int_equal(runs[2], 1);
 	assert_int_equal(runs[0] + runs[1] + runs[3], 0);
-	assert_ptr_equal(argument_seen, state);
+	assert_ptr_equal(argument_seen, runs);
 	assert_int_equal(sim.lapic.ipi_count, 1);
 	assert_int_equal(sim.lapic.ipis[0].destination, 2);
 	assert_int_equal(sim.lapic.ipis[0].command, WAKE);

@@ -76,21 +76,20 @@ hold_file(uint16_t key, const char *content)
 	fw_cfg.file_length = strlen(content);
 }
 
-static int
-set_up(void **state)
+static void
+set_up(void)
 {
 	sim_reset();
 	memset(&fw_cfg, 0, sizeof(fw_cfg));
 	memcpy(fw_cfg.signature, "QEMU", 4);
 	fw_cfg.directory_length = 4;
 	sim_hook_ports((struct sim_port_hook){ 0x510, 0x511, fw_cfg_in, fw_cfg_out, NULL });
-	return 0;
 }
 
-static int
-tear_down(void **state)
+static void
+tear_down(void)
 {
-	return fw_cfg.wrong_accesses != 0;
+	assert_int_equal(fw_cfg.wrong_accesses, 0);
 }
 
 TEST_FIXTURE(set_up, tear_down);

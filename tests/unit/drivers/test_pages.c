@@ -19,8 +19,8 @@ tsc(void)
 	return now_tsc;
 }
 
-static int
-set_up(void **state)
+static void
+set_up(void)
 {
 	page = (struct pvclock){ .version = 2, .tsc_timestamp = 1000, .system_time = 50, .tsc_to_system_mul = 1u << 31,
 				 .tsc_shift = 0, .flags = PVCLOCK_TSC_STABLE };
@@ -28,7 +28,6 @@ set_up(void **state)
 	now_tsc = 1100;
 	reads = 0;
 	meanwhile = NULL;
-	return 0;
 }
 
 TEST_FIXTURE(set_up, NULL);

@@ -19,7 +19,7 @@ TEST(without_a_hypervisor_no_msr_is_accessed)
 	static const struct driver *const all[] = { &kvmclock_driver, &xen_driver, &hv_ref_driver, &hv_page_driver };
 
 	for (size_t i = 0; i < 4; i++) {
-		reset(state);
+		reset();
 		open_driver(all[i]);
 		assert_int_equal(clocks[0].state, CLOCK_ABSENT);
 		assert_true(clocks[0].unoffered);

@@ -78,7 +78,7 @@ TEST(close_restores_mode_access_and_port_61h)
 				for (int null = 0; null < 2; null++) {
 					uint8_t control = (uint8_t)(access << 4 | modes[i] << 1);
 
-					reset(state);
+					reset();
 					open_and_close(control, port_61, null);
 					assert_int_equal(sim_pit_get_status(2) & 0x7f,
 							 control | null << 6);

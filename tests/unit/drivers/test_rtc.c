@@ -7,12 +7,11 @@
 enum { RTC, RTC_PF };
 
 /* Most tests are about the seconds. Without a date, no access to other registers takes time between the samples. */
-static int
-begin_without_date(void **state)
+static void
+begin_without_date(void)
 {
-	reset(state);
+	reset();
 	sim.rtc.date_invalid = true;
-	return 0;
 }
 
 TEST_FIXTURE(begin_without_date, NULL);
@@ -74,7 +73,7 @@ TEST(on_bare_metal_a_new_second_is_visible_when_uip_falls)
 	for (int late = 0; late < 2; late++) {
 		uint64_t late_ps = late ? 150 * SIM_PS_PER_US : 0;
 
-		begin_without_date(state);
+		begin_without_date();
 		sim.rtc.uip_late_ps = late_ps;
 		sim.rtc.seconds = 59;
 		open_driver(&rtc_driver);
@@ -156,7 +155,7 @@ TEST(an_rtc_with_uip_stuck_at_1_is_broken_and_the_wait_ends)
 TEST(in_a_guest_an_update_that_ends_500_ms_late_is_waited_for)
 {
 	for (int in_guest = 0; in_guest < 2; in_guest++) {
-		begin_without_date(state);
+		begin_without_date();
 		memcpy(platform.cpu.hypervisor, "TCGTCGTCGTCG", in_guest ? sizeof("TCGTCGTCGTCG") : 0);
 		sim.rtc.uip_late_ps = 500 * SIM_PS_PER_MS;
 		sim_advance_ps(SIM_PS_PER_S + SIM_PS_PER_MS - sim.now_ps);
@@ -172,7 +171,7 @@ TEST(in_a_guest_an_update_that_ends_500_ms_late_is_waited_for)
 TEST(uip_is_not_stuck_if_the_core_is_preempted_in_an_update)
 {
 	for (uint64_t seed = 1; seed <= 200; seed++) {
-		begin_without_date(state);
+		begin_without_date();
 		sim_advance_ps(SIM_PS_PER_S - 2200 * SIM_PS_PER_US - sim.now_ps);
 		sim.preempt_every = 300;
 		sim.preempt_ps = 30 * SIM_PS_PER_MS;
@@ -203,12 +202,12 @@ TEST(an_rtc_that_is_absent_or_held_in_reset_has_the_reason)
 	assert_state(RTC, CLOCK_ABSENT, "All registers read FFh: there is no RTC at port 70h.");
 	assert_state(RTC_PF, CLOCK_ABSENT,
 		     "All registers read FFh: there is no RTC at port 70h.");
-	begin_without_date(state);
+	begin_without_date();
 	sim.rtc.a = 0x66;
 	open_driver(&rtc_driver);
 	assert_state(RTC, CLOCK_STUCK, "The RTC's divider is held in reset (register A reads 66h).");
 	assert_int_equal(sim.rtc.a_writes + sim.rtc.b_writes, 0);
-	begin_without_date(state);
+	begin_without_date();
 	platform.acpi.fadt.cmos_rtc_absent = true;
 	open_driver(&rtc_driver);
 	assert_state(RTC, CLOCK_ABSENT, "The FADT lists no RTC (CMOS RTC not present).");
@@ -337,7 +336,7 @@ TEST(index_and_nmi_bit_are_restored_if_port_70h_can_be_read)
 	static const uint8_t found[] = { 0x0f, 0x8f, 0x00, 0x80, 0x0c };
 
 	for (size_t i = 0; i < sizeof(found); i++) {
-		begin_without_date(state);
+		begin_without_date();
 		sim.rtc.index_readable = true;
 		sim.rtc.index = found[i];
 		open_driver(&rtc_driver);
@@ -368,7 +367,7 @@ TEST(index_and_nmi_bit_are_restored_through_intels_other_ports)
 	for (size_t i = 0; i < 2; i++) {
 		struct sample sample;
 
-		begin_without_date(state);
+		begin_without_date();
 		sim.rtc.has_alias = true;
 		sim.rtc.index = found[i];
 		sim.rtc.seconds = 45;
@@ -420,9 +419,9 @@ TEST(other_devices_at_ports_74h_and_75h_are_no_rtc)
 
 /* Opens the RTC with a date, 120 s before NEXT, a time in seconds since 1970. Register B is B. */
 static void
-open_before(void **state, uint64_t next, uint8_t b)
+open_before(uint64_t next, uint8_t b)
 {
-	reset(state);
+	reset();
 	sim.rtc.b = b;
 	sim.rtc.midnight = next - 120;
 	open_driver(&rtc_driver);
@@ -454,7 +453,7 @@ TEST(the_time_does_not_wrap_after_a_minute_in_any_format)
 		for (size_t f = 0; f < sizeof(formats); f++) {
 			uint64_t first;
 
-			open_before(state, next[i], formats[f]);
+			open_before(next[i], formats[f]);
 			first = time_at(118 * SIM_PS_PER_S + SIM_PS_PER_MS);
 			assert_int_equal(first, next[i] - 2 - UINT64_C(946684800)); /* since 2000 */
 			assert_int_equal(time_at(119 * SIM_PS_PER_S + SIM_PS_PER_MS), first + 1);
@@ -470,7 +469,7 @@ TEST(a_stop_of_whole_minutes_or_hours_is_seen)
 	for (size_t i = 0; i < sizeof(stops_s) / sizeof(*stops_s); i++) {
 		uint64_t first;
 
-		open_before(state, MIDNIGHT, 0x02);
+		open_before(MIDNIGHT, 0x02);
 		first = time_at(10 * SIM_PS_PER_S + SIM_PS_PER_MS);
 		sim.rtc.ahead_ps += stops_s[i] * SIM_PS_PER_S;
 		assert_int_equal(time_at(10 * SIM_PS_PER_S + 2 * SIM_PS_PER_MS), first + stops_s[i]);
@@ -483,7 +482,7 @@ TEST(an_edge_after_a_stop_of_a_minute_has_the_full_time)
 	static struct sample samples[100];
 	uint64_t first;
 
-	open_before(state, MIDNIGHT, 0x02);
+	open_before(MIDNIGHT, 0x02);
 	first = time_at(10 * SIM_PS_PER_S + SIM_PS_PER_MS);
 	sim.rtc.ahead_ps += 60 * SIM_PS_PER_S;
 	/* a sample takes about 2 us, so the edge is in the middle of the batch */
@@ -496,7 +495,7 @@ TEST(the_time_goes_back_when_the_rtc_is_set_back)
 {
 	uint64_t first;
 
-	open_before(state, MIDNIGHT, 0x02);
+	open_before(MIDNIGHT, 0x02);
 	first = time_at(50 * SIM_PS_PER_S + SIM_PS_PER_MS);
 	sim.rtc.ahead_ps -= 3 * SIM_PS_PER_S;
 	assert_int_equal(time_at(50 * SIM_PS_PER_S + 2 * SIM_PS_PER_MS), first - 3);
@@ -508,7 +507,7 @@ TEST(minutes_that_do_not_count_are_not_used)
 {
 	uint64_t first;
 
-	reset(state);
+	reset();
 	sim.rtc.minutes_stuck = true;
 	sim.rtc.seconds = 50;
 	open_driver(&rtc_driver);

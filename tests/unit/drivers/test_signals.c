@@ -8,12 +8,11 @@
 
 #define GUID_AT UINT64_C(0x7000028)
 
-static int
-set_up(void **state)
+static void
+set_up(void)
 {
 	sim_reset();
 	sim_paravirtual_make_kvm_guest(false);
-	return 0;
 }
 
 TEST_FIXTURE(set_up, NULL);

@@ -21,11 +21,11 @@ struct machine {
 	struct smbios_facts facts;
 };
 
+static struct machine *machine;
+
 static const uint8_t *
 machine_at(void *context, uint64_t address, size_t length)
 {
-	const struct machine *machine = context;
-
 	if (address == ENTRY_3_AT && length <= machine->entry_3_length)
 		return machine->entry_3;
 	if (address == ENTRY_2_AT && length <= machine->entry_2_length)
@@ -60,7 +60,7 @@ block_of(const void *bytes, size_t length)
 }
 
 static void
-add_entry_3(struct machine *machine, uint32_t table_length)
+add_entry_3(uint32_t table_length)
 {
 	uint8_t entry[ENTRY_3] = "_SM3_\0\x18\3\7";
 
@@ -72,7 +72,7 @@ add_entry_3(struct machine *machine, uint32_t table_length)
 }
 
 static void
-add_entry_2(struct machine *machine, uint16_t table_length, uint16_t count)
+add_entry_2(uint16_t table_length, uint16_t count)
 {
 	uint8_t entry[ENTRY_2] = "_SM_\0\x1f\2\x08";
 
@@ -85,10 +85,10 @@ add_entry_2(struct machine *machine, uint16_t table_length, uint16_t count)
 	machine->entry_2_length = sizeof(entry);
 }
 
-#define SET_TABLE(machine, bytes) set_table(machine, bytes, sizeof(bytes) - 1)
+#define SET_TABLE(bytes) set_table(bytes, sizeof(bytes) - 1)
 
 static void
-set_table(struct machine *machine, const char *bytes, size_t length)
+set_table(const char *bytes, size_t length)
 {
 	free(machine->table);
 	machine->table = block_of(bytes, length);
@@ -96,9 +96,9 @@ set_table(struct machine *machine, const char *bytes, size_t length)
 }
 
 static const struct smbios_facts *
-read_facts(struct machine *machine)
+read_facts(void)
 {
-	const struct smbios_memory memory = { machine_at, machine };
+	const struct smbios_memory memory = { machine_at, NULL };
 
 	/* old contents; the reader must overwrite all of them */
 	memset(&machine->facts, 0xa5, sizeof(machine->facts));
@@ -108,35 +108,32 @@ read_facts(struct machine *machine)
 }
 
 /* Replaces the table, adds a valid 64-bit entry point for it, and reads both. */
-#define READ(machine, bytes) (SET_TABLE(machine, bytes), read_table(machine))
+#define READ(bytes) (SET_TABLE(bytes), read_table())
 
 static const struct smbios_facts *
-read_table(struct machine *machine)
+read_table(void)
 {
 	free(machine->entry_3);
-	add_entry_3(machine, (uint32_t)machine->table_length);
-	read_facts(machine);
+	add_entry_3((uint32_t)machine->table_length);
+	read_facts();
 	assert_true(machine->facts.found);
 	return &machine->facts;
 }
 
-static int
-set_up(void **state)
+static void
+set_up(void)
 {
-	*state = calloc(1, sizeof(struct machine));
-	return *state ? 0 : -1;
+	machine = calloc(1, sizeof(*machine));
+	assert_non_null(machine);
 }
 
-static int
-tear_down(void **state)
+static void
+tear_down(void)
 {
-	struct machine *machine = *state;
-
 	free(machine->entry_3);
 	free(machine->entry_2);
 	free(machine->table);
 	free(machine);
-	return 0;
 }
 
 TEST_FIXTURE(set_up, tear_down);
@@ -167,37 +164,33 @@ assert_is_example(const struct smbios_facts *facts)
 
 TEST(the_64_bit_entry_point_leads_to_bios_system_and_board)
 {
-	assert_is_example(READ(*state, BIOS SYSTEM BOARD END));
+	assert_is_example(READ(BIOS SYSTEM BOARD END));
 }
 
 TEST(the_32_bit_entry_point_leads_to_bios_system_and_board)
 {
-	struct machine *machine = *state;
-
-	SET_TABLE(machine, BIOS SYSTEM BOARD END);
-	add_entry_2(machine, (uint16_t)machine->table_length, 4);
-	assert_is_example(read_facts(machine));
+	SET_TABLE(BIOS SYSTEM BOARD END);
+	add_entry_2((uint16_t)machine->table_length, 4);
+	assert_is_example(read_facts());
 }
 
 TEST(if_the_64_bit_entry_point_has_a_wrong_checksum_the_32_bit_one_is_used)
 {
-	struct machine *machine = *state;
-
-	SET_TABLE(machine, BIOS SYSTEM BOARD END);
-	add_entry_3(machine, (uint32_t)machine->table_length);
+	SET_TABLE(BIOS SYSTEM BOARD END);
+	add_entry_3((uint32_t)machine->table_length);
 	/* the entry point says that the table has 6 bytes, which is less than one structure */
-	add_entry_2(machine, 6, 1);
-	assert_is_example(read_facts(machine));
+	add_entry_2(6, 1);
+	assert_is_example(read_facts());
 	machine->entry_3[5]++;
 	free(machine->entry_2);
-	add_entry_2(machine, (uint16_t)machine->table_length, 4);
-	assert_string_equal(read_facts(machine)->product, "Server 9");
+	add_entry_2((uint16_t)machine->table_length, 4);
+	assert_string_equal(read_facts()->product, "Server 9");
 	assert_string_equal(machine->facts.problem, "SMBIOS: the checksum of the entry point _SM3_ is off by 1h");
 }
 
 TEST(a_machine_without_entry_points_has_no_facts_and_no_problem)
 {
-	const struct smbios_facts *facts = read_facts(*state);
+	const struct smbios_facts *facts = read_facts();
 
 	assert_false(facts->found);
 	assert_string_equal(facts->problem, "");
@@ -221,47 +214,42 @@ TEST(problems_of_an_entry_point_are_reported)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct machine *machine = *state;
 
-		SET_TABLE(machine, SYSTEM BOARD "\0");
+		SET_TABLE(SYSTEM BOARD "\0");
 		free(machine->entry_2);
-		add_entry_2(machine, 84, 2);
+		add_entry_2(84, 2);
 		machine->entry_2[cases[i].at] = cases[i].value;
 		if (cases[i].sealed)
 			seal(machine->entry_2, ENTRY_2, 4);
-		assert_false(read_facts(machine)->found);
+		assert_false(read_facts()->found);
 		assert_string_equal(machine->facts.problem, cases[i].problem);
 	}
 }
 
 TEST(an_entry_point_of_a_later_version_is_read_to_its_length)
 {
-	struct machine *machine = *state;
-
-	SET_TABLE(machine, SYSTEM END);
-	add_entry_3(machine, (uint32_t)machine->table_length);
+	SET_TABLE(SYSTEM END);
+	add_entry_3((uint32_t)machine->table_length);
 	machine->entry_3 = realloc(machine->entry_3, 32);
 	memset(machine->entry_3 + ENTRY_3, 0x11, 8);
 	machine->entry_3[6] = 32;
 	seal(machine->entry_3, 32, 5);
 	machine->entry_3_length = 32;
-	assert_string_equal(read_facts(machine)->serial, "SN-0042");
+	assert_string_equal(read_facts()->serial, "SN-0042");
 }
 
 TEST(the_32_bit_entry_point_limits_the_number_of_structures)
 {
-	struct machine *machine = *state;
-
-	SET_TABLE(machine, SYSTEM BOARD END);
-	add_entry_2(machine, (uint16_t)machine->table_length, 1);
-	assert_string_equal(read_facts(machine)->product, "Server 9");
+	SET_TABLE(SYSTEM BOARD END);
+	add_entry_2((uint16_t)machine->table_length, 1);
+	assert_string_equal(read_facts()->product, "Server 9");
 	assert_string_equal(machine->facts.board_product, "");
 	assert_string_equal(machine->facts.problem, "");
 }
 
 TEST(nothing_is_read_after_the_end_of_table_structure)
 {
-	const struct smbios_facts *facts = READ(*state, SYSTEM END BOARD);
+	const struct smbios_facts *facts = READ(SYSTEM END BOARD);
 
 	assert_string_equal(facts->product, "Server 9");
 	assert_string_equal(facts->board_product, "");
@@ -270,7 +258,7 @@ TEST(nothing_is_read_after_the_end_of_table_structure)
 
 TEST(an_end_of_table_structure_without_final_zeros_is_accepted)
 {
-	assert_string_equal(READ(*state, SYSTEM "\x7f\4\3\0")->problem, "");
+	assert_string_equal(READ(SYSTEM "\x7f\4\3\0")->problem, "");
 }
 
 TEST(a_structure_that_does_not_end_in_the_table_is_reported)
@@ -298,24 +286,24 @@ TEST(a_structure_that_does_not_end_in_the_table_is_reported)
 
 		memcpy(bytes, system, begin);
 		memcpy(bytes + begin, cases[i].bytes, cases[i].length);
-		set_table(*state, bytes, begin + cases[i].length);
+		set_table(bytes, begin + cases[i].length);
 		snprintf(problem, sizeof(problem), "SMBIOS: the structure at byte %zu does not end within the table's "
 			 "%zu bytes; this and all later structures are not used", begin, begin + cases[i].length);
-		assert_string_equal(read_table(*state)->product, "Server 9");
-		assert_string_equal(((struct machine *)*state)->facts.board_product, "");
-		assert_string_equal(((struct machine *)*state)->facts.problem, problem);
+		assert_string_equal(read_table()->product, "Server 9");
+		assert_string_equal(machine->facts.board_product, "");
+		assert_string_equal(machine->facts.problem, problem);
 	}
 }
 
 TEST(a_string_number_that_its_structure_does_not_have_is_ignored)
 {
-	const struct smbios_facts *facts = READ(*state, "\1\x08\1\0" "\1\7\0\xff" "Example Inc.\0" "\0" END);
+	const struct smbios_facts *facts = READ("\1\x08\1\0" "\1\7\0\xff" "Example Inc.\0" "\0" END);
 
 	assert_string_equal(facts->vendor, "Example Inc.");
 	assert_string_equal(facts->product, "");
 	assert_string_equal(facts->serial, "");
-	assert_string_equal(READ(*state, "\1\x08\1\0" "\1\2\0\3" "\0\0" BOARD END)->vendor, "");
-	assert_string_equal(((struct machine *)*state)->facts.board_product, "X99-B");
+	assert_string_equal(READ("\1\x08\1\0" "\1\2\0\3" "\0\0" BOARD END)->vendor, "");
+	assert_string_equal(machine->facts.board_product, "X99-B");
 }
 
 /*
@@ -324,7 +312,7 @@ TEST(a_string_number_that_its_structure_does_not_have_is_ignored)
  */
 TEST(a_field_beyond_its_structure_is_ignored)
 {
-	const struct smbios_facts *facts = READ(*state, "\1\5\1\0" "\1" "\1 Inc.\0" "Server 9\0" "\0" END);
+	const struct smbios_facts *facts = READ("\1\5\1\0" "\1" "\1 Inc.\0" "Server 9\0" "\0" END);
 
 	assert_string_equal(facts->vendor, "? Inc.");
 	assert_string_equal(facts->product, "");
@@ -332,15 +320,15 @@ TEST(a_field_beyond_its_structure_is_ignored)
 
 TEST(the_first_structure_of_a_type_is_used)
 {
-	assert_string_equal(READ(*state, BOARD "\2\x08\2\0" "\1\2\0\0" "Other\0" "Riser\0" "\0" END)->board_product, "X99-B");
+	assert_string_equal(READ(BOARD "\2\x08\2\0" "\1\2\0\0" "Other\0" "Riser\0" "\0" END)->board_product, "X99-B");
 	/* Fields of two structures must not be combined, even if the first one is incomplete. */
-	assert_string_equal(READ(*state, "\2\x08\2\0" "\1\0\0\0" "Example Boards\0" "\0"
+	assert_string_equal(READ("\2\x08\2\0" "\1\0\0\0" "Example Boards\0" "\0"
 				 "\2\x08\2\0" "\1\2\0\0" "Other\0" "Riser\0" "\0" END)->board_product, "");
 }
 
 TEST(strings_are_trimmed_cut_at_64_characters_and_printable)
 {
-	const struct smbios_facts *facts = READ(*state, "\1\x08\1\0" "\1\2\0\3" "  Exa\tmple\x80  \0"
+	const struct smbios_facts *facts = READ("\1\x08\1\0" "\1\2\0\3" "  Exa\tmple\x80  \0"
 		"0123456789012345678901234567890123456789012345678901234567890123456789\0" "   \0" "\0" END);
 
 	assert_string_equal(facts->vendor, "Exa?mple?");
@@ -365,8 +353,8 @@ TEST(placeholder_words_of_firmware_are_ignored)
 		size_t length = strlen(words);
 
 		memcpy(bytes + 8, words, length);
-		set_table(*state, bytes, 8 + length + 2);
-		assert_string_equal(read_table(*state)->serial, is_none ? "" : words);
+		set_table(bytes, 8 + length + 2);
+		assert_string_equal(read_table()->serial, is_none ? "" : words);
 	}
 }
 
@@ -381,8 +369,8 @@ TEST(a_date_in_another_format_is_not_changed)
 		char bytes[40] = "\0\x09\0\0" "\0\0\0\0\1";
 
 		strcpy(bytes + 9, dates[i][0]);
-		set_table(*state, bytes, 9 + strlen(dates[i][0]) + 2);
-		assert_string_equal(read_table(*state)->bios_date, dates[i][1]);
+		set_table(bytes, 9 + strlen(dates[i][0]) + 2);
+		assert_string_equal(read_table()->bios_date, dates[i][1]);
 	}
 }
 
@@ -393,10 +381,9 @@ TEST(a_cut_table_is_read_up_to_its_end)
 	size_t board_at = sizeof(whole) - sizeof(board), end_at = sizeof(whole) - sizeof(end);
 
 	for (size_t length = 1; length < sizeof(whole); length++) {
-		struct machine *machine = *state;
 
-		set_table(machine, whole, length);
-		read_table(machine);
+		set_table(whole, length);
+		read_table();
 		assert_string_equal(machine->facts.product, length >= board_at ? "Server 9" : "");
 		assert_string_equal(machine->facts.board_product, length >= end_at ? "X99-B" : "");
 	}

@@ -55,8 +55,8 @@ core_hears(uint32_t destination, uint32_t command)
 }
 
 /* Makes a machine whose boot core is 0, and which has to start cores 1, 2 and 3. A poll of a wait takes 1 us. */
-static int
-set_up(void **state)
+static void
+set_up(void)
 {
 	sim_reset();
 	sim.cost_ps[SIM_PAUSE] = 990 * SIM_PS_PER_NS;
@@ -74,7 +74,6 @@ set_up(void **state)
 	last_init_ps = first_sipi_ps = last_sipi_ps = 0;
 	sent_unmasked = false;
 	stuck_at_sipi = sipis = 0;
-	return 0;
 }
 
 TEST_FIXTURE(set_up, NULL);

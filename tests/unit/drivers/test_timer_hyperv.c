@@ -8,14 +8,13 @@
 #define CONFIG UINT64_C(0x1e08) /* configuration: direct mode, vector E0h, auto-enable */
 #define COUNT  UINT64_C(123456)
 
-static int
-set_up(void **state)
+static void
+set_up(void)
 {
 	sim_reset();
 	sim_interrupts_add_controllers();
 	sim_paravirtual_make_kvm_guest(true);
 	sim_paravirtual_offer_timers();
-	return 0;
 }
 
 TEST_FIXTURE(set_up, NULL);

@@ -48,7 +48,7 @@ TEST(the_bracket_has_mfence_only_if_lfence_does_not_serialise)
 		for (size_t i = 0; drivers[i]; i++) {
 			struct sample sample;
 
-			reset(state);
+			reset();
 			platform.cpu.lfence_serialises = serialises;
 			open_driver(drivers[i]);
 			if (clocks[0].unoffered)

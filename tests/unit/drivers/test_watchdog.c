@@ -102,8 +102,8 @@ read_table(size_t length)
 	return acpi_read_wdat(wdat, length, &facts);
 }
 
-static int
-set_up(void **state)
+static void
+set_up(void)
 {
 	sim_reset();
 	sim_hook_ports((struct sim_port_hook){ PORT_RELOAD, PORT_TIMER + 1, tco_in, tco_out, NULL });
@@ -126,7 +126,6 @@ set_up(void **state)
 	put_entry(6, 17, 0x82, 0, 5, 0, 1);
 	memcpy(wdat + 68 + 24 * 6 + 4, (const uint8_t[]){ ACPI_SPACE_MEMORY, 32, 5, 3 }, 4);
 	put(wdat + 68 + 24 * 6 + 8, GCS, 8);
-	return 0;
 }
 
 #define FIXTURE set_up, NULL

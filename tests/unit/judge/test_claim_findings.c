@@ -13,8 +13,8 @@
 static struct report *report;
 
 /* Makes a machine on bare metal. Three of its clocks confirm the TSC's rate within 1 ppm. */
-static int
-set_up(void **state)
+static void
+set_up(void)
 {
 	static const char *const ids[] = { "tsc", "hpet", "acpi_pm", "pit" };
 
@@ -34,14 +34,12 @@ set_up(void **state)
 	report->figures.clocks[0].measured = (struct interval_millihz){ true, TSC_MILLIHZ, TSC_MILLIHZ - 2000,
 								      TSC_MILLIHZ + 2000 };
 	report->figures.clocks[0].absolute = report->figures.clocks[0].measured;
-	return 0;
 }
 
-static int
-tear_down(void **state)
+static void
+tear_down(void)
 {
 	free(report);
-	return 0;
 }
 
 TEST_FIXTURE(set_up, tear_down);

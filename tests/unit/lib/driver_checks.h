@@ -10,12 +10,11 @@ static struct device device;
 static struct clock clocks[DRIVER_CLOCKS_MAX];
 
 /* Resets the simulated machine to a healthy one, and describes it in `platform`. */
-static inline int
-reset(void **state)
+static inline void
+reset(void)
 {
 	sim_reset();
 	sim_describe_platform(&platform);
-	return 0;
 }
 
 static inline void

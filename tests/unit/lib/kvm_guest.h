@@ -129,8 +129,8 @@ start_guest(void)
 	return get_page()->version ? NULL : "KVM writes no page for kvm-clock";
 }
 
-static int
-guest_set_up(void **state)
+static void
+guest_set_up(void)
 {
 	memset(&guest, 0, sizeof(guest));
 	guest.kvm = guest.vm = guest.cpu = -1;
@@ -142,11 +142,10 @@ guest_set_up(void **state)
 	guest.lacking = make_memory_and_core();
 	if (!guest.lacking)
 		guest.lacking = start_guest();
-	return 0;
 }
 
-static int
-guest_tear_down(void **state)
+static void
+guest_tear_down(void)
 {
 	if (guest.run != MAP_FAILED)
 		munmap(guest.run, guest.run_size);
@@ -155,7 +154,6 @@ guest_tear_down(void **state)
 	for (int i = 0; i < 3; i++)
 		if ((int[]){ guest.cpu, guest.vm, guest.kvm }[i] >= 0)
 			close((int[]){ guest.cpu, guest.vm, guest.kvm }[i]);
-	return 0;
 }
 
 #endif

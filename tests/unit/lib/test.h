@@ -20,25 +20,59 @@
 
 #define TEST_MAX 256 /* largest number of tests in a program */
 
-typedef CMFixtureFunction test_fixture[2]; /* functions that are called before and after a test, or NULL */
+typedef void test_function(void);
+typedef test_function *test_fixture[2]; /* functions that are called before and after a test, or NULL */
 
+/* cmocka gets a pointer to a test as its state. Therefore tests and their fixtures need no parameter. */
+static struct test {
+	test_function *run, *set_up, *tear_down;
+} tests_to_run[TEST_MAX];
 static struct CMUnitTest tests_of_program[TEST_MAX];
 static size_t tests_of_program_count;
 
+static inline void
+test_run(void **state)
+{
+	((const struct test *)*state)->run();
+}
+
+static inline int
+test_set_up(void **state)
+{
+	const struct test *test = *state;
+
+	if (test->set_up)
+		test->set_up();
+	return 0;
+}
+
+static inline int
+test_tear_down(void **state)
+{
+	const struct test *test = *state;
+
+	if (test->tear_down)
+		test->tear_down();
+	return 0;
+}
+
 /*
- * Functions that run before and after each test of the file. TEST_FIXTURE(set_up, tear_down) sets both, and must stand
- * before the first test.
+ * Functions that run before and after each test of the file. They may make assertions. TEST_FIXTURE(set_up, tear_down)
+ * sets both, and must stand before the first test.
  */
 static const test_fixture fixture_of_program;
 #define TEST_FIXTURE(set_up, tear_down) static const test_fixture fixture_of_program = { set_up, tear_down }
 
 static inline void
-test_add(const char *name, CMUnitTestFunction function, const test_fixture fixture)
+test_add(const char *name, test_function *function, const test_fixture fixture)
 {
+	struct test *test = &tests_to_run[tests_of_program_count];
+
 	if (tests_of_program_count == TEST_MAX)
 		abort();
-	tests_of_program[tests_of_program_count++] = (struct CMUnitTest){ .name = name, .test_func = function,
-		.setup_func = fixture[0], .teardown_func = fixture[1] };
+	*test = (struct test){ function, fixture[0], fixture[1] };
+	tests_of_program[tests_of_program_count++] = (struct CMUnitTest){ .name = name, .test_func = test_run,
+		.setup_func = test_set_up, .teardown_func = test_tear_down, .initial_state = test };
 }
 
 /* Registers FUNCTION as the test NAME. The optional arguments are its own set_up and tear_down. */
@@ -52,9 +86,9 @@ test_add(const char *name, CMUnitTestFunction function, const test_fixture fixtu
 
 /* TEST(name) runs with the fixture of the file. TEST(name, set_up, tear_down) runs with its own fixture. */
 #define TEST(name, ...) \
-	static void name(void **state); \
+	static void name(void); \
 	TEST_ADD(name, name, __VA_ARGS__) \
-	static void name(void **state __attribute__((unused)))
+	static void name(void)
 
 int
 main(void)

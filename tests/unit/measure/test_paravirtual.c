@@ -11,22 +11,20 @@
 
 static struct bench *bench;
 
-static int
-set_up(void **state)
+static void
+set_up(void)
 {
 	sim_reset();
 	sim.accesses_max = UINT64_MAX;
 	sim_slow_tsc_reads(8);
 	sim_paravirtual_make_kvm_guest(true);
-	return 0;
 }
 
-static int
-tear_down(void **state)
+static void
+tear_down(void)
 {
 	bench_free(bench);
 	bench = NULL;
-	return 0;
 }
 
 TEST_FIXTURE(set_up, tear_down);
@@ -448,7 +446,7 @@ TEST(a_marker_that_does_not_change_is_named_and_one_that_changes_is_not)
 	assert_int_equal(run_disrupted(clocks, true)->outcomes.finding_count, 1);
 	assert_only("pv-untold", "vmclock");
 	bench_free(bench);
-	(void)set_up(NULL);
+	(void)set_up();
 	host.marked = true;
 	assert_int_equal(run_disrupted(clocks, true)->outcomes.finding_count, 0);
 	assert_true(row_of("pv-untold", "vmclock")->checked);
@@ -687,7 +685,7 @@ TEST(vmclocks_rate_is_a_finding_only_beyond_its_stated_error)
 	run_with_vmclock(40);
 	assert_only(NULL, NULL);
 	bench_free(bench);
-	(void)set_up(NULL);
+	(void)set_up();
 	run_with_vmclock(300);
 	assert_int_equal(bench->run.report.outcomes.finding_count, 1);
 	assert_string_equal(bench->run.report.outcomes.findings[0].rule, "tsc-claim");

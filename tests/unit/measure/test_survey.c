@@ -12,27 +12,35 @@
 #define MILLION    INT64_C(1000000)
 #define NS_PER_MS  UINT64_C(1000000)
 
+static struct bench *bench;
+
 /* Makes a bench for the test, which may still change the machine. bench_open() then opens the drivers. */
-static int
-set_up(void **state)
+static void
+set_up(void)
 {
 	sim_reset();
 	sim.accesses_max = UINT64_MAX;
-	*state = bench_new();
-	return 0;
+	bench = bench_new();
 }
 
-static int
-tear_down(void **state)
+static void
+tear_down(void)
 {
-	bench_free(*state);
-	return 0;
+	bench_free(bench);
 }
 
 TEST_FIXTURE(set_up, tear_down);
 
 static void
-measure(struct bench *bench)
+open_and_measure_rates(void)
+{
+	bench_open(bench, 1);
+	survey_warm_up_and_estimate_tsc_rate(&bench->run.survey);
+	survey_measure_rates(&bench->run.survey);
+}
+
+static void
+measure(void)
 {
 	survey_warm_up_and_estimate_tsc_rate(&bench->run.survey);
 	survey_measure_rates(&bench->run.survey);
@@ -57,10 +65,8 @@ assert_rate(const struct clock_figures *figures, uint64_t truth_millihz, uint64_
 
 TEST(every_interval_contains_the_true_rate_and_is_within_5_ppm)
 {
-	struct bench *bench = *state;
-
 	bench_open(bench, 1);
-	measure(bench);
+	measure();
 	assert_rate(bench_find_figures(bench, "tsc"), UINT64_C(1000000000000), 5);
 	assert_rate(bench_find_figures(bench, "hpet"), UINT64_C(10000000000), 5);
 	assert_rate(bench_find_figures(bench, "acpi_pm"), UINT64_C(3579545000), 5);
@@ -70,14 +76,12 @@ TEST(every_interval_contains_the_true_rate_and_is_within_5_ppm)
 
 TEST(a_tsc_of_an_odd_rate_is_found)
 {
-	struct bench *bench = *state;
-
 	sim.tsc.counter.hz = (struct rate){ UINT64_C(2303998123), 1 };
 	bench_open(bench, 1);
 	/* measures the TSC's rate to 0.1 %, which is enough to plan the run */
 	survey_warm_up_and_estimate_tsc_rate(&bench->run.survey);
 	assert_in_range(scale_ns_to_ticks(&bench->run.survey.scale, 1000000000), 2301694000, 2306303000);
-	measure(bench);
+	measure();
 	assert_rate(bench_find_figures(bench, "tsc"), UINT64_C(2303998123000), 5);
 }
 
@@ -92,10 +96,9 @@ TEST(latencies_are_the_durations_that_were_set)
 		uint64_t ns;
 	} expected[] = { { "null", 20 }, { "tsc", 30 }, { "tsc_lfence", 40 }, { "tsc_rdtscp", 45 },
 			 { "tsc_cpuid", 130 }, { "hpet_32", 320 }, { "acpi_pm", 520 } };
-	struct bench *bench = *state;
 
 	bench_open(bench, 1);
-	measure(bench);
+	measure();
 	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
 		const struct latency *latency = bench_find_clock(bench, expected[i].id)->latency;
 
@@ -110,21 +113,17 @@ TEST(latencies_are_the_durations_that_were_set)
 
 TEST(the_cost_of_a_slower_clock_is_higher_by_the_difference)
 {
-	struct bench *bench = *state;
-
 	sim.pm.counter.extra_ps = 3 * SIM_PS_PER_US;
 	bench_open(bench, 1);
-	measure(bench);
+	measure();
 	assert_int_equal(bench_find_clock(bench, "acpi_pm")->latency->min_ns, 3520);
 	assert_int_equal(bench_find_clock(bench, "hpet_32")->latency->min_ns, 320);
 }
 
 TEST(healthy_clocks_never_step_back_and_never_stop)
 {
-	struct bench *bench = *state;
-
 	bench_open(bench, 1);
-	measure(bench);
+	measure();
 	for (size_t i = 0; i < bench->run.report.facts.clock_count; i++) {
 		const struct report_clock *entry = &bench->run.report.facts.clocks[i];
 
@@ -146,8 +145,6 @@ TEST(healthy_clocks_never_step_back_and_never_stop)
  */
 TEST(an_rtc_alone_gives_the_rate_of_a_fast_tsc)
 {
-	struct bench *bench = *state;
-
 	sim.tsc.counter.hz = (struct rate){ UINT64_C(4000000000), 1 };
 	bench_open(bench, 1);
 	for (size_t i = 0; i < bench->run.report.facts.clock_count; i++)
@@ -155,7 +152,7 @@ TEST(an_rtc_alone_gives_the_rate_of_a_fast_tsc)
 		    strcmp(bench->run.report.facts.clocks[i].clock.id, "tsc") != 0)
 			bench->run.report.facts.clocks[i].clock.state = CLOCK_ABSENT;
 	bench_find_clock(bench, "tsc")->clock.claimed = (struct rate){ 0, 0 };
-	measure(bench);
+	measure();
 	assert_int_equal(bench_find_clock(bench, "rtc")->clock.state, CLOCK_PRESENT);
 	assert_rate(bench_find_figures(bench, "tsc"), UINT64_C(4000000000000), 2000);
 	assert_int_equal(bench->run.report.notes.count, 1); /* the note that all rates depend on the RTC alone */
@@ -167,11 +164,7 @@ TEST(an_rtc_alone_gives_the_rate_of_a_fast_tsc)
  */
 TEST(a_pit_that_is_read_every_40_ms_never_steps_back)
 {
-	struct bench *bench = *state;
-
-	bench_open(bench, 1);
-	survey_warm_up_and_estimate_tsc_rate(&bench->run.survey);
-	survey_measure_rates(&bench->run.survey);
+	open_and_measure_rates();
 	sim.pit.extra_ps = 20 * SIM_PS_PER_MS;
 	survey_measure_latencies_on_boot_core(&bench->run.survey);
 	assert_in_range(bench_find_clock(bench, "pit")->latency->min_ns, 28 * NS_PER_MS, 54 * NS_PER_MS);
@@ -182,8 +175,6 @@ TEST(a_pit_that_is_read_every_40_ms_never_steps_back)
 /* Without a nominal rate, it is not known how long the PIT takes to wrap. */
 TEST(a_pit_without_a_nominal_rate_never_steps_back)
 {
-	struct bench *bench = *state;
-
 	bench_open(bench, 1);
 	survey_warm_up_and_estimate_tsc_rate(&bench->run.survey);
 	bench_find_clock(bench, "pit")->clock.claimed = (struct rate){ 0, 0 };
@@ -204,11 +195,7 @@ step_hpet_soon(void)
 
 TEST(a_step_back_of_500_ticks_is_counted_once_with_its_size)
 {
-	struct bench *bench = *state;
-
-	bench_open(bench, 1);
-	survey_warm_up_and_estimate_tsc_rate(&bench->run.survey);
-	survey_measure_rates(&bench->run.survey);
+	open_and_measure_rates();
 	sim.hpet.counter.backward_ticks = 500;
 	bench_call_before_batch(bench, "hpet", 5, step_hpet_soon);
 	survey_measure_latencies_on_boot_core(&bench->run.survey);
@@ -220,12 +207,9 @@ TEST(a_step_back_of_500_ticks_is_counted_once_with_its_size)
 
 TEST(a_jump_of_500_ticks_is_counted_once_with_its_time)
 {
-	struct bench *bench = *state;
 	uint64_t jumped_us, failed_ns;
 
-	bench_open(bench, 1);
-	survey_warm_up_and_estimate_tsc_rate(&bench->run.survey);
-	survey_measure_rates(&bench->run.survey);
+	open_and_measure_rates();
 	sim.hpet.counter.backward_ticks = 0 - UINT64_C(500);
 	bench_call_before_batch(bench, "hpet", 5, step_hpet_soon);
 	survey_measure_latencies_on_boot_core(&bench->run.survey);
@@ -257,22 +241,16 @@ TEST(a_jump_of_500_ticks_is_counted_once_with_its_time)
  */
 TEST(a_clock_at_twice_its_rate_does_not_jump)
 {
-	struct bench *bench = *state;
-
 	sim.hpet.counter.hz.num *= 2;
 	bench_open(bench, 1);
-	measure(bench);
+	measure();
 	assert_int_equal(bench_find_clock(bench, "hpet")->monotonic.leaps, 0);
 	assert_int_equal(bench_find_clock(bench, "hpet_32")->monotonic.leaps, 0);
 }
 
 TEST(a_preempted_core_causes_no_jump_and_no_step_back)
 {
-	struct bench *bench = *state;
-
-	bench_open(bench, 1);
-	survey_warm_up_and_estimate_tsc_rate(&bench->run.survey);
-	survey_measure_rates(&bench->run.survey);
+	open_and_measure_rates();
 	sim.preempt_every = 3000;
 	sim.preempt_ps = 7 * SIM_PS_PER_MS;
 	survey_measure_latencies_on_boot_core(&bench->run.survey);
@@ -285,11 +263,7 @@ TEST(a_preempted_core_causes_no_jump_and_no_step_back)
 
 TEST(a_clock_that_stops_before_its_measurement_is_stuck_and_no_other_clock)
 {
-	struct bench *bench = *state;
-
-	bench_open(bench, 1);
-	survey_warm_up_and_estimate_tsc_rate(&bench->run.survey);
-	survey_measure_rates(&bench->run.survey);
+	open_and_measure_rates();
 	sim.pm.counter.stuck_at_ps = sim.now_ps;
 	survey_measure_latencies_on_boot_core(&bench->run.survey);
 	assert_int_equal(bench_find_clock(bench, "acpi_pm")->clock.state, CLOCK_STUCK);
@@ -301,8 +275,6 @@ TEST(a_clock_that_stops_before_its_measurement_is_stuck_and_no_other_clock)
 
 TEST(an_rtc_whose_seconds_stop_delays_the_run_by_a_second_only)
 {
-	struct bench *bench = *state;
-
 	bench_open(bench, 1);
 	sim.rtc.b |= 0x80; /* the SET bit in register B, which stops the RTC's updates */
 	survey_warm_up_and_estimate_tsc_rate(&bench->run.survey);
@@ -315,12 +287,11 @@ TEST(an_rtc_whose_seconds_stop_delays_the_run_by_a_second_only)
 
 TEST(a_pit_that_is_two_percent_fast_does_not_change_the_tscs_rate)
 {
-	struct bench *bench = *state;
 	const struct interval_ppb *error;
 
 	bench_open(bench, 1);
 	bench_find_clock(bench, "pit")->clock.claimed = (struct rate){ 105000000 * UINT64_C(100), 88 * UINT64_C(102) };
-	measure(bench);
+	measure();
 	error = &bench_find_figures(bench, "pit")->error;
 	assert_rate(bench_find_figures(bench, "tsc"), UINT64_C(1000000000000), 5);
 	assert_true(error->low <= 20 * MILLION && error->high >= 20 * MILLION);
@@ -329,11 +300,7 @@ TEST(a_pit_that_is_two_percent_fast_does_not_change_the_tscs_rate)
 
 TEST(the_deadline_keeps_what_was_measured)
 {
-	struct bench *bench = *state;
-
-	bench_open(bench, 1);
-	survey_warm_up_and_estimate_tsc_rate(&bench->run.survey);
-	survey_measure_rates(&bench->run.survey);
+	open_and_measure_rates();
 	/* the deadline passes during the measurement, in which each clock would be read for 20 ms */
 	bench->deadline_ms = sim.now_ps / SIM_PS_PER_MS + 50;
 	survey_measure_latencies_on_boot_core(&bench->run.survey);
@@ -354,12 +321,9 @@ spend_as_long_as_a_batch(void *context, const char *what, uint64_t done_ns, uint
 /* The time between batches, for example of their evaluation, belongs to the time of the clock. */
 TEST(reading_the_clocks_takes_the_planned_time_although_batches_are_not_all_of_it)
 {
-	struct bench *bench = *state;
 	uint64_t begin_ps;
 
-	bench_open(bench, 1);
-	survey_warm_up_and_estimate_tsc_rate(&bench->run.survey);
-	survey_measure_rates(&bench->run.survey);
+	open_and_measure_rates();
 	bench->run.survey.hooks.progress = spend_as_long_as_a_batch;
 	begin_ps = sim.now_ps;
 	survey_measure_latencies_on_boot_core(&bench->run.survey);
@@ -369,11 +333,10 @@ TEST(reading_the_clocks_takes_the_planned_time_although_batches_are_not_all_of_i
 
 TEST(each_core_has_its_own_latency)
 {
-	struct bench *bench = *state;
 	size_t hpet;
 
 	bench_open(bench, CORES);
-	measure(bench);
+	measure();
 	hpet = (size_t)(bench_find_clock(bench, "hpet_32") - bench->run.report.facts.clocks);
 	for (size_t core = 0; core < CORES; core++) {
 		assert_true(bench->run.report.facts.cores[core].latency[hpet].count > 0);
@@ -415,15 +378,13 @@ slow_down(enum sim_access access, uint64_t where)
 
 TEST(a_core_that_is_slow_after_a_halt_is_measured_at_full_speed)
 {
-	struct bench *bench = *state;
-
 	bench_open(bench, CORES);
 	memset(&cold, 0, sizeof(cold));
 	cold.run = bench->run.smp.run;
 	bench->run.survey.hooks.spin_ns = SURVEY_SPIN_NS;
 	bench->run.smp.run = run_cold;
 	sim.spent = slow_down;
-	measure(bench);
+	measure();
 	for (size_t i = 0; i < bench->run.report.facts.clock_count; i++)
 		for (size_t core = 1; core < CORES; core++) {
 			const struct core_latency *boot = &bench->run.report.facts.cores[0].latency[i];
@@ -453,7 +414,6 @@ slow_down_at_times(enum sim_access access, uint64_t where)
 TEST(a_host_that_is_slow_at_times_does_not_change_the_cost_of_a_read)
 {
 	static const uint64_t times_ms[] = { 50, 5 }; /* on the boot core, and on the others */
-	struct bench *bench = *state;
 	struct report *report = &bench->run.report;
 
 	bench_open(bench, CORES);
@@ -485,7 +445,7 @@ findings_of(const struct report *report, const char *rule)
 }
 
 static void
-watch_and_judge(struct bench *bench)
+watch_and_judge(void)
 {
 	struct survey *survey = &bench->run.survey;
 
@@ -514,17 +474,16 @@ step_hpet_back(void *context, const char *what, uint64_t done_ns, uint64_t total
 TEST(a_hpet_that_steps_back_in_the_search_for_gaps_is_named)
 {
 	static const char *const ids[] = { "tsc", "hpet", "acpi_pm", NULL };
-	struct bench *bench = *state;
 	struct report *report = &bench->run.report;
 
 	bench->clocks = ids;
 	bench_open(bench, 1);
-	measure(bench);
+	measure();
 	report->facts.options.profile = PROFILE_STANDARD;
 	report->duration_ns = 3000 * NS_PER_MS;
 	bench->run.survey.hooks.progress = step_hpet_back;
 	sim.cost_ps[SIM_TSC_LFENCE] = SIM_PS_PER_US; /* slow readings, so that the test makes few of them */
-	watch_and_judge(bench);
+	watch_and_judge();
 	assert_int_equal(findings_of(report, "clocks-parted"), 0);
 	assert_int_equal(findings_of(report, "clock-backward"), 1);
 	assert_string_equal(report->outcomes.findings[0].clock, "hpet");
@@ -533,7 +492,6 @@ TEST(a_hpet_that_steps_back_in_the_search_for_gaps_is_named)
 /* The host stops the core for 3 s in a job with a limit of 2 s. It also stops the boot core for 3 s. */
 TEST(a_core_that_the_host_stops_longer_than_a_jobs_limit_is_not_missing)
 {
-	struct bench *bench = *state;
 	struct report *report = &bench->run.report;
 
 	bench_open(bench, 2);
@@ -542,7 +500,7 @@ TEST(a_core_that_the_host_stops_longer_than_a_jobs_limit_is_not_missing)
 	sim.preempt_ps = 3000 * SIM_PS_PER_MS;
 	sim.preempt_every = 5000;
 	survey_measure_latencies_on_cores(&bench->run.survey);
-	watch_and_judge(bench);
+	watch_and_judge();
 	assert_true(bench->is_late);
 	assert_string_equal(report->facts.cores[1].reason, "did not finish a job in time, and was stopped");
 	assert_int_equal(findings_of(report, "core-missing"), 0);
@@ -551,27 +509,25 @@ TEST(a_core_that_the_host_stops_longer_than_a_jobs_limit_is_not_missing)
 
 TEST(a_core_that_dies_on_a_quiet_host_is_missing)
 {
-	struct bench *bench = *state;
 	struct report *report = &bench->run.report;
 
 	bench_open(bench, 2);
 	bench->mute = 1;
 	bench->mute_after_jobs = 5;
-	measure(bench);
-	watch_and_judge(bench);
+	measure();
+	watch_and_judge();
 	assert_int_equal(findings_of(report, "core-missing"), 1);
 	assert_int_equal(report->outcomes.verdict, VERDICT_WARN);
 }
 
 TEST(a_core_that_falls_silent_leaves_the_others_measured)
 {
-	struct bench *bench = *state;
 	size_t null;
 
 	bench_open(bench, CORES);
 	bench->mute = 2;
 	bench->mute_after_jobs = 5;
-	measure(bench);
+	measure();
 	null = (size_t)(bench_find_clock(bench, "null") - bench->run.report.facts.clocks);
 	assert_true(bench->is_dead);
 	assert_int_equal(bench->run.report.facts.cores[2].latency[null].count, 0);

@@ -132,21 +132,19 @@ observe(void)
 	analysis_calculate_gaps(record->bytes, record->length, &bench.report, &bench.report.figures);
 }
 
-static int
-set_up(void **state)
+static void
+set_up(void)
 {
 	sim_reset();
 	sim.accesses_max = UINT64_MAX;
 	sim.cost_ps[SIM_TSC_LFENCE] = READ_NS * SIM_PS_PER_NS;
 	memset(&bench, 0, sizeof(bench));
-	return 0;
 }
 
-static int
-tear_down(void **state)
+static void
+tear_down(void)
 {
 	free(bench.memory);
-	return 0;
 }
 
 TEST_FIXTURE(set_up, tear_down);

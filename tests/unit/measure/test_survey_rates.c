@@ -479,24 +479,20 @@ judge(void)
 	judge_report(&bench->report, &bench->report.outcomes);
 }
 
-static int
-set_up(void **state)
+static void
+set_up(void)
 {
 	bench = calloc(1, sizeof(*bench));
-	*state = bench;
-	if (!bench)
-		return -1;
+	assert_non_null(bench);
 	bench->seed = UINT64_C(0x9e3779b97f4a7c15);
 	bench->tsc_hz = UINT64_C(2303998123);
-	return 0;
 }
 
-static int
-tear_down(void **state)
+static void
+tear_down(void)
 {
 	close_clocks();
-	free(*state);
-	return 0;
+	free(bench);
 }
 
 TEST_FIXTURE(set_up, tear_down);

@@ -170,12 +170,11 @@ open_bench(size_t cores, enum pair_schedule widest, uint64_t hz)
 	open_bench_of(threads_start_in_turns, cores, widest, hz);
 }
 
-static int
-close_bench(void **state)
+static void
+close_bench(void)
 {
 	threads_stop();
 	free(bench.memory);
-	return 0;
 }
 
 TEST_FIXTURE(NULL, close_bench);
@@ -321,7 +320,7 @@ TEST(six_very_slow_cores_have_a_star_schedule_in_a_quick_run_only)
 	bench.batch_ticks = 1000 * TICKS_PER_MS;
 	run_pass(survey_measure_offsets);
 	assert_int_equal(bench.report.figures.skew.passes[0].offsets.kind, PAIR_SCHEDULE_STAR);
-	close_bench(state);
+	close_bench();
 	open_bench(6, PAIR_SCHEDULE_ALL, GHZ);
 	bench.batch_ticks = 1000 * TICKS_PER_MS;
 	bench.report.facts.options.profile = PROFILE_STANDARD;
@@ -357,7 +356,7 @@ TEST(one_delayed_batch_of_the_rehearsal_does_not_cause_a_star_schedule)
 		run_pass(survey_measure_offsets);
 		assert_int_equal(bench.report.figures.skew.passes[0].offsets.kind, PAIR_SCHEDULE_ALL);
 		assert_int_equal(bench.report.figures.skew.passes[0].pingpongs, 120);
-		close_bench(state);
+		close_bench();
 	}
 	open_bench(16, PAIR_SCHEDULE_ALL, GHZ);
 }
@@ -403,7 +402,7 @@ TEST(a_pass_that_ends_with_its_last_batch_was_not_cut_short)
 		assert_int_equal(bench.report.figures.skew.passes[0].pingpongs, 12);
 		assert_int_equal(bench.report.notes.count, cores - 13);
 		if (cores == 13)
-			close_bench(state);
+			close_bench();
 	}
 	assert_non_null(strstr(bench.report.notes.sentences[0], "stopped after 6 s, with 12 of 13 rounds"));
 }
@@ -643,7 +642,7 @@ TEST(pairs_have_another_pingpong_only_while_the_budget_lasts_and_for_10_s_at_mos
 		assert_int_equal(bench.spoilt.count, quick ? 5 : 7);
 		assert_false(bench.report.figures.skew.pass_count > 0);
 		if (!quick)
-			close_bench(state);
+			close_bench();
 	}
 }
 
@@ -708,14 +707,14 @@ TEST(the_interval_of_a_pair_that_moved_contains_one_of_its_offsets)
 	struct offset first = pair_that_moves(4 * (int64_t)LATE_TICKS), second;
 
 	assert_true(offset_width(first) >= LATE_TICKS && holds(first, 0));
-	close_bench(state);
+	close_bench();
 	second = pair_that_moves(0);
 	assert_true(second.low < 0); /* the second interval extends beyond the end of the first, and they overlap */
 	for (int64_t beyond = second.low - 2; beyond <= second.high + 2; beyond++) {
 		int64_t moved = first.high + beyond;
 		struct offset pair;
 
-		close_bench(state);
+		close_bench();
 		pair = pair_that_moves(moved);
 		assert_true(holds(pair, 0) || holds(pair, moved));
 	}
@@ -772,7 +771,7 @@ TEST(whenever_a_tsc_steps_each_interval_contains_the_old_or_the_new_offset)
 		assert_int_equal(bench.report.figures.cores[3].pingpongs, 3);
 		assert_in_range(skew->passes[0].summary.contradictions, 0, 3); /* at most core 3's three pairs can contradict */
 		if (i < 299)
-			close_bench(state);
+			close_bench();
 	}
 	assert_true(in_pingpongs > 10);
 }
@@ -1243,7 +1242,7 @@ TEST(whenever_the_boot_cores_tsc_stops_no_core_is_named)
 	lasted_ticks = threads_get_time_ticks() - THREADS_WORLD_0;
 	for (unsigned all = 0; all < 2; all++)
 		for (uint64_t ticks = 300; ticks < lasted_ticks; ticks += ticks / 10) {
-			close_bench(state);
+			close_bench();
 			open_bench_that_stops(THREADS_WORLD_0 + ticks, all);
 			measure_together();
 			assert_only_the_tsc_is_said_to_have_stopped();
@@ -1260,7 +1259,7 @@ TEST(a_tsc_that_stops_during_contended_reads_leaves_no_figure)
 		for (size_t i = 0; i < 4; i++)
 			assert_int_equal(bench.report.facts.cores[i].contended[0].count, 0);
 		if (ticks < 2000)
-			close_bench(state);
+			close_bench();
 	}
 }
 
@@ -1278,7 +1277,7 @@ TEST(a_tsc_that_stops_during_the_warp_check_leaves_no_result)
 		assert_false(bench.report.facts.warp_checks.locked.measured || bench.report.facts.warp_checks.lock_free.measured);
 		assert_int_equal(bench.report.facts.warp_checks.locked.iterations, 0);
 		if (!all)
-			close_bench(state);
+			close_bench();
 	}
 }
 

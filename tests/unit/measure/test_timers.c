@@ -249,8 +249,8 @@ prepare(void)
 	record_put(&survey->record, RECORD_SCALE, &exact, NULL, 0);
 }
 
-static int
-begin(void **state)
+static void
+begin(void)
 {
 	memset(&source, 0, sizeof(source));
 	memset(&slot, 0, sizeof(slot));
@@ -262,15 +262,13 @@ begin(void **state)
 	bench_open(bench, 1);
 	bench->run.survey.hooks.pause = let_time_go_on;
 	prepare();
-	return 0;
 }
 
-static int
-end(void **state)
+static void
+end(void)
 {
 	assert_int_equal(source.saved_register, FOUND);
 	bench_free(bench);
-	return 0;
 }
 
 TEST_FIXTURE(begin, end);
@@ -437,8 +435,8 @@ TEST(a_late_interrupt_of_one_shot_is_not_early_for_the_next_if_it_can_be_settled
 		assert_int_equal(row->delivered, 100);
 		assert_int_equal(row->early, settles ? 0 : 99);
 		if (!settles) {
-			end(state);
-			begin(state);
+			end();
+			begin();
 		}
 	}
 }
@@ -494,8 +492,8 @@ TEST(a_timer_that_takes_long_to_program_is_tested_with_longer_periods)
 		assert_int_equal(row->held_ns / 1000000, slow[i].is_held ? 20 * slow[i].period_ms : 0);
 		assert_int_equal(row->held_delivered, slow[i].is_held ? 21 : 0);
 		assert_int_equal(row->policy, slow[i].is_held ? REPORT_POLICY_DISCARD : REPORT_POLICY_UNKNOWN);
-		end(state);
-		begin(state);
+		end();
+		begin();
 	}
 }
 
@@ -562,8 +560,8 @@ TEST(a_wait_for_a_timers_step_ends_at_its_limit_and_if_the_tsc_stops)
 		} else {
 			assert_int_equal(row->state, CLOCK_STUCK);
 			assert_string_equal(row->reason, "It does not count.");
-			end(state);
-			begin(state);
+			end();
+			begin();
 		}
 	}
 }

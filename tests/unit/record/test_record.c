@@ -9,12 +9,11 @@
 static uint8_t bytes[SIZE];
 static struct record record;
 
-static int
-begin(void **state)
+static void
+begin(void)
 {
 	memset(bytes, 0xa5, sizeof(bytes));
 	record_begin(&record, bytes, sizeof(bytes));
-	return 0;
 }
 
 TEST_FIXTURE(begin, NULL);

@@ -17,22 +17,21 @@
 static struct deflate_work work;
 static struct text out, json;
 
-static int
-take_memory(void **state)
+static void
+take_memory(void)
 {
 	out = (struct text){ .size = report_size_csv(CORES) };
 	json = (struct text){ .size = report_size_json(CORES) };
 	out.bytes = malloc(out.size);
 	json.bytes = malloc(json.size);
-	return !out.bytes || !json.bytes;
+	assert_true(out.bytes && json.bytes);
 }
 
-static int
-give_memory(void **state)
+static void
+give_memory(void)
 {
 	free(out.bytes);
 	free(json.bytes);
-	return 0;
 }
 
 TEST_FIXTURE(take_memory, give_memory);

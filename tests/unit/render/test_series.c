@@ -17,8 +17,8 @@ static struct {
 	struct text text;
 } here;
 
-static int
-begin(void **state)
+static void
+begin(void)
 {
 	struct report *report = here.report = literal_make_clean_report();
 	size_t size = series_size_bytes(report->facts.clock_count, report->facts.core_count, ROWS);
@@ -29,14 +29,12 @@ begin(void **state)
 		    INTERVAL);
 	report->figures.soak_rates = report->facts.series.rates;
 	text_init(&here.text, here.bytes, sizeof(here.bytes));
-	return 0;
 }
 
-static int
-end(void **state)
+static void
+end(void)
 {
 	free(here.memory);
-	return 0;
 }
 
 TEST_FIXTURE(begin, end);

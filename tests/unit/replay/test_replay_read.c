@@ -55,8 +55,8 @@ replay(const uint8_t *from, size_t size)
 	return error;
 }
 
-static int
-begin(void **state)
+static void
+begin(void)
 {
 	/* does not free the blocks of the last report, because a test may write this report's facts again */
 	blocks_left = BLOCKS_MAX;
@@ -64,15 +64,13 @@ begin(void **state)
 	memset(elements, 0, sizeof(elements));
 	record_begin(&record, bytes, sizeof(bytes));
 	record_put(&record, RECORD_RUN, &(struct record_run){ .version = "1.2.3", .commit = "abc", .start_tsc = 7 }, NULL, 0);
-	return 0;
 }
 
-static int
-end(void **state)
+static void
+end(void)
 {
 	while (block_count)
 		free(blocks[--block_count]);
-	return 0;
 }
 
 TEST_FIXTURE(begin, end);
@@ -243,12 +241,12 @@ TEST(restored_facts_can_be_written_and_restored_again)
 
 	put_literal();
 	assert_null(replay(bytes, record.length));
-	begin(NULL);
+	begin();
 	put_facts(&report);
 	length = record.length;
 	memcpy(first, bytes, length);
 	assert_null(replay(bytes, record.length));
-	begin(NULL);
+	begin();
 	put_facts(&report);
 	assert_int_equal(record.length, length);
 	assert_memory_equal(bytes, first, length);
@@ -480,7 +478,7 @@ TEST(more_elements_than_an_array_has_give_an_error)
 	const size_t most = sizeof(report.facts.options.clocks.ids) / sizeof(report.facts.options.clocks.ids[0]);
 
 	for (size_t more = 0; more < 2; more++) {
-		begin(NULL);
+		begin();
 		size_t at = begin_element(), inner = begin_field(OPTIONS);
 
 		for (size_t i = 0; i < most + more; i++) {
@@ -514,7 +512,7 @@ TEST(counts_above_their_maximum_give_an_error)
 	};
 
 	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
-		begin(NULL);
+		begin();
 		put_report(counts[i].number, (uint8_t)(counts[i].most + 1));
 		assert_non_null(strstr(replay_all(), "which is not from 0 to"));
 		/* memory was only allocated for the texts of the entry `run` and for the error */
@@ -528,7 +526,7 @@ replay_series(uint8_t clocks, uint8_t cores)
 {
 	size_t at, inner;
 
-	begin(NULL);
+	begin();
 	at = begin_element();
 	inner = begin_field(SERIES);
 	put_byte(2, clocks);
@@ -565,7 +563,7 @@ TEST(series_needs_all_clocks_and_cores_of_the_report)
 TEST(lengths_beyond_their_container_give_an_error)
 {
 	for (int which = 0; which < 3; which++) {
-		begin(NULL);
+		begin();
 		size_t at = begin_element();
 
 		put_byte(HURRIED_MS, 5);
@@ -616,10 +614,10 @@ TEST(clock_needs_a_possible_width_and_rate)
 	put_clock(64, 3, 1);
 	assert_null(replay_all());
 	assert_int_equal(report.facts.clocks[0].clock.claimed.num, 3);
-	begin(NULL);
+	begin();
 	put_clock(65, 3, 1);
 	assert_string_equal(replay_all(), "The record's fact clocks[0].clock.width_bits is 65, which is not from 0 to 64.");
-	begin(NULL);
+	begin();
 	put_clock(64, 3, 0);
 	assert_string_equal(replay_all(),
 			    "The claimed rate of the clock hpet in the record is 3 / 0 Hz, which is impossible.");
@@ -633,7 +631,7 @@ replay_latency(uint16_t clock, uint64_t count, const char *cells, uint16_t lengt
 	const struct record_latency latency = { .clock = clock, .length = length, .count = count,
 						 .min_ns = 5, .max_ns = 7, .max_count = 1 };
 
-	begin(NULL);
+	begin();
 	put_clock(24, 3, 1);
 	if (length <= sizeof(words))
 		memcpy(words, cells, length);
@@ -647,7 +645,7 @@ replay_timer(const char *source, const char *route, uint8_t period_ns, const str
 {
 	size_t at;
 
-	begin(NULL);
+	begin();
 	if (timer)
 		record_put(&record, RECORD_TIMER, timer, NULL, 0);
 	put_report(INTERVAL_COUNT, 1);
@@ -719,13 +717,13 @@ TEST(reading_outside_of_its_range_gives_an_error)
 	put_empty(FACTS_REPORT, 0);
 	assert_string_equal(replay_all(), "The rate of the TSC in entry 1 of the record is 1 / 1 Hz, "
 			    "from 0 to 0 microhertz: it is impossible.");
-	begin(NULL);
+	begin();
 	record_put(&record, RECORD_SCALE, &(struct record_scale){ 1000000000, 1, 0, 0, 1 }, NULL, 0);
 	damage_last_entry(offsetof(struct record_scale, step_ticks));
 	put_empty(FACTS_REPORT, 0);
 	assert_string_equal(replay_all(), "The number step_ticks in entry 1 of the record is "
 			    "4611686018427387904, which is above 1099511627776.");
-	begin(NULL);
+	begin();
 	record_put(&record, RECORD_WATCH, &(struct record_watch){ .gaps = 1 }, octaves, 2);
 	damage_last_entry(sizeof(struct record_watch) + sizeof(octaves[0]));
 	put_empty(FACTS_REPORT, 0);
@@ -766,7 +764,7 @@ check_each_number(const struct report *from, enum facts_table table, uint8_t *ob
 			continue;
 		memcpy(&before, object + field->offset, field->size);
 		memcpy(object + field->offset, &wrong, field->size);
-		begin(NULL);
+		begin();
 		put_facts(from);
 		memcpy(object + field->offset, &before, field->size);
 		error = replay(bytes, record.length);
@@ -935,7 +933,7 @@ TEST(the_record_of_a_machine_with_any_numbers_is_accepted)
 	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
 		struct report *from = literal_make_clean_report();
 
-		begin(NULL);
+		begin();
 		literal_add_intervals(from);
 		literal_record_ns(from->facts.clocks[0].latency, 5000, 127);
 		from->facts.clocks[0].latency->total_ns = from->facts.clocks[0].latency->max_ns = values[i] > 5000 ? values[i] : 5000;
@@ -964,7 +962,7 @@ TEST(the_record_of_a_machine_with_any_numbers_is_accepted)
 static const char *
 replay_changed(struct report *from)
 {
-	begin(NULL);
+	begin();
 	put_facts(from);
 	return replay(bytes, record.length);
 }
@@ -1025,7 +1023,7 @@ TEST(gaps_that_are_longer_than_the_watch_give_an_error)
 	put_empty(FACTS_REPORT, 0);
 	assert_null(replay_all());
 	for (size_t i = 0; i < 4; i++) {
-		begin(NULL);
+		begin();
 		record_put(&record, RECORD_WATCH, &watches[i], NULL, 0);
 		put_empty(FACTS_REPORT, 0);
 		assert_string_equal(replay_all(), "The gaps in entry 1 of the record are longer than the observed time.");

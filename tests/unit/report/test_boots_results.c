@@ -4,14 +4,13 @@
 
 static struct report report;
 
-static int
-set_up(void **state)
+static void
+set_up(void)
 {
 	memset(&report, 0, sizeof(report));
 	report.facts.options.save.boots = 20;
 	report.facts.boots = (struct boots){ .planned = 20, .started = 4, .died = 1 };
 	report.outcomes.verdict = VERDICT_PASS;
-	return 0;
 }
 
 TEST_FIXTURE(set_up, NULL);

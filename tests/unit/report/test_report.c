@@ -16,11 +16,10 @@ add(const char *id, const char *main)
 	return entry;
 }
 
-static int
-begin(void **state)
+static void
+begin(void)
 {
 	report.facts.clock_count = 0;
-	return 0;
 }
 
 TEST_FIXTURE(begin, NULL);

@@ -19,21 +19,19 @@ static struct bench *bench;
 /* the sources to be tested; NULL for the usual sources of a quick run */
 static const struct timer_driver *const *asked_drivers;
 
-static int
-begin(void **state)
+static void
+begin(void)
 {
 	sim_reset();
 	sim_interrupts_add_controllers();
 	sim.spent = sim_slow_outside_timer_window;
-	return 0;
 }
 
-static int
-end(void **state)
+static void
+end(void)
 {
 	bench_free(bench);
 	bench = NULL;
-	return 0;
 }
 
 TEST_FIXTURE(begin, end);
@@ -91,7 +89,7 @@ TEST(a_dead_firmware_timer_is_noted_only_if_it_called_back_before_the_run)
 	} cases[] = { { 0, 1, false }, { 1, 2, true }, { 2, 2, false } };
 
 	for (size_t i = 0; i < 3; i++) {
-		begin(NULL);
+		begin();
 		callbacks = 0;
 		callbacks_max = cases[i].callbacks_max;
 		bench = bench_new();
@@ -102,7 +100,7 @@ TEST(a_dead_firmware_timer_is_noted_only_if_it_called_back_before_the_run)
 		bench_close(bench);
 		assert_int_equal(callbacks, cases[i].asked);
 		assert_int_equal(has_note(&bench->run.report, "did not call back within 1000 ms"), cases[i].noted);
-		end(NULL);
+		end();
 	}
 }
 
@@ -203,8 +201,8 @@ TEST(if_no_interrupt_comes_through_a_pin_no_source_is_named)
 	for (int wrong_pin = 0; wrong_pin < 2; wrong_pin++) {
 		const struct report *report;
 
-		end(NULL);
-		begin(NULL);
+		end();
+		begin();
 		sim.interrupts.hpet.wrong_pin = wrong_pin;
 		sim.interrupts.hpet.never = !wrong_pin;
 		report = played("");
@@ -260,8 +258,8 @@ TEST(an_emulators_fault_is_named_if_a_busy_host_does_not_explain_it)
 		const struct finding *finding;
 
 		print_message("%s %s\n", own_faults[i].source, own_faults[i].name);
-		end(NULL);
-		begin(NULL);
+		end();
+		begin();
 		sim.interrupts.timers[own_faults[i].at] = own_faults[i].fault;
 		finding = named(played_in_an_emulator(), own_faults[i].rule, own_faults[i].source);
 		assert_int_equal(finding->severity, VERDICT_WARN);
@@ -288,8 +286,8 @@ TEST(an_emulators_fault_is_not_checked_if_a_busy_host_explains_it)
 	for (size_t i = 0; i < 6; i++) {
 		const struct report *report;
 
-		end(NULL);
-		begin(NULL);
+		end();
+		begin();
 		for (size_t source = 0; source < SIM_SOURCES; source++)
 			if (i == 5 || source == SIM_HPET_0)
 				sim.interrupts.timers[source] = waits[i];
@@ -321,8 +319,8 @@ TEST(an_emulator_whose_timers_wait_for_a_busy_host_has_no_finding)
 	for (size_t i = 0; i < 5; i++) {
 		const struct report *report;
 
-		end(NULL);
-		begin(NULL);
+		end();
+		begin();
 		sim.interrupts.busy_every_ps = (5 + i % 3 * 3) * SIM_PS_PER_MS;
 		sim.interrupts.busy_ps = busy_us[i] * SIM_PS_PER_US;
 		sim.interrupts.seed += i;

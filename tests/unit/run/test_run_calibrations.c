@@ -12,21 +12,19 @@
 
 static struct bench *bench;
 
-static int
-open_bench(void **state)
+static void
+open_bench(void)
 {
 	sim_reset();
 	sim_interrupts_add_controllers();
 	bench = bench_new();
 	bench->duration_ns = 1000000;
-	return 0;
 }
 
-static int
-close_bench(void **state)
+static void
+close_bench(void)
 {
 	bench_free(bench);
-	return 0;
 }
 
 TEST_FIXTURE(open_bench, close_bench);

@@ -8,22 +8,20 @@
 
 static struct bench *bench;
 
-static int
-open_bench(void **state)
+static void
+open_bench(void)
 {
 	sim_reset();
 	sim_slow_tsc_reads(8);
 	bench = bench_new();
 	bench_open(bench, CORES);
 	bench_use_threads(bench);
-	return 0;
 }
 
-static int
-close_bench(void **state)
+static void
+close_bench(void)
 {
 	bench_free(bench);
-	return 0;
 }
 
 TEST_FIXTURE(open_bench, close_bench);

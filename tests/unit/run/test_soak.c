@@ -123,12 +123,11 @@ play(size_t cores, uint64_t duration_ns, uint64_t interval_ns)
 	return &bench->run.report;
 }
 
-static int
-end(void **state)
+static void
+end(void)
 {
 	bench_free(soak.bench);
 	memset(&soak, 0, sizeof(soak));
-	return 0;
 }
 
 TEST_FIXTURE(NULL, end);
@@ -245,7 +244,7 @@ TEST(a_soak_without_space_for_all_rows_has_longer_rows)
 	int64_t second_ppb;
 
 	second_ppb = get_width_of_rate(play(1, S, S), 1);
-	end(state);
+	end();
 	soak.rows_max = 4;
 	report = play(1, S, S);
 	series = &report->facts.series;

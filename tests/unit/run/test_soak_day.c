@@ -93,12 +93,11 @@ soak_for_a_day(size_t cores, int64_t drift_ppb, uint64_t seed)
 	return &bench->run.report;
 }
 
-static int
-end(void **state)
+static void
+end(void)
 {
 	bench_free(day.bench);
 	memset(&day, 0, sizeof(day));
-	return 0;
 }
 
 TEST_FIXTURE(NULL, end);
@@ -118,7 +117,7 @@ TEST(a_healthy_machine_has_no_finding)
 {
 	for (uint64_t seed = 0; seed < 4; seed++) {
 		assert_no_findings(soak_for_a_day(1, 0, seed));
-		end(state);
+		end();
 	}
 }
 

@@ -129,11 +129,10 @@ begin_for(const struct source *source)
 	}
 }
 
-static int
-end_test(void **state)
+static void
+end_test(void)
 {
 	end();
-	return 0;
 }
 
 TEST_FIXTURE(NULL, end_test);

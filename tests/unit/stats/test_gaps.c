@@ -34,8 +34,8 @@ read_tsc(void)
 	return tsc.now;
 }
 
-static int
-begin(void **state)
+static void
+begin(void)
 {
 	memset(&tsc, 0, sizeof(tsc));
 	/* old contents, so that the test fails if the search does not set all fields */
@@ -43,7 +43,6 @@ begin(void **state)
 	tsc.now = 5000000;
 	tsc.step = STEP;
 	scale_init(&gigahertz, (struct rate){ 1000000000, 1 });
-	return 0;
 }
 
 TEST_FIXTURE(begin, NULL);

@@ -10,12 +10,11 @@
 static struct latency latency; /* static, because its 100 KB are too large for a stack */
 static struct scale gigahertz;
 
-static int
-begin_empty(void **state)
+static void
+begin_empty(void)
 {
 	scale_init(&gigahertz, (struct rate){ 1000000000, 1 });
 	latency_clear(&latency);
-	return 0;
 }
 
 TEST_FIXTURE(begin_empty, NULL);

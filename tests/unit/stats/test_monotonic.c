@@ -9,11 +9,10 @@ static const struct clock bits_64 = { .id = "tsc", .wrap_ticks = UINT64_MAX };
 static const struct clock seconds = { .id = "rtc", .wrap_ticks = 59 };
 static struct monotonic monotonic;
 
-static int
-begin_empty(void **state)
+static void
+begin_empty(void)
 {
 	monotonic = (struct monotonic){ .reads = 0 };
-	return 0;
 }
 
 TEST_FIXTURE(begin_empty, NULL);

@@ -10,11 +10,10 @@ static const struct clock seconds = { .id = "rtc", .main = "rtc", .wrap_ticks = 
 static const struct clock tsc = { .id = "tsc", .main = "tsc", .wrap_ticks = UINT64_MAX };
 static struct resolution resolution;
 
-static int
-begin_empty(void **state)
+static void
+begin_empty(void)
 {
 	resolution = (struct resolution){ .steps = 0 };
-	return 0;
 }
 
 TEST_FIXTURE(begin_empty, NULL);

@@ -7,27 +7,25 @@
 #define ROWS   4
 
 static struct series series;
+static void *memory;
 static struct scale gigahertz;
 
-static int
-begin(void **state)
+static void
+begin(void)
 {
 	size_t size = series_size_bytes(CLOCKS, CORES, ROWS);
-	void *memory = test_malloc(size);
 
-	*state = memory;
+	memory = test_malloc(size);
 	memset(memory, 0, size);
 	scale_init(&gigahertz, (struct rate){ 1000000000, 1 });
 	series_init(&series, memory, CLOCKS, CORES, ROWS, 60);
 	series_start_row(&series, 1000);
-	return 0;
 }
 
-static int
-end(void **state)
+static void
+end(void)
 {
-	test_free(*state);
-	return 0;
+	test_free(memory);
 }
 
 TEST_FIXTURE(begin, end);

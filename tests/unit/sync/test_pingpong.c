@@ -107,8 +107,8 @@ play_alone(enum pingpong_side side)
 	return pingpong_get_result(&sim.pingpong, 1);
 }
 
-static int
-begin(void **state)
+static void
+begin(void)
 {
 	memset(&sim, 0xa5, sizeof(sim));
 	pingpong_begin(&sim.pingpong, TRIPS, BOUND_TICKS);
@@ -120,7 +120,6 @@ begin(void **state)
 	}
 	sim.world = 0;
 	sim.left = false;
-	return 0;
 }
 
 TEST_FIXTURE(begin, NULL);
@@ -236,7 +235,7 @@ TEST(the_wait_for_a_partner_that_never_comes_ends_at_the_limit)
 	for (enum pingpong_side side = PINGPONG_FIRST; side <= PINGPONG_SECOND; side++) {
 		struct pingpong_result result;
 
-		begin(state);
+		begin();
 		sim.pingpong.bound_ticks = 1000;
 		result = play_alone(side);
 		assert_false(result.played);
@@ -365,7 +364,7 @@ TEST(a_side_that_never_waits_ends_if_stopped_or_out_of_time)
 	play_alone(PINGPONG_SECOND);
 	assert_int_equal(sim.pingpong.records[PINGPONG_SECOND].received, 101);
 
-	begin(state);
+	begin();
 	sim.pingpong.slots[PINGPONG_FIRST].number = TRIPS;
 	sim.faults[PINGPONG_SECOND].later_offset = (int64_t)BOUND_TICKS + 1;
 	sim.faults[PINGPONG_SECOND].moves_after = 100;

@@ -137,25 +137,22 @@ begin_kind(enum warp_kind kind)
 	warp_begin(sim.table, kind, CORES, TURNS, sim.world);
 }
 
-static int
-begin(void **state)
+static void
+begin(void)
 {
 	begin_kind(WARP_LOCKED);
-	return 0;
 }
 
-static int
-begin_lock_free(void **state)
+static void
+begin_lock_free(void)
 {
 	begin_kind(WARP_LOCK_FREE);
-	return 0;
 }
 
-static int
-end(void **state)
+static void
+end(void)
 {
 	free(sim.table);
-	return 0;
 }
 
 TEST_FIXTURE(begin, end);
@@ -420,8 +417,8 @@ TEST(without_a_lock_a_tsc_that_is_days_away_is_named_either_way, begin_lock_free
 	result = run(CORES);
 	assert_int_equal(result.worst_ahead, 1);
 	assert_true(result.worst_ticks > UINT64_C(1) << 50);
-	end(state);
-	begin_lock_free(state);
+	end();
+	begin_lock_free();
 	sim.offset[3] = -(INT64_C(1) << 60);
 	result = run(CORES);
 	assert_int_equal(result.worst_behind, 3);
