@@ -7,8 +7,18 @@
 #include "advice/recommend.h"
 #include "report_literal.h"
 
+static struct report *report;
+
 static void
-set_core(struct report *report, size_t core, const char *id, uint64_t typical_ps)
+begin(void)
+{
+	report = literal_make_clean_report();
+}
+
+TEST_FIXTURE(begin, NULL);
+
+static void
+set_core(size_t core, const char *id, uint64_t typical_ps)
 {
 	size_t clock = (size_t)(literal_find_clock(report, id) - report->facts.clocks);
 
@@ -23,13 +33,12 @@ set_core(struct report *report, size_t core, const char *id, uint64_t typical_ps
 TEST(cost_on_four_cores_that_differ_is_the_lower_one_of_the_middle_two)
 {
 	static const uint64_t reads_ps[] = { 60000, 20000, 45000, 35000 }, nulls_ps[] = { 20000, 10000, 15000, 15000 };
-	struct report *report = literal_make_clean_report();
 	const struct report_cost *cost = &literal_find_figures(report, "hpet")->cost;
 	struct scale scale;
 
 	for (size_t i = 0; i < 4; i++) {
-		set_core(report, i, "hpet", reads_ps[i]);
-		set_core(report, i, "null", nulls_ps[i]);
+		set_core(i, "hpet", reads_ps[i]);
+		set_core(i, "null", nulls_ps[i]);
 	}
 	literal_judge(report);
 	assert_true(cost->read_ps.known);
@@ -50,7 +59,7 @@ TEST(cost_on_four_cores_that_differ_is_the_lower_one_of_the_middle_two)
 	assert_int_equal(cost->loop_ps, latency_loop_time_ps(literal_find_clock(report, "hpet")->latency, &scale) - 20000);
 	/* Without the last core, the median is the third core's cost of 30 ns. */
 	report->facts.cores[3].latency[literal_find_clock(report, "null") - report->facts.clocks].count = 0;
-	set_core(report, 2, "null", 14000);
+	set_core(2, "null", 14000);
 	literal_judge(report);
 	assert_int_equal(cost->cores, 3);
 	assert_int_equal(cost->read_ps.value, 31000);
@@ -59,12 +68,11 @@ TEST(cost_on_four_cores_that_differ_is_the_lower_one_of_the_middle_two)
 
 TEST(the_cost_on_two_cores_that_do_not_really_differ_is_their_mean)
 {
-	struct report *report = literal_make_clean_report();
 	const struct report_cost *cost = &literal_find_figures(report, "hpet")->cost;
 
 	for (size_t i = 0; i < report->facts.core_count; i++) {
-		set_core(report, i, "hpet", i ? 44000 : 40000);
-		set_core(report, i, "null", i ? 12000 : 10000);
+		set_core(i, "hpet", i ? 44000 : 40000);
+		set_core(i, "null", i ? 12000 : 10000);
 		if (i > 1)
 			report->facts.cores[i].latency[literal_find_clock(report, "null") - report->facts.clocks].count = 0;
 	}
@@ -85,7 +93,6 @@ TEST(a_read_by_which_no_kernel_keeps_time_has_no_place_of_the_read)
 		{ "tsc", "user space" }, { "tsc_rdtscp", "user space" }, { "tsc_cpuid", NULL }, { "hpet", NULL },
 		{ "hpet_32", "kernel" }, { "acpi_pm", "kernel" }, { "pit", NULL }, { "rtc", NULL },
 	};
-	struct report *report = literal_make_clean_report();
 
 	literal_judge(report);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -100,12 +107,11 @@ TEST(a_read_by_which_no_kernel_keeps_time_has_no_place_of_the_read)
 
 TEST(a_read_as_fast_as_an_empty_bracket_costs_0_and_not_less)
 {
-	struct report *report = literal_make_clean_report();
 	const struct report_cost *cost = &literal_find_figures(report, "tsc")->cost;
 
 	for (size_t i = 0; i < 4; i++) {
-		set_core(report, i, "tsc", 23600);
-		set_core(report, i, "null", 23900);
+		set_core(i, "tsc", 23600);
+		set_core(i, "null", 23900);
 	}
 	literal_judge(report);
 	assert_int_equal(cost->read_ps.value, 0);
@@ -114,12 +120,12 @@ TEST(a_read_as_fast_as_an_empty_bracket_costs_0_and_not_less)
 }
 
 static void
-set_cost_on_two_cores(struct report *report, uint64_t first_ps, uint64_t second_ps)
+set_cost_on_two_cores(uint64_t first_ps, uint64_t second_ps)
 {
 	literal_fill_cores(report, 2);
 	for (size_t i = 0; i < 2; i++) {
-		set_core(report, i, "null", 20000);
-		set_core(report, i, "tsc", 20000 + (i ? second_ps : first_ps));
+		set_core(i, "null", 20000);
+		set_core(i, "tsc", 20000 + (i ? second_ps : first_ps));
 	}
 	literal_judge(report);
 	recommend_clocks(report, &report->advice);
@@ -127,37 +133,34 @@ set_cost_on_two_cores(struct report *report, uint64_t first_ps, uint64_t second_
 
 TEST(two_cores_that_really_differ_are_both_named)
 {
-	struct report *report = literal_make_clean_report();
 	const struct report_cost *cost = &literal_find_figures(report, "tsc")->cost;
 
-	set_cost_on_two_cores(report, 45000, 14000);
+	set_cost_on_two_cores(45000, 14000);
 	assert_int_equal(cost->read_ps.value, 14000);
 	assert_non_null(strstr(report->advice.answer.text, ": 14.0 ns to 45.0 ns a read."));
 	assert_non_null(strstr(report->advice.ranking.rows[0].reason, "14.0 ns to 45.0 ns a read"));
 	/* a difference of half of the bracket of 20 ns, of a quarter, or of less than the errors, is not named */
-	set_cost_on_two_cores(report, 24000, 14000);
+	set_cost_on_two_cores(24000, 14000);
 	assert_non_null(strstr(report->advice.answer.text, ": 19.0 ns a read."));
-	set_cost_on_two_cores(report, 100000, 80000);
+	set_cost_on_two_cores(100000, 80000);
 	assert_non_null(strstr(report->advice.answer.text, ": 90.0 ns a read."));
-	set_cost_on_two_cores(report, 100001, 80000);
+	set_cost_on_two_cores(100001, 80000);
 	assert_non_null(strstr(report->advice.answer.text, ": 80.0 ns to 100 ns a read."));
-	set_cost_on_two_cores(report, 6000, 4000);
+	set_cost_on_two_cores(6000, 4000);
 	assert_non_null(strstr(report->advice.answer.text, ": 5.00 ns a read."));
 }
 
 TEST(without_the_rate_of_the_tsc_a_cost_is_in_ticks)
 {
-	struct report *report = literal_make_clean_report();
-
 	report->figures.tsc = (struct rate){ 0, 0 };
-	set_cost_on_two_cores(report, 17400, 14600);
+	set_cost_on_two_cores(17400, 14600);
 	assert_non_null(strstr(report->advice.answer.text, ": 16 ticks a read."));
 	assert_non_null(strstr(report->advice.ranking.rows[0].reason, "16 ticks a read"));
 }
 
 /* Sets the median latencies of a clock on all cores: alone and while all cores read. null takes 20 ns on each core. */
 static void
-set_contended(struct report *report, const char *id, size_t cores, uint64_t alone_ns, uint64_t together_ns)
+set_contended(const char *id, size_t cores, uint64_t alone_ns, uint64_t together_ns)
 {
 	size_t clock = (size_t)(literal_find_clock(report, id) - report->facts.clocks);
 
@@ -175,35 +178,30 @@ set_contended(struct report *report, const char *id, size_t cores, uint64_t alon
 /* In a guest, 16 cores that wait for each other take 13 times as long. On hardware, they queue at the device. */
 TEST(reads_that_wait_for_each_other_are_found_in_a_guest_and_for_the_tsc_everywhere)
 {
-	struct report *report = literal_make_clean_report();
-
-	set_contended(report, "hpet", 16, 1020, 13020);
+	set_contended("hpet", 16, 1020, 13020);
 	assert_non_null(rules_find_finding(report, "clock-contended", "hpet"));
 	assert_int_equal(rules_find_finding(report, "clock-contended", "hpet")->measured, 13);
 	assert_int_equal(literal_find_outcome(report, "hpet")->verdict, VERDICT_WARN);
 	report->facts.machine.hypervisor[0] = '\0';
-	set_contended(report, "hpet", 16, 1020, 13020);
+	set_contended("hpet", 16, 1020, 13020);
 	assert_null(rules_find_finding(report, "clock-contended", NULL));
-	set_contended(report, "tsc", 16, 30, 390);
+	set_contended("tsc", 16, 30, 390);
 	assert_non_null(rules_find_finding(report, "clock-contended", "tsc"));
 }
 
 /* Four virtual cores that take 13 times as long did not all run. Up to 8 times as long is within the limit. */
 TEST(time_sharing_and_short_queues_are_no_contention)
 {
-	struct report *report = literal_make_clean_report();
-
-	set_contended(report, "hpet", 4, 1020, 13020);
-	set_contended(report, "hpet", 10, 1020, 13020);
-	set_contended(report, "hpet", 16, 1020, 8020);
+	set_contended("hpet", 4, 1020, 13020);
+	set_contended("hpet", 10, 1020, 13020);
+	set_contended("hpet", 16, 1020, 8020);
 	assert_null(rules_find_finding(report, "clock-contended", NULL));
-	set_contended(report, "hpet", 11, 1020, 13020);
+	set_contended("hpet", 11, 1020, 13020);
 	assert_non_null(rules_find_finding(report, "clock-contended", "hpet"));
 }
 
 TEST(cores_without_reads_do_not_count_and_without_the_clock_null_the_cost_is_unknown)
 {
-	struct report *report = literal_make_clean_report();
 	size_t null = (size_t)(literal_find_clock(report, "null") - report->facts.clocks);
 
 	report->facts.cores[3].latency[null].count = 0;
@@ -222,8 +220,6 @@ TEST(cores_without_reads_do_not_count_and_without_the_clock_null_the_cost_is_unk
  */
 TEST(cost_in_the_loop_includes_stolen_time_but_not_the_empty_loop)
 {
-	struct report *report = literal_make_clean_report();
-
 	literal_judge(report);
 	assert_in_range(literal_find_figures(report, "tsc")->cost.loop_ps, 1270, 1300);
 }

@@ -8,15 +8,25 @@
 #include "judge/judge_internal.h"
 #include "report_literal.h"
 
+static struct report *report;
+
 static void
-set_limit(struct report *report, const char *rule, uint64_t value)
+begin(void)
+{
+	report = literal_make_clean_report();
+}
+
+TEST_FIXTURE(begin, NULL);
+
+static void
+set_limit(const char *rule, uint64_t value)
 {
 	LITERAL_COPY(report->facts.options.limits[report->facts.options.limit_count].rule, rule);
 	report->facts.options.limits[report->facts.options.limit_count++].value = value;
 }
 
 static void
-assert_finding(const struct report *report, size_t index, const char *rule, const char *clock, const char *text)
+assert_finding(size_t index, const char *rule, const char *clock, const char *text)
 {
 	assert_true(index < report->outcomes.finding_count);
 	assert_string_equal(report->outcomes.findings[index].rule, rule);
@@ -28,7 +38,7 @@ assert_finding(const struct report *report, size_t index, const char *rule, cons
 }
 
 static const char *
-find_note(const struct report *report, const char *words)
+find_note(const char *words)
 {
 	for (size_t i = 0; i < report->outcomes.notes.count; i++)
 		if (strstr(report->outcomes.notes.sentences[i], words))
@@ -68,8 +78,6 @@ TEST(rules_with_a_limit_are_the_rules_with_a_figure)
 
 TEST(clean_machine_passes_without_a_finding)
 {
-	struct report *report = literal_make_clean_report();
-
 	literal_judge(report);
 	assert_int_equal(report->outcomes.verdict, VERDICT_PASS);
 	assert_int_equal(report->outcomes.finding_count, 0);
@@ -79,7 +87,6 @@ TEST(clean_machine_passes_without_a_finding)
 
 TEST(one_step_back_fails_the_clock_and_is_printed_with_its_size)
 {
-	struct report *report = literal_make_clean_report();
 	struct report_clock *pm = literal_find_clock(report, "acpi_pm");
 
 	pm->monotonic = (struct monotonic){ .reads = 10000, .backward = 1, .worst_ticks = 12 };
@@ -87,8 +94,7 @@ TEST(one_step_back_fails_the_clock_and_is_printed_with_its_size)
 	assert_int_equal(report->outcomes.verdict, VERDICT_FAIL);
 	assert_int_equal(report_get_clock_outcome(report, pm)->verdict, VERDICT_FAIL);
 	assert_int_equal(report->outcomes.finding_count, 1);
-	assert_finding(report, 0, "clock-backward", "acpi_pm",
-		       "acpi_pm stepped back 1 time in 10000 reads, at worst by 12 ticks.");
+	assert_finding(0, "clock-backward", "acpi_pm", "acpi_pm stepped back 1 time in 10000 reads, at worst by 12 ticks.");
 	assert_true(report->outcomes.findings[0].has_measured);
 	assert_int_equal(report->outcomes.findings[0].measured, 1);
 	assert_int_equal(report->outcomes.findings[0].limit, 0);
@@ -100,8 +106,7 @@ TEST(one_step_back_fails_the_clock_and_is_printed_with_its_size)
 TEST(the_time_of_a_failure_follows_from_the_tscs_rate)
 {
 	for (uint64_t ghz = 1; ghz <= 2; ghz++) {
-		struct report *report = literal_make_clean_report();
-
+		report = literal_make_clean_report();
 		literal_remove_clock(report, "pit", CLOCK_STUCK, "channel 2 did not move");
 		literal_find_clock(report, "pit")->failed_tsc = report->facts.run.start_tsc + UINT64_C(3000000000);
 		report->figures.tsc.num = ghz * 1000000000;
@@ -115,9 +120,8 @@ TEST(the_time_of_a_failure_follows_from_the_tscs_rate)
 TEST(limit_of_3_steps_allows_3_and_not_4)
 {
 	for (uint64_t steps = 3; steps <= 4; steps++) {
-		struct report *report = literal_make_clean_report();
-
-		set_limit(report, "clock-backward", 3);
+		report = literal_make_clean_report();
+		set_limit("clock-backward", 3);
 		literal_find_clock(report, "hpet")->monotonic.backward = steps;
 		literal_judge(report);
 		assert_int_equal(report->outcomes.verdict, steps == 3 ? VERDICT_PASS : VERDICT_FAIL);
@@ -129,8 +133,6 @@ TEST(limit_of_3_steps_allows_3_and_not_4)
 
 TEST(steps_back_of_bracketing_reads_and_of_the_tscs_own_reads_count_once)
 {
-	struct report *report = literal_make_clean_report();
-
 	report->facts.cores[0].tsc = (struct tsc_steps){ 200000, 1, 17 };
 	literal_find_clock(report, "tsc")->monotonic.backward = 5;
 	literal_judge(report);
@@ -146,14 +148,13 @@ TEST(steps_back_of_bracketing_reads_and_of_the_tscs_own_reads_count_once)
 static void
 assert_cores_text(size_t cores, size_t stepping, const char *text)
 {
-	struct report *report = literal_make_report_of_cores(cores, PAIR_SCHEDULE_ALL, NULL);
-
+	report = literal_make_report_of_cores(cores, PAIR_SCHEDULE_ALL, NULL);
 	report->facts.machine.hypervisor[0] = '\0';
 	for (size_t i = 0; i < stepping; i++)
 		report->facts.cores[cores - 1 - i].tsc = (struct tsc_steps){ 100000, 2, 40 + i };
 	literal_judge(report);
 	assert_int_equal(report->outcomes.finding_count, 1);
-	assert_finding(report, 0, "clock-backward", "tsc", text);
+	assert_finding(0, "clock-backward", "tsc", text);
 	assert_int_equal(report->outcomes.findings[0].measured, 2 * stepping);
 	assert_int_equal(report->outcomes.findings[0].core_count, stepping < 2 ? 0 : stepping < 8 ? stepping : 8);
 	assert_int_equal(report->outcomes.findings[0].core,
@@ -181,17 +182,13 @@ TEST(the_cores_that_step_back_are_named_and_the_others_are_not)
  */
 TEST(clocks_are_judged_although_another_cores_tsc_stepped_back)
 {
-	struct report *report = literal_make_clean_report();
-
 	report->facts.cores[2].tsc = (struct tsc_steps){ 100000, 3, 17 };
 	literal_find_clock(report, "acpi_pm")->monotonic.backward = 1;
 	literal_judge(report);
 	assert_int_equal(report->outcomes.finding_count, 2);
-	assert_finding(report, 0, "clock-backward", "tsc",
-		       "tsc stepped back 3 times on core 4 in 100000 reads, at worst by 17 ticks. No step back was seen on 3 "
-		       "other cores in 300000 reads.");
-	assert_finding(report, 1, "clock-backward", "acpi_pm",
-		       "acpi_pm stepped back 1 time in 10000 reads, at worst by 0 ticks.");
+	assert_finding(0, "clock-backward", "tsc", "tsc stepped back 3 times on core 4 in 100000 reads, at worst by 17 ticks. "
+		       "No step back was seen on 3 other cores in 300000 reads.");
+	assert_finding(1, "clock-backward", "acpi_pm", "acpi_pm stepped back 1 time in 10000 reads, at worst by 0 ticks.");
 	assert_int_equal(literal_find_outcome(report, "tsc")->verdict, VERDICT_FAIL);
 	for (size_t i = 0; i < report->outcomes.notes.count; i++)
 		assert_null(strstr(report->outcomes.notes.sentences[i], "The TSC stepped back or jumped"));
@@ -204,8 +201,7 @@ TEST(clocks_are_judged_although_another_cores_tsc_stepped_back)
 TEST(no_clock_is_accused_by_a_tsc_that_stepped_back)
 {
 	for (int moved = 0; moved < 2; moved++) {
-		struct report *report = literal_make_clean_report();
-
+		report = literal_make_clean_report();
 		if (moved)
 			literal_find_clock(report, "tsc")->monotonic.backward = 50;
 		literal_find_clock(report, "hpet")->monotonic.leaps = literal_find_clock(report, "hpet")->unexplained_leaps = 3;
@@ -216,7 +212,7 @@ TEST(no_clock_is_accused_by_a_tsc_that_stepped_back)
 		for (size_t i = 0; moved && i < report->outcomes.finding_count; i++)
 			assert_string_equal(report->outcomes.findings[i].clock, "tsc");
 		if (moved)
-			assert_string_not_equal(find_note(report, "The TSC stepped back"), "");
+			assert_string_not_equal(find_note("The TSC stepped back"), "");
 	}
 }
 
@@ -226,7 +222,7 @@ static const char *const devices[] = { "hpet", "acpi_pm", "pit" };
  * Removes all clocks except hpet, acpi_pm and pit from the report, as in a run with the option clocks=hpet,acpi_pm,pit.
  */
 static void
-keep_devices(struct report *report)
+keep_devices(void)
 {
 	struct report_clock kept[3];
 	const size_t count = sizeof(devices) / sizeof(devices[0]);
@@ -243,7 +239,7 @@ keep_devices(struct report *report)
 
 /* Adds a discontinuity between the TSC and all clocks in the report. The TSC itself is not in the report. */
 static void
-part_from_tsc(struct report *report)
+part_from_tsc(void)
 {
 	report->figures.discontinuities[report->figures.discontinuity_count++] = (struct report_discontinuity){
 		.group_count = 2,
@@ -267,7 +263,7 @@ rate_at(uint64_t millionths)
  * 900 ppm slow.
  */
 static void
-set_rates(struct report *report)
+set_rates(void)
 {
 	for (size_t i = 0; i < report->facts.clock_count; i++)
 		report->figures.clocks[i].implied = report->figures.clocks[i].implied_window =
@@ -278,14 +274,14 @@ set_rates(struct report *report)
 TEST(no_device_is_accused_by_a_tsc_that_diverged_from_all_devices)
 {
 	for (int parted = 0; parted < 2; parted++) {
-		struct report *report = literal_make_clean_report();
 		size_t accused = 0;
 
-		keep_devices(report);
+		report = literal_make_clean_report();
+		keep_devices();
 		LITERAL_COPY(report->facts.machine.hypervisor, "KVMKVMKVM");
-		set_rates(report);
+		set_rates();
 		if (parted)
-			part_from_tsc(report);
+			part_from_tsc();
 		literal_judge(report);
 		for (size_t i = 0; i < report->outcomes.finding_count; i++)
 			accused += strncmp(report->outcomes.findings[i].rule, "rate-", 5) == 0;
@@ -307,8 +303,7 @@ TEST(a_clock_jumped_if_two_others_prove_it)
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct report *report = literal_make_clean_report();
-
+		report = literal_make_clean_report();
 		if (!rows[i].guest)
 			report->facts.machine.hypervisor[0] = '\0';
 		literal_part_clocks(report, rows[i].one, rows[i].other);
@@ -322,8 +317,7 @@ TEST(a_clock_jumped_if_two_others_prove_it)
 TEST(a_clock_whose_read_method_failed_its_check_is_not_accused_of_jumps_as_well)
 {
 	for (int failed = 0; failed < 2; failed++) {
-		struct report *report = literal_make_clean_report();
-
+		report = literal_make_clean_report();
 		report->facts.machine.hypervisor[0] = '\0';
 		literal_part_clocks(report, 4, 3);
 		literal_find_clock(report, "pit")->monotonic.leaps = 15;
@@ -341,7 +335,6 @@ TEST(a_clock_whose_read_method_failed_its_check_is_not_accused_of_jumps_as_well)
 /* The PIT jumps ahead at one time and back at another. The later jump must not hide when the clock first failed. */
 TEST(the_failure_of_a_clock_that_jumped_twice_is_its_first_jump)
 {
-	struct report *report = literal_make_clean_report();
 	struct report_discontinuity *rows = report->figures.discontinuities;
 
 	report->facts.machine.hypervisor[0] = '\0';
@@ -364,9 +357,9 @@ TEST(the_failure_of_a_clock_that_jumped_twice_is_its_first_jump)
 TEST(in_a_guest_whose_tsc_stops_repeatedly_no_clock_is_accused_of_a_jump)
 {
 	for (int stands = 0; stands < 2; stands++) {
-		struct report *report = literal_make_clean_report();
 		size_t jumped = 0;
 
+		report = literal_make_clean_report();
 		LITERAL_COPY(report->facts.machine.hypervisor, "KVMKVMKVM");
 		literal_part_clocks(report, 2, 12);
 		if (stands)
@@ -385,7 +378,7 @@ TEST(in_a_guest_whose_tsc_stops_repeatedly_no_clock_is_accused_of_a_jump)
 TEST(an_rtc_that_gets_ahead_is_a_stop_if_another_clock_may_agree_with_the_rest)
 {
 	for (int present = 0; present < 2; present++) {
-		struct report *report = literal_make_clean_report();
+		report = literal_make_clean_report();
 		uint8_t tsc = 0, rtc = (uint8_t)(literal_find_clock(report, "rtc") - report->facts.clocks);
 
 		report->facts.clocks[rtc].clock.edges_only = true;
@@ -402,10 +395,10 @@ TEST(an_rtc_that_gets_ahead_is_a_stop_if_another_clock_may_agree_with_the_rest)
 		literal_judge(report);
 		assert_int_equal(report->outcomes.discontinuities[0].class, present ? DISCONTINUITY_STOPPED :
 				 DISCONTINUITY_PARTED);
-		assert_int_equal(!!strstr(find_note(report, "The machine was stopped"),
+		assert_int_equal(!!strstr(find_note("The machine was stopped"),
 					  " for 2.000 s +-10.0 ms, or whole multiples of 60 s more at 3.0 s (shown by the rtc, unless it was set then)."),
 				 present);
-		assert_string_equal(find_note(report, "The clocks disagreed"),
+		assert_string_equal(find_note("The clocks disagreed"),
 				    "The clocks disagreed 3 more times, which are not listed.");
 	}
 }
@@ -432,7 +425,7 @@ TEST(an_rtc_that_is_behind_or_on_bare_metal_shows_no_stop_of_the_machine)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct report *report = literal_make_clean_report();
+		report = literal_make_clean_report();
 		uint8_t rtc = (uint8_t)(literal_find_clock(report, "rtc") - report->facts.clocks);
 		uint8_t hpet = (uint8_t)(literal_find_clock(report, "hpet") - report->facts.clocks);
 
@@ -448,7 +441,7 @@ TEST(an_rtc_that_is_behind_or_on_bare_metal_shows_no_stop_of_the_machine)
 		literal_judge(report);
 		assert_int_equal(report->outcomes.discontinuities[0].class, cases[i].class);
 		if (cases[i].note)
-			assert_string_equal(find_note(report, "The machine was stopped"), cases[i].note);
+			assert_string_equal(find_note("The machine was stopped"), cases[i].note);
 	}
 }
 
@@ -456,7 +449,7 @@ TEST(an_rtc_that_is_behind_or_on_bare_metal_shows_no_stop_of_the_machine)
 TEST(a_clock_that_is_behind_jumped_unless_a_hypervisor_may_have_stopped_it)
 {
 	for (int by_tsc = 0; by_tsc < 2; by_tsc++) {
-		struct report *report = literal_make_clean_report();
+		report = literal_make_clean_report();
 		uint8_t pit = (uint8_t)(literal_find_clock(report, "pit") - report->facts.clocks);
 		uint8_t hpet = (uint8_t)(literal_find_clock(report, "hpet") - report->facts.clocks);
 
@@ -479,7 +472,7 @@ TEST(a_clock_that_is_behind_jumped_unless_a_hypervisor_may_have_stopped_it)
  * SINCE_PPM above 3 GHz after it. Both rates are known within 10 ppm.
  */
 static void
-set_rate(struct report *report, const char *id, uint64_t window_ppm, uint64_t since_ppm)
+set_rate(const char *id, uint64_t window_ppm, uint64_t since_ppm)
 {
 	const uint64_t ppm = UINT64_C(3000000000), hz = ppm * 1000000;
 	struct clock_figures *figures = literal_find_figures(report, id);
@@ -512,23 +505,22 @@ TEST(a_guests_rtc_with_another_rate_in_the_window_is_noted_or_disagrees)
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct report *report = literal_make_clean_report();
-
+		report = literal_make_clean_report();
 		for (size_t d = 0; d < 3; d++)
-			set_rate(report, devices[d], 0, 0);
+			set_rate(devices[d], 0, 0);
 		literal_find_clock(report, "tsc")->clock.claimed = (struct rate){ 0, 0 };
 		literal_find_clock(report, "rtc")->clock.edges_only = true;
-		set_rate(report, "rtc", rows[i].window_ppm, rows[i].since_ppm);
+		set_rate("rtc", rows[i].window_ppm, rows[i].since_ppm);
 		literal_find_figures(report, "rtc")->implied_since.known = rows[i].is_since_known;
 		literal_judge(report);
-		assert_string_equal(find_note(report, "while the rates were measured"), rows[i].note);
+		assert_string_equal(find_note("while the rates were measured"), rows[i].note);
 		assert_int_equal(rules_find_finding(report, "rate-disagree", NULL) != NULL, rows[i].disagrees);
 	}
 }
 
 /* Asserts that LIST has the clocks in IDS, each followed by a space. */
 static void
-assert_clocks(const struct report *report, const struct clock_list *list, const char *ids)
+assert_clocks(const struct clock_list *list, const char *ids)
 {
 	char found[64] = "";
 
@@ -545,27 +537,26 @@ assert_clocks(const struct report *report, const struct clock_list *list, const 
  */
 TEST(the_rate_of_two_groups_includes_all_their_pairs)
 {
-	struct report *report = literal_make_clean_report();
 	const struct finding *finding;
 
 	report->facts.machine.hypervisor[0] = '\0';
 	literal_find_clock(report, "tsc")->clock.claimed = (struct rate){ 0, 0 };
-	set_rate(report, "hpet", 0, 0);
-	set_rate(report, "acpi_pm", 30, 30);
-	set_rate(report, "pit", 900, 900);
-	set_rate(report, "rtc", 940, 940);
+	set_rate("hpet", 0, 0);
+	set_rate("acpi_pm", 30, 30);
+	set_rate("pit", 900, 900);
+	set_rate("rtc", 940, 940);
 	literal_judge(report);
 	finding = rules_find_finding(report, "rate-disagree", NULL);
 	assert_non_null(finding);
 	assert_string_equal(finding->text,
 			    "By their nominal rates hpet and acpi_pm run +900.0 ppm (+850.0 to +960.0) faster than pit "
 			    "and rtc; nothing shows which of the two groups is wrong.");
-	assert_clocks(report, &finding->clocks, "hpet acpi_pm ");
-	assert_clocks(report, &finding->others, "pit rtc ");
+	assert_clocks(&finding->clocks, "hpet acpi_pm ");
+	assert_clocks(&finding->others, "pit rtc ");
 }
 
 static void
-change(struct report *report, const char *id, bool since, int64_t by_ppb)
+change(const char *id, bool since, int64_t by_ppb)
 {
 	struct clock_figures *figures = literal_find_figures(report, id);
 
@@ -580,11 +571,11 @@ change(struct report *report, const char *id, bool since, int64_t by_ppb)
 TEST(no_device_is_accused_by_a_tsc_that_may_have_changed)
 {
 	for (int way = 0; way < 3; way++) { /* no change, a change in the rate window, and a change after it */
-		struct report *report = literal_make_clean_report();
 
-		set_rates(report);
+		report = literal_make_clean_report();
+		set_rates();
 		for (size_t i = 0; i < 3 && way; i++)
-			change(report, devices[i], way == 2, 1000000);
+			change(devices[i], way == 2, 1000000);
 		literal_judge(report);
 		assert_int_equal(rules_find_finding(report, "rate-wrong", "pit") != NULL, way == 0);
 	}
@@ -594,7 +585,6 @@ TEST(no_device_is_accused_by_a_tsc_that_may_have_changed)
 TEST(a_slow_change_of_a_rate_in_a_soak_is_a_finding_with_its_times)
 {
 	const uint64_t hz = UINT64_C(3000000000000000), ppb = hz / 1000000000;
-	struct report *report = literal_make_clean_report();
 	size_t pit = (size_t)(literal_find_clock(report, "pit") - report->facts.clocks);
 	struct series_clock clocks[3][REPORT_CLOCKS_MAX] = { { { .count = 0 } } };
 	struct series_rate rates[3][REPORT_CLOCKS_MAX] = { { { .implied.known = false } } };
@@ -616,7 +606,7 @@ TEST(a_slow_change_of_a_rate_in_a_soak_is_a_finding_with_its_times)
 	report->figures.soak_rates = rates[0];
 	literal_judge(report);
 	assert_int_equal(report->outcomes.finding_count, 1);
-	assert_finding(report, 0, "rate-trend", NULL,
+	assert_finding(0, "rate-trend", NULL,
 		       "The rate of tsc, hpet and acpi_pm against pit changed by +0.3 ppm (+0.3 to +0.3), from its rate between "
 		       "0 ms and 10.0 s to its rate between 20.0 s and 30.0 s; nothing shows which of the two groups changed.");
 }
@@ -628,15 +618,15 @@ TEST(a_slow_change_of_a_rate_in_a_soak_is_a_finding_with_its_times)
 TEST(in_a_guest_a_device_that_seems_to_change_may_be_a_tsc_that_stopped)
 {
 	for (int since = 0; since < 2; since++) {
-		struct report *report = literal_make_clean_report();
 		size_t changed = 0;
 
+		report = literal_make_clean_report();
 		LITERAL_COPY(report->facts.machine.hypervisor, "KVMKVMKVM");
-		set_rates(report);
+		set_rates();
 		literal_find_figures(report, "pit")->implied = literal_find_figures(report, "pit")->implied_window =
 			literal_find_figures(report, "hpet")->implied;
 		for (size_t i = 0; i < 3; i++)
-			change(report, devices[i], since, strcmp(devices[i], "pit") == 0 ? 900000 : 0);
+			change(devices[i], since, strcmp(devices[i], "pit") == 0 ? 900000 : 0);
 		literal_judge(report);
 		for (size_t i = 0; i < report->outcomes.finding_count; i++) {
 			const struct finding *finding = &report->outcomes.findings[i];
@@ -646,8 +636,8 @@ TEST(in_a_guest_a_device_that_seems_to_change_may_be_a_tsc_that_stopped)
 			changed++;
 			assert_null(finding->clock);
 			assert_non_null(strstr(finding->text, "The rate of pit against hpet and acpi_pm changed by "));
-			assert_clocks(report, &finding->clocks, "pit ");
-			assert_clocks(report, &finding->others, "tsc hpet acpi_pm ");
+			assert_clocks(&finding->clocks, "pit ");
+			assert_clocks(&finding->others, "tsc hpet acpi_pm ");
 			assert_non_null(strstr(finding->text, since ? ") after the rates were measured" :
 					       ") while the rates were measured"));
 			assert_non_null(strstr(finding->text, ", or the TSC stopped between two of their readings."));
@@ -663,20 +653,20 @@ TEST(in_a_guest_a_device_that_seems_to_change_may_be_a_tsc_that_stopped)
 TEST(an_rtc_is_not_called_wrong_if_a_stopped_tsc_explains_its_rate)
 {
 	for (int stopped = 0; stopped < 2; stopped++) {
-		struct report *report = literal_make_clean_report();
+		report = literal_make_clean_report();
 		struct clock_figures *rtc = literal_find_figures(report, "rtc"), *pit = literal_find_figures(report, "pit");
 
 		report->facts.machine.hypervisor[0] = '\0';
 		literal_find_clock(report, "rtc")->clock.edges_only = true;
-		set_rates(report);
+		set_rates();
 		/* 50 ppm show that the PIT has a source of its own */
 		pit->implied = pit->implied_window = rate_at(1000050);
 		rtc->implied = rtc->implied_window = rate_at(999100);
 		rtc->window_ns = NS_PER_S;
 		rtc->since_ns = 20 * NS_PER_S;
 		for (size_t i = 0; i < 3; i++)
-			change(report, devices[i], true, 0);
-		change(report, "rtc", true, stopped ? -900000 : 0);
+			change(devices[i], true, 0);
+		change("rtc", true, stopped ? -900000 : 0);
 		literal_judge(report);
 		assert_int_equal(rules_find_finding(report, "rate-wrong", "rtc") != NULL, !stopped);
 		assert_int_equal(rules_find_finding(report, "rate-changed", NULL) != NULL, stopped);
@@ -690,7 +680,7 @@ TEST(an_rtc_is_not_called_wrong_if_a_stopped_tsc_explains_its_rate)
 TEST(no_clock_is_accused_by_a_tsc_whose_rate_is_unknown)
 {
 	for (int known = 0; known < 2; known++) {
-		struct report *report = literal_make_clean_report();
+		report = literal_make_clean_report();
 		struct behaviour *row = literal_add_behaviour(report, "rtc-periodic", "rtc", "64 Hz");
 
 		literal_set_figure(row, -800000, -790000);
@@ -706,7 +696,7 @@ TEST(no_clock_is_accused_by_a_tsc_whose_rate_is_unknown)
 TEST(no_data_sheet_is_broken_according_to_a_tsc_that_diverged_from_all_clocks)
 {
 	for (int parted = 0; parted < 2; parted++) {
-		struct report *report = literal_make_clean_report();
+		report = literal_make_clean_report();
 		struct behaviour *row = literal_add_behaviour(report, "rtc-periodic", "rtc", "2 Hz");
 		size_t accused = 0;
 
@@ -726,7 +716,7 @@ TEST(no_data_sheet_is_broken_according_to_a_tsc_that_diverged_from_all_clocks)
 TEST(a_tsc_that_diverged_alone_is_a_disruption_only_if_it_was_announced)
 {
 	for (int announced = 0; announced < 2; announced++) {
-		struct report *report = literal_make_clean_report();
+		report = literal_make_clean_report();
 		const struct behaviour *row = &report->outcomes.behaviours.rows[report->outcomes.behaviours.count];
 
 		report->facts.signals = (struct signals){
@@ -776,7 +766,7 @@ TEST(an_unannounced_disruption_is_a_fault_of_the_signal_for_all_disruptions)
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct report *report = literal_make_clean_report();
+		report = literal_make_clean_report();
 		const struct behaviour *row = &report->outcomes.behaviours.rows[report->outcomes.behaviours.count];
 		bool noted = rows[i].signals.list[0].changed && !rows[i].disrupted;
 
@@ -787,7 +777,7 @@ TEST(an_unannounced_disruption_is_a_fault_of_the_signal_for_all_disruptions)
 		assert_string_equal(row->rule, "pv-untold");
 		assert_string_equal(row->text, rows[i].text);
 		assert_int_equal(rules_get_outcome(row, &report->facts.options), rows[i].outcome);
-		assert_string_equal(find_note(report, "A disruption was announced"), noted ?
+		assert_string_equal(find_note("A disruption was announced"), noted ?
 				    "A disruption was announced by kvm-clock during the run, but no clock shows one." : "");
 	}
 }
@@ -795,7 +785,6 @@ TEST(an_unannounced_disruption_is_a_fault_of_the_signal_for_all_disruptions)
 /* The HPET jumped against the TSC only. Perhaps the TSC stopped instead, so no clock is named. */
 TEST(a_jump_against_the_tsc_alone_accuses_no_clock)
 {
-	struct report *report = literal_make_clean_report();
 	const struct behaviour *row;
 
 	literal_find_clock(report, "hpet")->monotonic.leaps = literal_find_clock(report, "hpet")->unexplained_leaps = 2;
@@ -814,8 +803,7 @@ TEST(a_jump_against_the_tsc_alone_accuses_no_clock)
 TEST(a_step_back_of_a_64_bit_counter_is_its_own_fault)
 {
 	for (int jumped = 0; jumped < 2; jumped++) {
-		struct report *report = literal_make_clean_report();
-
+		report = literal_make_clean_report();
 		report->facts.machine.hypervisor[0] = '\0';
 		literal_find_clock(report, "hpet")->clock.wrap_ticks = UINT64_MAX;
 		literal_find_clock(report, "hpet")->monotonic.backward = 1;
@@ -829,7 +817,7 @@ TEST(a_step_back_of_a_64_bit_counter_is_its_own_fault)
 }
 
 static void
-assert_verdicts(struct report *report, const char *const *ids, enum verdict verdict)
+assert_verdicts(const char *const *ids, enum verdict verdict)
 {
 	for (; *ids; ids++)
 		assert_int_equal(literal_find_outcome(report, *ids)->verdict, verdict);
@@ -851,13 +839,12 @@ TEST(a_fault_of_the_counter_fails_each_read_method_of_the_counter)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct report *report = literal_make_clean_report();
-
+		report = literal_make_clean_report();
 		rules_add_finding(report, &report->outcomes, cases[i].rule, cases[i].named, REPORT_NO_CORE, "It was seen.");
 		judge_set_verdicts(report, &report->outcomes);
 		assert_int_equal(literal_find_outcome(report, cases[i].named)->verdict, VERDICT_FAIL);
-		assert_verdicts(report, cases[i].ways, VERDICT_FAIL);
-		assert_verdicts(report, cases[i].others, VERDICT_PASS);
+		assert_verdicts(cases[i].ways, VERDICT_FAIL);
+		assert_verdicts(cases[i].others, VERDICT_PASS);
 	}
 }
 
@@ -866,20 +853,18 @@ TEST(a_step_back_in_bracketing_reads_fails_each_read_method_of_the_tsc)
 	static const char *const ways[] = { "tsc_lfence", "tsc_rdtscp", "tsc_cpuid", NULL };
 
 	for (int brackets = 0; brackets < 2; brackets++) {
-		struct report *report = literal_make_clean_report();
-
+		report = literal_make_clean_report();
 		literal_find_clock(report, "tsc")->monotonic.backward = 3;
 		if (brackets)
 			report->facts.cores[0].tsc.backward = 3;
 		literal_judge(report);
 		assert_int_equal(literal_find_outcome(report, "tsc")->verdict, VERDICT_FAIL);
-		assert_verdicts(report, ways, brackets ? VERDICT_FAIL : VERDICT_PASS);
+		assert_verdicts(ways, brackets ? VERDICT_FAIL : VERDICT_PASS);
 	}
 }
 
 TEST(an_undetermined_rule_of_the_counter_counts_for_each_read_method)
 {
-	struct report *report = literal_make_clean_report();
 	struct behaviour *row = literal_add_behaviour(report, "pit-out", "pit", "OUT rose late.");
 
 	row->open = true;
@@ -892,7 +877,7 @@ TEST(an_undetermined_rule_of_the_counter_counts_for_each_read_method)
 
 /* Sets the latency of a clock to NS on all cores. The bracket is part of it. */
 static void
-read_slowly(struct report *report, const char *id, uint64_t ns)
+read_slowly(const char *id, uint64_t ns)
 {
 	const struct sample sample = { 0, 0, ns };
 	struct report_clock *entry = literal_find_clock(report, id);
@@ -916,16 +901,16 @@ TEST(a_slow_clock_is_named_with_its_limit_and_advice_for_its_use)
 	static const char *const ids[] = { "hpet", "rtc" };
 
 	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
-		struct report *report = literal_make_clean_report();
 		char text[128];
 
-		read_slowly(report, ids[i], 30100);
-		read_slowly(report, "null", 100);
+		report = literal_make_clean_report();
+		read_slowly(ids[i], 30100);
+		read_slowly("null", 100);
 		literal_judge(report);
 		assert_int_equal(report->outcomes.finding_count, 1);
 		snprintf(text, sizeof(text), "A read of %s costs 30.0 us (without the bracket): more than the limit of 20000 ns.",
 			 ids[i]);
-		assert_finding(report, 0, "clock-slow", ids[i], text);
+		assert_finding(0, "clock-slow", ids[i], text);
 		assert_string_equal(rules_get_advice(&report->outcomes.findings[0]),
 				    !i ? rules_find("clock-slow")->advice :
 				    "Read this clock seldom; kernels do not keep time by it: it ticks once a second: "
@@ -939,14 +924,12 @@ TEST(a_slow_clock_is_named_with_its_limit_and_advice_for_its_use)
  */
 TEST(a_slow_read_method_fails_together_with_its_slow_clock)
 {
-	struct report *report = literal_make_clean_report();
-
-	read_slowly(report, "pit_rdback", 50000);
-	read_slowly(report, "tsc_cpuid", 50000);
+	read_slowly("pit_rdback", 50000);
+	read_slowly("tsc_cpuid", 50000);
 	literal_judge(report);
 	assert_int_equal(report->outcomes.finding_count, 0);
 	assert_int_equal(literal_find_outcome(report, "pit_rdback")->verdict, VERDICT_PASS);
-	read_slowly(report, "pit", 30000);
+	read_slowly("pit", 30000);
 	literal_judge(report);
 	assert_int_equal(report->outcomes.finding_count, 2);
 	assert_non_null(strstr(report->outcomes.findings[0].text, "more than the limit of 20000 ns."));
@@ -964,38 +947,35 @@ TEST(reads_that_exit_to_the_hypervisor_are_recognised_by_the_cost_of_cpuid)
 {
 	static const char *const fast[] = { "tsc", "tsc_lfence", "tsc_rdtscp", NULL };
 	static const char *const slow[] = { "hpet", "hpet_32", "acpi_pm", "pit", "pit_rdback", "rtc", "rtc_pf", NULL };
-	struct report *report = literal_make_clean_report();
 
 	for (size_t i = 0; i < report->facts.clock_count; i++)
 		if (report->facts.clocks[i].latency)
 			latency_clear(report->facts.clocks[i].latency);
 	for (size_t i = 0; fast[i]; i++)
-		read_slowly(report, fast[i], 24);
+		read_slowly(fast[i], 24);
 	for (size_t i = 0; slow[i]; i++)
-		read_slowly(report, slow[i], 1100);
-	read_slowly(report, "tsc_cpuid", 1100);
-	read_slowly(report, "hpet", 400);
+		read_slowly(slow[i], 1100);
+	read_slowly("tsc_cpuid", 1100);
+	read_slowly("hpet", 400);
 	literal_judge(report);
-	assert_non_null(strstr(find_note(report, "exit to the hypervisor"),
+	assert_non_null(strstr(find_note("exit to the hypervisor"),
 			       ": hpet_32, acpi_pm, pit, pit_rdback, rtc, rtc_pf. Reads without an exit: tsc, tsc_lfence, tsc_rdtscp."));
-	read_slowly(report, "tsc_cpuid", 200); /* a CPUID that is this fast did not exit */
+	read_slowly("tsc_cpuid", 200); /* a CPUID that is this fast did not exit */
 	literal_judge(report);
-	assert_string_equal(find_note(report, "exit to the hypervisor"), "");
-	read_slowly(report, "tsc_cpuid", 1100);
+	assert_string_equal(find_note("exit to the hypervisor"), "");
+	read_slowly("tsc_cpuid", 1100);
 	report->facts.machine.hypervisor[0] = '\0';
 	literal_judge(report);
-	assert_string_equal(find_note(report, "exit to the hypervisor"), "");
+	assert_string_equal(find_note("exit to the hypervisor"), "");
 }
 
 TEST(a_device_with_two_read_methods_has_one_finding)
 {
-	struct report *report = literal_make_clean_report();
-
 	literal_remove_clock(report, "pit", CLOCK_STUCK, "channel 2 did not move");
 	literal_remove_clock(report, "pit_rdback", CLOCK_STUCK, "channel 2 did not move");
 	literal_judge(report);
 	assert_int_equal(report->outcomes.finding_count, 1);
-	assert_finding(report, 0, "clock-stuck", "pit", "pit is stuck: channel 2 did not move.");
+	assert_finding(0, "clock-stuck", "pit", "pit is stuck: channel 2 did not move.");
 	assert_false(report->outcomes.findings[0].has_measured);
 	assert_int_equal(literal_find_outcome(report, "pit")->verdict, VERDICT_FAIL);
 	assert_int_equal(literal_find_outcome(report, "pit_rdback")->verdict, VERDICT_FAIL);
@@ -1003,28 +983,22 @@ TEST(a_device_with_two_read_methods_has_one_finding)
 
 TEST(a_read_method_that_alone_fails_has_a_finding)
 {
-	struct report *report = literal_make_clean_report();
-
 	literal_remove_clock(report, "rtc_pf", CLOCK_STUCK, "No flag came.");
 	literal_judge(report);
 	assert_int_equal(report->outcomes.finding_count, 1);
-	assert_finding(report, 0, "clock-stuck", "rtc_pf", "rtc_pf is stuck: No flag came.");
+	assert_finding(0, "clock-stuck", "rtc_pf", "rtc_pf is stuck: No flag came.");
 	assert_int_equal(literal_find_outcome(report, "rtc")->verdict, VERDICT_PASS);
 }
 
 TEST(a_broken_clock_without_a_reason_still_has_a_sentence)
 {
-	struct report *report = literal_make_clean_report();
-
 	literal_remove_clock(report, "rtc", CLOCK_BROKEN, "");
 	literal_judge(report);
-	assert_finding(report, 0, "clock-broken", "rtc", "rtc is broken.");
+	assert_finding(0, "clock-broken", "rtc", "rtc is broken.");
 }
 
 TEST(absent_and_disabled_clocks_are_absent_and_no_finding)
 {
-	struct report *report = literal_make_clean_report();
-
 	literal_remove_clock(report, "hpet", CLOCK_ABSENT, "ACPI has no HPET table");
 	literal_remove_clock(report, "rtc_pf", CLOCK_DISABLED, "register A could not be set");
 	literal_judge(report);
@@ -1036,8 +1010,6 @@ TEST(absent_and_disabled_clocks_are_absent_and_no_finding)
 
 TEST(clock_that_was_never_read_has_no_verdict)
 {
-	struct report *report = literal_make_clean_report();
-
 	literal_remove_clock(report, "rtc", CLOCK_PRESENT, "");
 	rules_add_finding(report, &report->outcomes, "rtc-seconds", "rtc", REPORT_NO_CORE, "Fault.");
 	judge_set_verdicts(report, &report->outcomes);
@@ -1046,15 +1018,13 @@ TEST(clock_that_was_never_read_has_no_verdict)
 
 TEST(missing_and_silent_cores_warn_once)
 {
-	struct report *report = literal_make_clean_report();
-
 	report->facts.cores[1].started = false;
 	LITERAL_COPY(report->facts.cores[1].reason, "it did not check in within 100 ms");
 	LITERAL_COPY(report->facts.cores[3].reason, "it did not come back from a job");
 	literal_judge(report);
 	assert_int_equal(report->outcomes.verdict, VERDICT_WARN);
 	assert_int_equal(report->outcomes.finding_count, 1);
-	assert_finding(report, 0, "core-missing", NULL,
+	assert_finding(0, "core-missing", NULL,
 		       "2 of 4 cores are missing; the first is core 2: it did not check in within 100 ms.");
 	assert_int_equal(report->outcomes.findings[0].core, 2);
 	assert_int_equal(report->outcomes.findings[0].measured, 2);
@@ -1063,7 +1033,6 @@ TEST(missing_and_silent_cores_warn_once)
 /* 85 % of the time was stolen, so a job of 300 ms took 2 s. */
 TEST(a_late_core_on_a_host_that_takes_most_of_the_time_is_not_determined)
 {
-	struct report *report = literal_make_clean_report();
 	struct report_core *late = &report->facts.cores[1];
 	const struct behaviour *row = NULL;
 
@@ -1093,8 +1062,6 @@ TEST(a_late_core_on_a_host_that_takes_most_of_the_time_is_not_determined)
 
 TEST(a_late_core_on_a_host_that_takes_a_quarter_of_the_time_is_missing)
 {
-	struct report *report = literal_make_clean_report();
-
 	report->facts.cores[1].timed_out = true;
 	LITERAL_COPY(report->facts.cores[1].reason, "did not finish a job in time, and was stopped");
 	report->figures.interference.measured = true;
@@ -1102,14 +1069,12 @@ TEST(a_late_core_on_a_host_that_takes_a_quarter_of_the_time_is_missing)
 	report->figures.interference.total_ns = 250000000;
 	report->figures.interference.worst_ns = 90000000;
 	literal_judge(report);
-	assert_finding(report, 0, "core-missing", NULL,
+	assert_finding(0, "core-missing", NULL,
 		       "1 of 4 cores is missing; the first is core 2: did not finish a job in time, and was stopped.");
 }
 
 TEST(cores_that_the_options_exclude_are_not_missing)
 {
-	struct report *report = literal_make_clean_report();
-
 	report->facts.cores[2].started = report->facts.cores[3].started = false;
 	report->facts.options.cores.max = 2;
 	literal_judge(report);
@@ -1121,13 +1086,11 @@ TEST(cores_that_the_options_exclude_are_not_missing)
 	report->facts.options.cores.method = CORES_SIPI;
 	literal_judge(report);
 	assert_int_equal(report->outcomes.finding_count, 1);
-	assert_finding(report, 0, "core-missing", NULL, "1 of 4 cores is missing; the first is core 2.");
+	assert_finding(0, "core-missing", NULL, "1 of 4 cores is missing; the first is core 2.");
 }
 
 TEST(the_verdict_incomplete_replaces_warn_but_not_fail)
 {
-	struct report *report = literal_make_clean_report();
-
 	notes_add(&report->facts.table_problems, "MADT: its checksum is wrong.");
 	literal_judge(report);
 	assert_int_equal(report->outcomes.verdict, VERDICT_WARN);
@@ -1144,7 +1107,6 @@ TEST(the_verdict_incomplete_replaces_warn_but_not_fail)
 
 TEST(failures_after_64_warnings_replace_the_last_warnings)
 {
-	struct report *report = literal_make_clean_report();
 	struct outcomes *outcomes = &report->outcomes;
 
 	for (uint32_t i = 0; i < REPORT_FINDINGS_MAX; i++)
@@ -1165,8 +1127,6 @@ TEST(failures_after_64_warnings_replace_the_last_warnings)
 
 TEST(unknown_rule_adds_nothing)
 {
-	struct report *report = literal_make_clean_report();
-
 	assert_null(rules_add_finding(report, &report->outcomes, "no-such-rule", NULL, REPORT_NO_CORE, "x"));
 	assert_int_equal(report->outcomes.finding_count, 0);
 	assert_int_equal(report->outcomes.verdict, VERDICT_PASS);
@@ -1174,7 +1134,6 @@ TEST(unknown_rule_adds_nothing)
 
 TEST(notes_after_the_16th_are_left_out_and_long_notes_are_cut)
 {
-	struct report *report = literal_make_clean_report();
 	char longest[300];
 
 	memset(longest, 'x', sizeof(longest) - 1);

@@ -3,18 +3,21 @@
 #include "report_literal.h"
 #include "judge/judge_internal.h"
 
-static struct report *
-machine_without_behaviours(void)
-{
-	struct report *report = literal_make_clean_report();
+static struct report *report;
 
+/* Makes the report of a healthy machine without behaviours. */
+static void
+begin(void)
+{
+	report = literal_make_clean_report();
 	report->outcomes.behaviours.count = 0;
 	LITERAL_COPY(report->facts.machine.accelerator, "none");
-	return report;
 }
 
+TEST_FIXTURE(begin, NULL);
+
 static void
-assert_only(struct report *report, const char *rule, const char *clock, const char *text)
+assert_only(const char *rule, const char *clock, const char *text)
 {
 	assert_int_equal(report->outcomes.finding_count, 1);
 	assert_string_equal(report->outcomes.findings[0].rule, rule);
@@ -25,20 +28,18 @@ assert_only(struct report *report, const char *rule, const char *clock, const ch
 
 TEST(several_failed_checks_of_one_rule_make_one_finding_that_counts_them)
 {
-	struct report *report = machine_without_behaviours();
-
 	literal_set_figure(literal_add_behaviour(report, "rtc-periodic", "rtc", "8192 Hz: right."), -90, 90);
 	literal_set_figure(literal_add_behaviour(report, "rtc-periodic", "rtc", "1024 Hz: wrong."), 900, 1100);
 	literal_set_figure(literal_add_behaviour(report, "rtc-periodic", "rtc", "64 Hz: wrong."), 800, 1200);
 	literal_set_figure(literal_add_behaviour(report, "rtc-periodic", "rtc", "2 Hz: wrong."), 700, 1300);
 	literal_judge(report);
-	assert_only(report, "rtc-periodic", "rtc", "rtc: 1024 Hz: wrong. 2 more checks of this rule failed.");
+	assert_only("rtc-periodic", "rtc", "rtc: 1024 Hz: wrong. 2 more checks of this rule failed.");
 }
 
 TEST(if_the_rtc_is_off_by_1010_ppm_its_periodic_flag_fails_beyond_1510_only)
 {
 	for (int64_t nearest = 1510; nearest <= 1511; nearest++) {
-		struct report *report = machine_without_behaviours();
+		begin();
 		struct behaviour *row = literal_add_behaviour(report, "rtc-periodic", "rtc", "64 Hz: slow.");
 
 		literal_set_figure(row, -1600, -nearest);
@@ -64,7 +65,7 @@ TEST(a_rate_measured_with_a_tsc_in_doubt_is_not_determined)
 	} doubts[] = { { "rate-changed", "tsc" }, { "rate-changed", NULL }, { "rate-disagree", NULL } };
 
 	for (size_t i = 0; i < sizeof(doubts) / sizeof(doubts[0]); i++) {
-		struct report *report = machine_without_behaviours();
+		begin();
 		struct behaviour *row = literal_add_behaviour(report, "rtc-periodic", "rtc", "64 Hz: slow.");
 
 		literal_set_figure(row, -376143, -257413);
@@ -83,16 +84,15 @@ TEST(a_rate_measured_with_a_tsc_in_doubt_is_not_determined)
 
 TEST(a_rate_of_a_stuck_clock_or_by_a_tsc_that_stepped_back_is_not_checked)
 {
-	struct report *report = machine_without_behaviours();
 	struct behaviour *row = literal_add_behaviour(report, "rtc-periodic", "rtc", "64 Hz: slow.");
 
 	literal_set_figure(row, -3000, -2000);
 	literal_remove_clock(report, "rtc", CLOCK_STUCK, "it did not move");
 	literal_judge(report);
-	assert_only(report, "clock-stuck", "rtc", "rtc is stuck: it did not move.");
+	assert_only("clock-stuck", "rtc", "rtc is stuck: it did not move.");
 	assert_string_equal(row->text, "The result is -2500 ppm, but the clock itself is stuck.");
 	assert_int_equal(rules_get_outcome(row, &report->facts.options), OUTCOME_NOT_CHECKED);
-	report = machine_without_behaviours();
+	begin();
 	row = literal_add_behaviour(report, "pit-out", "pit", "OUT rose late.");
 	literal_set_figure(row, 5000, 6000);
 	row->unchecked = UNCHECKED_GUEST; /* as of a timer's test, which has the kind even if it is checked */
@@ -108,7 +108,6 @@ TEST(a_rate_of_a_stuck_clock_or_by_a_tsc_that_stepped_back_is_not_checked)
 /* The finding is on both clocks, because one clock alone does not prove that the TSC moved. */
 TEST(a_result_by_a_tsc_that_diverged_is_explained_by_the_finding_on_the_clocks_that_parted)
 {
-	struct report *report = machine_without_behaviours();
 	struct behaviour *row = literal_add_behaviour(report, "pit-out", "pit", "OUT rose late.");
 
 	literal_set_figure(row, 5000, 6000);
@@ -124,7 +123,6 @@ TEST(a_result_by_a_tsc_that_diverged_is_explained_by_the_finding_on_the_clocks_t
 
 TEST(a_result_that_is_too_wide_says_which_run_can_decide)
 {
-	struct report *report = machine_without_behaviours();
 	struct behaviour *flag = literal_add_behaviour(report, "rtc-periodic", "rtc", "1024 Hz.");
 	struct behaviour *uip = literal_add_behaviour(report, "rtc-update", "rtc", "UIP.");
 	struct behaviour *out = literal_add_behaviour(report, "pit-out", "pit", OUT_ROSE);
@@ -169,9 +167,9 @@ TEST(a_rate_that_no_pair_shows_within_the_limit_is_not_determined)
 	};
 
 	for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
-		struct report *report = machine_without_behaviours();
 		const struct behaviour *row = NULL;
 
+		begin();
 		report->facts.machine.hypervisor[0] = '\0';
 		report->facts.machine.tsc_is_invariant = true;
 		report->duration_ns = 1000000000;
@@ -208,9 +206,9 @@ TEST(if_much_time_was_stolen_a_longer_run_is_not_recommended)
 	};
 
 	for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {
-		struct report *report = machine_without_behaviours();
 		const struct behaviour *row = NULL;
 
+		begin();
 		/* bare metal, because in a guest none of these clocks would be independent */
 		report->facts.machine.hypervisor[0] = '\0';
 		report->duration_ns = 1000000000;
@@ -249,10 +247,10 @@ TEST(a_rate_passes_only_with_a_clock_of_another_source)
 	};
 
 	for (size_t i = 0; i < sizeof(witnesses) / sizeof(witnesses[0]); i++) {
-		struct report *report = machine_without_behaviours();
 		int64_t within = witnesses[i].rtc_within;
 		const struct behaviour *row = NULL;
 
+		begin();
 		report->facts.machine.hypervisor[0] = '\0';
 		report->facts.machine.tsc_is_invariant = true;
 		report->figures.rate_count = within ? 2 : 1;
@@ -271,8 +269,6 @@ TEST(a_rate_passes_only_with_a_clock_of_another_source)
 
 TEST(clocks_without_a_nominal_rate_cannot_confirm_the_tsc)
 {
-	struct report *report = machine_without_behaviours();
-
 	for (size_t i = 0; i < report->facts.clock_count; i++)
 		report->facts.clocks[i].clock.claimed = (struct rate){ 0, 0 };
 	literal_find_clock(report, "hpet")->clock.state = literal_find_clock(report, "hpet_32")->clock.state = CLOCK_ABSENT;
@@ -284,7 +280,7 @@ TEST(clocks_without_a_nominal_rate_cannot_confirm_the_tsc)
 }
 
 static void
-set_changes(struct report *report, int64_t hpet_ppb, int64_t pm_ppb, int64_t rtc_ppb)
+set_changes(int64_t hpet_ppb, int64_t pm_ppb, int64_t rtc_ppb)
 {
 	literal_find_figures(report, "hpet")->change_since = (struct interval_ppb){ true, hpet_ppb, hpet_ppb, hpet_ppb };
 	literal_find_figures(report, "acpi_pm")->change_since = (struct interval_ppb){ true, pm_ppb, pm_ppb, pm_ppb };
@@ -293,21 +289,19 @@ set_changes(struct report *report, int64_t hpet_ppb, int64_t pm_ppb, int64_t rtc
 
 TEST(a_clock_that_stepped_back_has_no_second_finding_about_its_rate)
 {
-	struct report *report = machine_without_behaviours();
-
 	report->facts.machine.hypervisor[0] =
 		'\0'; /* bare metal, because in a guest the TSC may have stopped between two readings */
-	set_changes(report, -1000000, 0, 0);
+	set_changes(-1000000, 0, 0);
 	literal_judge(report);
-	assert_only(report, "rate-changed", "hpet", NULL);
+	assert_only("rate-changed", "hpet", NULL);
 
-	report = machine_without_behaviours();
+	begin();
 	report->facts.machine.hypervisor[0] =
 		'\0'; /* bare metal, because in a guest the TSC may have stopped between two readings */
-	set_changes(report, -1000000, 0, 0);
+	set_changes(-1000000, 0, 0);
 	literal_find_clock(report, "hpet")->monotonic.backward = 1;
 	literal_judge(report);
-	assert_only(report, "clock-backward", "hpet", NULL);
+	assert_only("clock-backward", "hpet", NULL);
 }
 
 /*
@@ -316,13 +310,11 @@ TEST(a_clock_that_stepped_back_has_no_second_finding_about_its_rate)
  */
 TEST(a_tsc_that_was_set_ahead_is_named_and_no_other_clock)
 {
-	struct report *report = machine_without_behaviours();
-
 	report->facts.machine.hypervisor[0] = '\0';
 	literal_find_clock(report, "rtc")->clock.edges_only = true;
-	set_changes(report, 1000000000, 999000000, 1005000000);
+	set_changes(1000000000, 999000000, 1005000000);
 	literal_judge(report);
-	assert_only(report, "rate-changed", "tsc", NULL);
+	assert_only("rate-changed", "tsc", NULL);
 }
 
 /*
@@ -337,14 +329,14 @@ TEST(an_rtc_is_not_named_if_a_stopped_tsc_explains_its_change)
 	} cases[] = { { -384400, false }, { 384400, false }, { -20000000, true }, { 2000000, true } };
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct report *report = machine_without_behaviours();
+		begin();
 		const struct finding *finding = report->outcomes.findings;
 
 		report->facts.machine.hypervisor[0] = '\0';
 		literal_find_clock(report, "rtc")->clock.edges_only = true;
 		literal_find_figures(report, "rtc")->window_ns = 1000000000;
 		literal_find_figures(report, "rtc")->since_ns = UINT64_C(20000000000);
-		set_changes(report, 0, 0, cases[i].change_ppb);
+		set_changes(0, 0, cases[i].change_ppb);
 		literal_judge(report);
 		assert_int_equal(report->outcomes.finding_count, 1);
 		assert_string_equal(finding->rule, "rate-changed");
@@ -366,12 +358,12 @@ TEST(an_emulated_tsc_that_was_moved_ahead_is_a_note)
 	} cases[] = { { -306252, 1 }, { -99000, 0 }, { 306252, 0 } };
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct report *report = machine_without_behaviours();
 		size_t before;
 
+		begin();
 		LITERAL_COPY(report->facts.machine.accelerator, "tcg");
 		literal_find_clock(report, "rtc")->clock.edges_only = true;
-		set_changes(report, cases[i].change_ppb, cases[i].change_ppb, 0);
+		set_changes(cases[i].change_ppb, cases[i].change_ppb, 0);
 		before = report->outcomes.notes.count;
 		literal_judge(report);
 		assert_int_equal(report->outcomes.finding_count, 0);
@@ -386,7 +378,7 @@ TEST(an_emulated_tsc_that_was_moved_ahead_is_a_note)
 }
 
 static const struct behaviour *
-rate_row(const struct report *report, const char *clock)
+rate_row(const char *clock)
 {
 	return rules_find_row(report, "rate-off", clock);
 }
@@ -400,37 +392,34 @@ TEST(a_guests_rtc_cannot_confirm_the_rates_of_its_devices)
 	static const int64_t within[] = { 50000, 1000000 };
 
 	for (size_t i = 0; i < sizeof(within) / sizeof(within[0]); i++) {
-		struct report *report = machine_without_behaviours();
-
+		begin();
 		literal_find_clock(report, "rtc")->clock.edges_only = true;
 		report->figures.rate_count = 1;
 		report->figures.rates[0] = (struct report_rate){ "hpet", "rtc", { true, 0, -within[i], within[i] },
 								 false };
 		literal_judge(report);
-		assert_non_null(strstr(rate_row(report, "hpet")->text, ", which shares this clock's source; no clock has "
+		assert_non_null(strstr(rate_row("hpet")->text, ", which shares this clock's source; no clock has "
 				       "another source."));
-		assert_int_equal(rules_get_outcome(rate_row(report, "rtc"), &report->facts.options),
+		assert_int_equal(rules_get_outcome(rate_row("rtc"), &report->facts.options),
 				 OUTCOME_NOT_CHECKED);
 	}
 }
 
 TEST(a_tsc_without_a_nominal_rate_has_a_row_that_says_so)
 {
-	struct report *report = machine_without_behaviours();
-
 	literal_find_clock(report, "tsc")->clock.claimed = (struct rate){ 0, 0 };
 	report->figures.rate_count = 1;
 	report->figures.rates[0] = (struct report_rate){ "hpet", "acpi_pm", { true, 0, -1000, 1000 }, true };
 	literal_judge(report);
-	assert_non_null(rate_row(report, "tsc"));
-	assert_string_equal(rate_row(report, "tsc")->text,
+	assert_non_null(rate_row("tsc"));
+	assert_string_equal(rate_row("tsc")->text,
 			    "tsc: CPUID claims no rate, so the measured rate cannot be checked; tsc_hz= gives a rate.");
-	assert_int_equal(rules_get_outcome(rate_row(report, "tsc"), &report->facts.options), OUTCOME_NOT_CHECKED);
+	assert_int_equal(rules_get_outcome(rate_row("tsc"), &report->facts.options), OUTCOME_NOT_CHECKED);
 	assert_int_equal(literal_find_outcome(report, "tsc")->open, 0);
 }
 
 static void
-unchecked(struct report *report, const char *rule, const char *clock, enum unchecked kind)
+unchecked(const char *rule, const char *clock, enum unchecked kind)
 {
 	struct behaviour *row = literal_add_behaviour(report, rule, clock, "Why.");
 
@@ -440,15 +429,13 @@ unchecked(struct report *report, const char *rule, const char *clock, enum unche
 
 TEST(counts_of_undecided_rules_are_printed_with_reasons)
 {
-	struct report *report = machine_without_behaviours();
-
 	report->figures.rate_count = 0;
 	literal_set_figure(literal_add_behaviour(report, "rtc-periodic", "rtc", "64 Hz: unclear."), -400, 900);
 	literal_add_behaviour(report, "irq-lost", "hpet0", "Many are excused.")->open = true;
-	unchecked(report, "hpet-pc10", "hpet", UNCHECKED_GUEST);
-	unchecked(report, "irq-late", "hpet0", UNCHECKED_GUEST);
-	unchecked(report, "rate-off", "pit", UNCHECKED_NO_REFERENCE);
-	unchecked(report, "hpet-torn", "hpet", UNCHECKED_OTHER);
+	unchecked("hpet-pc10", "hpet", UNCHECKED_GUEST);
+	unchecked("irq-late", "hpet0", UNCHECKED_GUEST);
+	unchecked("rate-off", "pit", UNCHECKED_NO_REFERENCE);
+	unchecked("hpet-torn", "hpet", UNCHECKED_OTHER);
 	literal_add_behaviour(report, "hpet-stops", "hpet", "It stops.")->unchecked = UNCHECKED_GUEST;
 	literal_judge(report);
 	assert_string_equal(report->outcomes.unjudged, "2 not determined (1 too coarse, 1 other), "
@@ -457,11 +444,9 @@ TEST(counts_of_undecided_rules_are_printed_with_reasons)
 
 TEST(undecided_rules_with_other_reasons_refer_to_their_rows)
 {
-	struct report *report = machine_without_behaviours();
-
 	report->figures.rate_count = 0;
 	literal_add_behaviour(report, "irq-lost", "hpet0", "Many are excused.")->open = true;
-	unchecked(report, "hpet-torn", "hpet", UNCHECKED_OTHER);
+	unchecked("hpet-torn", "hpet", UNCHECKED_OTHER);
 	literal_judge(report);
 	assert_string_equal(report->outcomes.unjudged,
 			    "1 not determined (see their rows), 1 not checked (see their rows)");
@@ -469,8 +454,6 @@ TEST(undecided_rules_with_other_reasons_refer_to_their_rows)
 
 TEST(if_all_rules_are_judged_no_count_of_undecided_rules_is_printed)
 {
-	struct report *report = machine_without_behaviours();
-
 	report->figures.rate_count = 0;
 	literal_add_behaviour(report, "hpet-stops", "hpet", "It stops.");
 	literal_judge(report);

@@ -7,6 +7,8 @@
 #include "judge/judge.h"
 #include "report_literal.h"
 
+static struct report *report;
+
 #define CORES_MAX 128
 
 static const struct offset still = { -3, 3 };
@@ -18,14 +20,14 @@ static const struct offset still = { -3, 3 };
 static struct report *
 machine(size_t count, size_t per_package, const int64_t *truth_ticks)
 {
-	struct report *report = literal_make_clean_report();
+	struct report *made = literal_make_clean_report();
 
-	report->facts.machine.hypervisor[0] = '\0';
-	literal_fill_cores(report, count);
+	made->facts.machine.hypervisor[0] = '\0';
+	literal_fill_cores(made, count);
 	for (size_t i = 0; i < count; i++)
-		report->facts.cores[i].facts.package = (uint32_t)(i / per_package);
-	literal_fill_pass(report, PAIR_SCHEDULE_ALL, truth_ticks);
-	return report;
+		made->facts.cores[i].facts.package = (uint32_t)(i / per_package);
+	literal_fill_pass(made, PAIR_SCHEDULE_ALL, truth_ticks);
+	return made;
 }
 
 static struct report *
@@ -38,30 +40,29 @@ machine_with_skewed_core(size_t count, size_t core, int64_t ticks)
 }
 
 static void
-set_limit(struct report *report, const char *rule, uint64_t value)
+set_limit(const char *rule, uint64_t value)
 {
 	LITERAL_COPY(report->facts.options.limits[report->facts.options.limit_count].rule, rule);
 	report->facts.options.limits[report->facts.options.limit_count++].value = value;
 }
 
-static struct report *
-judge(struct report *report)
+static void
+judge(void)
 {
 	literal_judge(report);
-	return report;
 }
 
-/* Judges REPORT, and asserts that it has no findings. */
+/* Judges the report, and asserts that it has no findings. */
 static void
-assert_clean(struct report *report)
+assert_clean(void)
 {
-	judge(report);
+	judge();
 	assert_int_equal(report->outcomes.finding_count, 0);
 	assert_int_equal(report->outcomes.verdict, VERDICT_PASS);
 }
 
 static const struct finding *
-assert_finding(const struct report *report, size_t index, const char *rule, uint32_t core, const char *text)
+assert_finding(size_t index, const char *rule, uint32_t core, const char *text)
 {
 	const struct finding *finding = &report->outcomes.findings[index];
 
@@ -88,12 +89,12 @@ assert_pair(const struct finding *finding, uint32_t a, uint32_t b)
 }
 
 static const struct finding *
-assert_only_finding(const struct report *report, const char *rule, uint32_t core, const char *text)
+assert_only_finding(const char *rule, uint32_t core, const char *text)
 {
 	assert_int_equal(report->outcomes.finding_count, 1);
 	assert_int_equal(report->outcomes.verdict, rules_find(rule)->severity);
 	assert_int_equal(literal_find_outcome((struct report *)report, "tsc")->verdict, rules_find(rule)->severity);
-	return assert_finding(report, 0, rule, core, text);
+	return assert_finding(0, rule, core, text);
 }
 
 static void
@@ -132,16 +133,17 @@ TEST(machines_of_1_to_128_cores_that_agree_are_clean)
 {
 	static const size_t sizes[] = { 1, 2, 3, 5, 64, 128 };
 
-	for (size_t i = 0; i < 6; i++)
-		assert_clean(machine(sizes[i], 2, NULL));
+	for (size_t i = 0; i < 6; i++) {
+		report = machine(sizes[i], 2, NULL);
+		assert_clean();
+	}
 }
 
 TEST(cores_of_a_star_schedule_that_agree_are_clean)
 {
-	struct report *report = literal_make_clean_report();
-
+	report = literal_make_clean_report();
 	literal_fill_pass(report, PAIR_SCHEDULE_STAR, NULL);
-	assert_clean(report);
+	assert_clean();
 }
 
 /* The following tests are about the rule tsc-warp. */
@@ -149,67 +151,66 @@ TEST(cores_of_a_star_schedule_that_agree_are_clean)
 static struct report *
 machine_with_warps(uint64_t locked, uint64_t lock_free)
 {
-	struct report *report = machine(4, 4, NULL);
+	struct report *made = machine(4, 4, NULL);
 
-	report->facts.warp_checks.locked.warps = locked;
-	report->facts.warp_checks.locked.worst_ticks = 3563;
-	report->facts.warp_checks.locked.worst_a = 6;
-	report->facts.warp_checks.locked.worst_b = 2;
-	report->facts.warp_checks.lock_free = report->facts.warp_checks.locked;
-	report->facts.warp_checks.lock_free.warps = lock_free;
-	report->facts.warp_checks.lock_free.worst_a = 4;
-	report->facts.warp_checks.lock_free.worst_ticks = 4000;
-	return report;
+	made->facts.warp_checks.locked.warps = locked;
+	made->facts.warp_checks.locked.worst_ticks = 3563;
+	made->facts.warp_checks.locked.worst_a = 6;
+	made->facts.warp_checks.locked.worst_b = 2;
+	made->facts.warp_checks.lock_free = made->facts.warp_checks.locked;
+	made->facts.warp_checks.lock_free.warps = lock_free;
+	made->facts.warp_checks.lock_free.worst_a = 4;
+	made->facts.warp_checks.lock_free.worst_ticks = 4000;
+	return made;
 }
 
 TEST(one_warp_fails_the_tsc_and_names_both_cores)
 {
-	struct report *report = judge(machine_with_warps(1, 0));
-
-	assert_figure(assert_only_finding(report, "tsc-warp", REPORT_NO_CORE,
+	report = machine_with_warps(1, 0);
+	judge();
+	assert_figure(assert_only_finding("tsc-warp", REPORT_NO_CORE,
 					  "Core 6's TSC read up to 1782 ns (3563 ticks) more than core 2's did later; "
 					  "1 warp in 80000 iterations."),
 		      1, 1, 1, 0);
 	assert_pair(&report->outcomes.findings[0], 6, 2);
 	/* tsc_lfence reads the same TSC, so it fails too */
 	assert_int_equal(literal_find_outcome(report, "tsc_lfence")->verdict, VERDICT_FAIL);
-	assert_clean(machine_with_warps(0, 0));
+	report = machine_with_warps(0, 0);
+	assert_clean();
 }
 
 TEST(warps_of_both_checks_are_added_and_the_worst_is_named)
 {
-	struct report *report = judge(machine_with_warps(5, 7));
-
-	assert_figure(assert_only_finding(report, "tsc-warp", REPORT_NO_CORE,
+	report = machine_with_warps(5, 7);
+	judge();
+	assert_figure(assert_only_finding("tsc-warp", REPORT_NO_CORE,
 					  "Core 4's TSC read up to 2000 ns (4000 ticks) more than core 2's did later; "
 					  "12 warps in 160000 iterations."),
 		      12, 12, 12, 0);
 	assert_pair(&report->outcomes.findings[0], 4, 2);
 
 	report = machine_with_warps(5, 7);
-	set_limit(report, "tsc-warp", 12);
-	assert_clean(report);
+	set_limit("tsc-warp", 12);
+	assert_clean();
 	report = machine_with_warps(5, 7);
-	set_limit(report, "tsc-warp", 11);
-	judge(report);
+	set_limit("tsc-warp", 11);
+	judge();
 	assert_int_equal(report->outcomes.finding_count, 1);
 	assert_int_equal(report->outcomes.findings[0].limit, 11);
 }
 
 TEST(warps_of_a_check_that_did_not_run_are_no_finding)
 {
-	struct report *report = machine_with_warps(1, 1);
-
+	report = machine_with_warps(1, 1);
 	report->facts.warp_checks.locked.measured = report->facts.warp_checks.lock_free.measured = false;
-	assert_clean(report);
+	assert_clean();
 }
 
 TEST(warps_without_a_measurement_pass_are_a_finding)
 {
-	struct report *report = machine_with_warps(1, 0);
-
+	report = machine_with_warps(1, 0);
 	literal_remove_pass(report);
-	judge(report);
+	judge();
 	assert_int_equal(report->outcomes.finding_count, 1);
 	assert_string_equal(report->outcomes.findings[0].rule, "tsc-warp");
 }
@@ -217,13 +218,12 @@ TEST(warps_without_a_measurement_pass_are_a_finding)
 TEST(a_warp_of_a_core_that_is_off_is_no_second_finding)
 {
 	for (uint32_t core = 2; core <= 6; core += 2) {
-		struct report *report = machine_with_skewed_core(4, core / 2, 20000);
-
+		report = machine_with_skewed_core(4, core / 2, 20000);
 		report->facts.warp_checks.locked.warps = 9;
 		report->facts.warp_checks.locked.worst_ticks = 19000;
 		report->facts.warp_checks.locked.worst_a = 6;
 		report->facts.warp_checks.locked.worst_b = 2;
-		judge(report);
+		judge();
 		assert_int_equal(report->outcomes.finding_count, core == 4 ? 2 : 1);
 		assert_string_equal(report->outcomes.findings[0].rule, core == 4 ? "tsc-warp" : "tsc-offset");
 		assert_int_equal(!strstr(report->outcomes.findings[0].text,
@@ -237,12 +237,12 @@ TEST(a_warp_of_a_core_that_is_off_is_no_second_finding)
 TEST(warp_of_a_core_whose_tsc_steps_back_is_no_second_finding)
 {
 	for (size_t core = 0; core < 4; core++) {
-		struct report *report = machine_with_warps(5, 7);
 		bool explained = core == 1 || core == 2;
 
+		report = machine_with_warps(5, 7);
 		report->facts.warp_checks.locked = report->facts.warp_checks.lock_free;
 		report->facts.cores[core].tsc = (struct tsc_steps){ 100000, 9, 4000 };
-		judge(report);
+		judge();
 		assert_int_equal(report->outcomes.finding_count, explained ? 1 : 2);
 		assert_string_equal(report->outcomes.findings[0].rule, "clock-backward");
 		assert_int_equal(report->outcomes.findings[0].core, 2 * core);
@@ -256,12 +256,11 @@ TEST(warp_of_a_core_whose_tsc_steps_back_is_no_second_finding)
 
 TEST(warp_of_a_core_against_itself_says_so)
 {
-	struct report *report = machine_with_warps(5, 0);
-
+	report = machine_with_warps(5, 0);
 	report->facts.warp_checks.locked.worst_b = report->facts.warp_checks.locked.worst_a;
 	report->facts.cores[3].tsc = (struct tsc_steps){ 100000, 1, 3563 };
-	judge(report);
-	assert_non_null(strstr(assert_only_finding(report, "clock-backward", 6,
+	judge();
+	assert_non_null(strstr(assert_only_finding("clock-backward", 6,
 						   report->outcomes.findings[0].text)->text,
 			       " Warps were seen, too (tsc-warp): 5 in 80000 iterations under contention, the worst 1782 ns: "
 			       "core 6 read less than it had before. The steps back are the likely cause."));
@@ -269,10 +268,9 @@ TEST(warp_of_a_core_against_itself_says_so)
 
 TEST(a_core_whose_tsc_steps_back_is_not_called_synchronised)
 {
-	struct report *report = machine(4, 4, NULL);
-
+	report = machine(4, 4, NULL);
 	report->facts.cores[1].tsc = (struct tsc_steps){ 100000, 9, 4000 };
-	judge(report);
+	judge();
 	assert_string_equal(report->outcomes.sync.text, "synchronisation not determined, as 1 of 4 TSCs step back");
 	assert_false(report->outcomes.sync.synchronised);
 	assert_false(report->outcomes.sync.within_known);
@@ -280,20 +278,19 @@ TEST(a_core_whose_tsc_steps_back_is_not_called_synchronised)
 
 TEST(without_a_pass_no_bound_of_the_offsets_is_known)
 {
-	struct report *report = machine(4, 4, NULL);
-
+	report = machine(4, 4, NULL);
 	literal_remove_last_pass(report);
-	judge(report);
+	judge();
 	assert_true(report->outcomes.sync.within_known);
 	report->figures.skew.pass_count = 0;
 	report->figures.skew.passes[0].summary.bound_ticks = 0;
-	judge(report);
+	judge();
 	assert_false(report->outcomes.sync.within_known);
 }
 
 /* Asserts how FINDING differs from the core AGAINST, and between which times this was seen, in tenths of a second. */
 static void
-assert_difference(const struct report *report, const struct finding *finding, enum tsc_difference differs,
+assert_difference(const struct finding *finding, enum tsc_difference differs,
 		  uint32_t against, uint64_t from, uint64_t to)
 {
 	assert_int_equal(finding->difference, differs);
@@ -310,16 +307,16 @@ assert_difference(const struct report *report, const struct finding *finding, en
  */
 TEST(core_20000_ticks_ahead_is_named_with_its_interval_in_ns)
 {
-	struct report *report = machine_with_skewed_core(4, 2, 20000);
 	const struct finding *finding;
 
-	judge(report);
-	finding = assert_only_finding(report, "tsc-offset", 4,
+	report = machine_with_skewed_core(4, 2, 20000);
+	judge();
+	finding = assert_only_finding("tsc-offset", 4,
 				      "Core 4's TSC is 9977 to 10027 ns ahead of core 0's at 3.1 s (first pass), "
 				      "unlike the majority, which includes core 0: likely the firmware wrote the TSC, "
 				      "or a later reset cleared it.");
 	assert_figure(finding, 9977, 9977, 10027, 0);
-	assert_difference(report, finding, DIFFERENCE_AHEAD, 0, 31, 31);
+	assert_difference(finding, DIFFERENCE_AHEAD, 0, 31, 31);
 }
 
 /*
@@ -329,12 +326,12 @@ TEST(core_20000_ticks_ahead_is_named_with_its_interval_in_ns)
 TEST(an_offset_says_that_its_warps_were_seen)
 {
 	int64_t truth_ticks[6] = { [2] = 5000, [4] = 9000 };
-	struct report *report = machine(6, 6, truth_ticks);
 
+	report = machine(6, 6, truth_ticks);
 	report->facts.warp_checks.locked.warps = 3;
 	report->facts.warp_checks.locked.worst_a = 8;
 	report->facts.warp_checks.locked.worst_b = 0;
-	judge(report);
+	judge();
 	assert_int_equal(report->outcomes.finding_count, 2);
 	assert_null(strstr(report->outcomes.findings[0].text, "arps"));
 	assert_non_null(strstr(report->outcomes.findings[1].text, " Warps were seen, too (tsc-warp): 3 in "));
@@ -342,43 +339,38 @@ TEST(an_offset_says_that_its_warps_were_seen)
 
 TEST(a_core_that_lags_is_named_as_such_and_a_guest_has_another_cause)
 {
-	struct report *report = machine_with_skewed_core(4, 2, -2000);
-
+	report = machine_with_skewed_core(4, 2, -2000);
 	LITERAL_COPY(report->facts.machine.hypervisor, "KVMKVMKVM");
-	judge(report);
-	assert_only_finding(report, "tsc-offset", 4,
-			    "Core 4's TSC is 978 to 1024 ns behind core 6's at 3.1 s (first pass), unlike the "
-			    "majority, which includes core 6: likely the hypervisor set a different TSC offset.");
+	judge();
+	assert_only_finding("tsc-offset", 4, "Core 4's TSC is 978 to 1024 ns behind core 6's at 3.1 s (first pass), unlike "
+			    "the majority, which includes core 6: likely the hypervisor set a different TSC offset.");
 }
 
 TEST(offset_within_its_limit_is_allowed)
 {
 	for (uint64_t limit_ns = 9976; limit_ns <= 9977; limit_ns++) {
-		struct report *report = machine_with_skewed_core(4, 2, 20000);
-
-		set_limit(report, "tsc-offset", limit_ns);
-		judge(report);
+		report = machine_with_skewed_core(4, 2, 20000);
+		set_limit("tsc-offset", limit_ns);
+		judge();
 		assert_int_equal(report->outcomes.finding_count, limit_ns == 9976);
 	}
 }
 
 TEST(offset_without_a_known_rate_is_given_in_ticks)
 {
-	struct report *report = machine_with_skewed_core(4, 2, 20000);
-
+	report = machine_with_skewed_core(4, 2, 20000);
 	report->figures.tsc = (struct rate){ 0, 0 };
-	judge(report);
+	judge();
 	assert_true(report->outcomes.findings[0].low <= 20000 && report->outcomes.findings[0].high >= 20000);
 	assert_true(report->outcomes.findings[0].low > 19900);
 }
 
 TEST(two_cores_that_differ_are_both_named_and_neither_is_called_off)
 {
-	struct report *report = judge(machine_with_skewed_core(2, 1, 2000));
-
-	assert_only_finding(report, "tsc-offset", REPORT_NO_CORE,
-			    "Core 2's TSC is 978 to 1024 ns ahead of core 0's at 3.1 s (first pass), and nothing shows "
-			    "which of them is right.");
+	report = machine_with_skewed_core(2, 1, 2000);
+	judge();
+	assert_only_finding("tsc-offset", REPORT_NO_CORE, "Core 2's TSC is 978 to 1024 ns ahead of core 0's at 3.1 s (first "
+			    "pass), and nothing shows which of them is right.");
 }
 
 #define UNDECIDED "and nothing shows which of them is right."
@@ -426,11 +418,10 @@ static const struct {
 TEST(cores_that_are_off_are_named_with_their_offsets)
 {
 	for (size_t i = 0; i < sizeof(skewed_machines) / sizeof(skewed_machines[0]); i++) {
-		struct report *report = machine(skewed_machines[i].cores, skewed_machines[i].per_package,
+		report = machine(skewed_machines[i].cores, skewed_machines[i].per_package,
 						skewed_machines[i].truth_ticks);
-
 		print_message("%s\n", skewed_machines[i].name);
-		judge(report);
+		judge();
 		assert_int_equal(report->outcomes.finding_count, skewed_machines[i].findings);
 		for (size_t f = 0; f < report->outcomes.finding_count; f++) {
 			const struct finding *finding = &report->outcomes.findings[f];
@@ -458,22 +449,22 @@ TEST(cores_that_are_off_are_named_with_their_offsets)
 static struct report *
 machine_with_one_proven_pair(size_t a, size_t b)
 {
-	struct report *report = machine(4, 4, NULL);
+	struct report *made = machine(4, 4, NULL);
 
 	for (size_t first = 0; first < 4; first++)
 		for (size_t second = first + 1; second < 4; second++)
-			literal_set_offset(&report->figures.skew.passes[0].offsets, first, second,
+			literal_set_offset(&made->figures.skew.passes[0].offsets, first, second,
 					   (struct offset){ -9000000, 9000000 });
-	literal_set_offset(&report->figures.skew.passes[0].offsets, a, b, (struct offset){ 999000, 1001000 });
-	literal_calculate_cores(report);
-	return report;
+	literal_set_offset(&made->figures.skew.passes[0].offsets, a, b, (struct offset){ 999000, 1001000 });
+	literal_calculate_cores(made);
+	return made;
 }
 
 TEST(a_single_pair_that_is_proven_to_differ_is_a_finding_about_the_pair)
 {
-	struct report *report = judge(machine_with_one_proven_pair(2, 3));
-
-	assert_figure(assert_only_finding(report, "tsc-offset", REPORT_NO_CORE,
+	report = machine_with_one_proven_pair(2, 3);
+	judge();
+	assert_figure(assert_only_finding("tsc-offset", REPORT_NO_CORE,
 					  "Core 6's TSC is 499500 to 500500 ns ahead of core 4's at 3.1 s (first pass), and nothing shows "
 					  "which of them is right."),
 		      499500, 499500, 500500, 0);
@@ -483,13 +474,13 @@ TEST(a_single_pair_that_is_proven_to_differ_is_a_finding_about_the_pair)
 
 	/* if the boot core is one of the pair, it must not be treated differently */
 	report = machine_with_one_proven_pair(0, 2);
-	judge(report);
+	judge();
 	assert_int_equal(report->outcomes.finding_count, 1);
 	assert_int_equal(report->outcomes.findings[0].core, REPORT_NO_CORE);
 
 	report = machine_with_one_proven_pair(2, 3);
-	set_limit(report, "tsc-offset", 499500);
-	assert_clean(report);
+	set_limit("tsc-offset", 499500);
+	assert_clean();
 }
 
 /*
@@ -505,13 +496,12 @@ TEST(a_warp_between_two_groups_that_differ_is_no_second_finding)
 	static const int64_t truth_ticks[6] = { 0, 0, 5000, 5000, -5000, -5000 };
 
 	for (size_t i = 0; i < 4; i++) {
-		struct report *report = machine(6, 6, truth_ticks);
-
+		report = machine(6, 6, truth_ticks);
 		report->facts.warp_checks.lock_free.warps = 9;
 		report->facts.warp_checks.lock_free.worst_ticks = 4990;
 		report->facts.warp_checks.lock_free.worst_a = warps[i].ahead;
 		report->facts.warp_checks.lock_free.worst_b = warps[i].behind;
-		judge(report);
+		judge();
 		assert_int_equal(report->outcomes.finding_count, warps[i].findings);
 		assert_string_equal(report->outcomes.findings[report->outcomes.finding_count - 1].rule, "tsc-offset");
 		assert_int_equal(report->outcomes.findings[report->outcomes.finding_count - 1].core, REPORT_NO_CORE);
@@ -522,10 +512,10 @@ TEST(a_warp_between_two_groups_that_differ_is_no_second_finding)
 TEST(a_package_with_a_core_of_unknown_package_is_named_core_by_core)
 {
 	int64_t truth_ticks[12] = { [4] = 5000, [5] = 5000, [6] = 5000, [7] = 5000 };
-	struct report *report = machine(12, 4, truth_ticks);
 
+	report = machine(12, 4, truth_ticks);
 	report->facts.cores[7].facts.has_topology = false;
-	judge(report);
+	judge();
 	assert_int_equal(report->outcomes.finding_count, 4);
 	assert_null(strstr(report->outcomes.findings[3].text, ": the same."));
 }
@@ -534,33 +524,31 @@ TEST(a_package_with_a_core_of_unknown_package_is_named_core_by_core)
 
 TEST(a_core_that_drifts_is_named_with_the_proven_drift)
 {
-	struct report *report = machine(4, 4, NULL);
-
+	report = machine(4, 4, NULL);
 	literal_set_drift(report, 3, (struct offset){ 49996, 50004 });
-	judge(report);
-	assert_figure(assert_only_finding(report, "tsc-drift", 6,
+	judge();
+	assert_figure(assert_only_finding("tsc-drift", 6,
 					  "Core 6's TSC ran 49996 to 50004 ppb faster than core 0's between 3.1 s and 21.1 s, "
 					  "steadily or by a step, unlike the majority, which includes core 0: likely a broken "
 					  "oscillator, a separate clock source, or a write to the TSC."),
 		      49996, 49996, 50004, 0); /* in ppb: the drift, its interval and the limit */
-	assert_difference(report, &report->outcomes.findings[0], DIFFERENCE_FASTER, 0, 31, 211);
+	assert_difference(&report->outcomes.findings[0], DIFFERENCE_FASTER, 0, 31, 211);
 	assert_false(report->outcomes.sync.synchronised);
 	assert_false(report->outcomes.sync.within_known);
 
 	report = machine(4, 4, NULL);
 	literal_set_drift(report, 3, (struct offset){ 49996, 50004 });
 	literal_remove_last_pass(report);
-	assert_clean(report);
+	assert_clean();
 }
 
 TEST(drift_is_allowed_up_to_its_limit)
 {
 	for (uint64_t limit = 99; limit <= 100; limit++) {
-		struct report *report = machine(4, 4, NULL);
-
+		report = machine(4, 4, NULL);
 		literal_set_drift(report, 1, (struct offset){ -110, -100 });
-		set_limit(report, "tsc-drift", limit);
-		judge(report);
+		set_limit("tsc-drift", limit);
+		judge();
 		assert_int_equal(report->outcomes.finding_count, limit == 99);
 	}
 }
@@ -572,12 +560,11 @@ TEST(drift_is_allowed_up_to_its_limit)
 TEST(a_core_that_drifts_is_named_although_the_drift_of_another_core_is_unknown)
 {
 	for (int sign = -1; sign <= 1; sign += 2) {
-		struct report *report = machine(4, 4, NULL);
-
+		report = machine(4, 4, NULL);
 		literal_set_drift(report, 2, (struct offset){ sign * 50000 - 4, sign * 50000 + 4 });
 		literal_set_drift(report, 3, OFFSET_UNKNOWN);
-		judge(report);
-		assert_figure(assert_only_finding(report, "tsc-drift", 4, sign > 0 ?
+		judge();
+		assert_figure(assert_only_finding("tsc-drift", 4, sign > 0 ?
 						  "Core 4's TSC ran 49996 to 50004 ppb faster than core 0's between 3.1 s and 21.1 s, "
 						  "steadily or by a step, unlike the majority, which includes core 0: likely a broken "
 						  "oscillator, a separate clock source, or a write to the TSC." :
@@ -594,16 +581,15 @@ TEST(a_core_that_drifts_is_named_although_the_drift_of_another_core_is_unknown)
  */
 TEST(a_core_between_a_faster_and_a_slower_core_is_not_named)
 {
-	struct report *report = machine(3, 3, NULL);
+	report = machine(3, 3, NULL);
 	struct offset *drifts = report->figures.skew.drifts.pairs;
 
 	drifts[pair_schedule_index_of_pair(PAIR_SCHEDULE_ALL, 3, 0, 1)] = (struct offset){ 1, 101 };
 	drifts[pair_schedule_index_of_pair(PAIR_SCHEDULE_ALL, 3, 1, 2)] = (struct offset){ 1, 101 };
 	drifts[pair_schedule_index_of_pair(PAIR_SCHEDULE_ALL, 3, 0, 2)] = (struct offset){ -5, 50 };
 	literal_judge(report);
-	assert_only_finding(report, "tsc-drift", REPORT_NO_CORE,
-			    "Core 2's TSC ran 1 to 101 ppb faster than core 0's between 3.1 s and 21.1 s, and nothing "
-			    "shows which of the two changed.");
+	assert_only_finding("tsc-drift", REPORT_NO_CORE, "Core 2's TSC ran 1 to 101 ppb faster than core 0's between 3.1 s "
+			    "and 21.1 s, and nothing shows which of the two changed.");
 	assert_pair(&report->outcomes.findings[0], 0, 2);
 }
 
@@ -614,7 +600,7 @@ TEST(a_core_between_a_faster_and_a_slower_core_is_not_named)
 TEST(a_step_is_named_only_if_the_pair_of_the_finding_shows_it)
 {
 	for (int known = 0; known < 2; known++) {
-		struct report *report = machine(4, 4, NULL);
+		report = machine(4, 4, NULL);
 		struct report_skew *skew = &report->figures.skew;
 		struct offset moved[6];
 
@@ -633,7 +619,7 @@ TEST(a_step_is_named_only_if_the_pair_of_the_finding_shows_it)
 		skew->passes[1].offsets.pairs = pairs;
 		if (!known)
 			literal_set_offset(&skew->passes[1].offsets, 0, 1, OFFSET_UNKNOWN);
-		judge(report);
+		judge();
 		assert_string_equal(report->outcomes.findings[0].rule, known ? "tsc-offset" : "tsc-drift");
 		assert_int_equal(report->outcomes.findings[0].core, 2);
 		assert_int_equal(report->outcomes.sync.cores[1].stepped, known);
@@ -644,7 +630,7 @@ TEST(a_step_is_named_only_if_the_pair_of_the_finding_shows_it)
 			assert_in_range(report->outcomes.findings[0].low, 2420, 2500);
 			assert_in_range(report->outcomes.findings[0].high, 2500, 2580);
 			assert_non_null(strstr(report->outcomes.findings[0].text, "Core 2's TSC stepped ahead by 24"));
-			assert_difference(report, &report->outcomes.findings[0], DIFFERENCE_STEPPED_AHEAD, 0, 31, 100);
+			assert_difference(&report->outcomes.findings[0], DIFFERENCE_STEPPED_AHEAD, 0, 31, 100);
 			assert_non_null(strstr(report->outcomes.findings[0].text,
 					       " against core 0's between 3.1 s and 10.0 s, unlike "));
 		}
@@ -658,7 +644,7 @@ TEST(a_step_is_named_only_if_the_pair_of_the_finding_shows_it)
  */
 TEST(a_time_that_the_tsc_showed_twice_is_printed_with_both_values)
 {
-	struct report *report = machine(2, 2, NULL);
+	report = machine(2, 2, NULL);
 	uint8_t tsc = (uint8_t)(literal_find_clock(report, "tsc") - report->facts.clocks);
 	uint8_t hpet = (uint8_t)(literal_find_clock(report, "hpet") - report->facts.clocks);
 	size_t drifts = 0;
@@ -674,7 +660,7 @@ TEST(a_time_that_the_tsc_showed_twice_is_printed_with_both_values)
 			    { .clocks = UINT32_C(1) << hpet, .clock_count = 1, .members = { hpet },
 			      .elapsed = { true, 100000000, 100000000, 100000000 } } },
 	};
-	judge(report);
+	judge();
 	for (size_t i = 0; i < report->outcomes.finding_count; i++)
 		if (strcmp(report->outcomes.findings[i].rule, "tsc-drift") == 0 && ++drifts)
 			assert_non_null(strstr(report->outcomes.findings[i].text,
@@ -684,26 +670,24 @@ TEST(a_time_that_the_tsc_showed_twice_is_printed_with_both_values)
 
 TEST(if_five_cores_drift_four_are_named_and_one_is_counted)
 {
-	struct report *report = machine(16, 16, NULL);
-
+	report = machine(16, 16, NULL);
 	for (size_t i = 1; i <= 5; i++)
 		literal_set_drift(report, i, (struct offset){ 100, 200 });
-	judge(report);
+	judge();
 	assert_int_equal(report->outcomes.finding_count, 4);
 	assert_non_null(strstr(report->outcomes.findings[3].text, " 1 more core: the same."));
 }
 
 TEST(core_that_drifts_has_no_other_finding)
 {
-	struct report *report = machine_with_skewed_core(6, 2, 20000);
-
+	report = machine_with_skewed_core(6, 2, 20000);
 	literal_set_drift(report, 2, (struct offset){ 500, 600 });
 	report->figures.skew.passes[0].summary.contradictions = 7;
 	report->facts.warp_checks.locked.warps = 3;
 	report->facts.warp_checks.locked.worst_a = 4;
 	report->facts.warp_checks.locked.worst_b = 0;
 	assert_true(report->figures.skew.passes[0].outlier[2]);
-	judge(report);
+	judge();
 	assert_int_equal(report->outcomes.finding_count, 1);
 	assert_string_equal(report->outcomes.findings[0].rule, "tsc-drift");
 	assert_int_equal(report->outcomes.findings[0].core, 4);
@@ -716,8 +700,7 @@ TEST(core_that_drifts_has_no_other_finding)
 TEST(a_core_that_is_off_by_an_indirect_path_only_is_not_accused)
 {
 	for (unsigned drifting = 0; drifting < 2; drifting++) {
-		struct report *report = machine(4, 4, NULL);
-
+		report = machine(4, 4, NULL);
 		report->figures.skew.passes[0].core_offsets[1] = (struct offset){ 4, 40 };
 		literal_set_outlier(report, 1);
 		for (size_t i = 0; i < 4; i++)
@@ -726,7 +709,7 @@ TEST(a_core_that_is_off_by_an_indirect_path_only_is_not_accused)
 						   (struct offset){ -3, 90 });
 		if (drifting)
 			literal_set_drift(report, 2, (struct offset){ 70, 80 });
-		judge(report);
+		judge();
 		assert_int_equal(report->outcomes.finding_count, drifting);
 		assert_false(report->outcomes.sync.cores[1].off_majority);
 	}
@@ -737,16 +720,16 @@ TEST(a_core_that_is_off_by_an_indirect_path_only_is_not_accused)
 static struct report *
 machine_with_contradiction(void)
 {
-	struct report *report = machine(6, 6, NULL);
+	struct report *made = machine(6, 6, NULL);
 
-	literal_set_offset(&report->figures.skew.passes[0].offsets, 2, 4, (struct offset){ 5000, 5100 });
-	literal_calculate_cores(report);
-	return report;
+	literal_set_offset(&made->figures.skew.passes[0].offsets, 2, 4, (struct offset){ 5000, 5100 });
+	literal_calculate_cores(made);
+	return made;
 }
 
 TEST(pair_that_contradicts_the_others_warns_and_is_named)
 {
-	struct report *report = machine_with_contradiction();
+	report = machine_with_contradiction();
 	uint64_t ns = report->figures.skew.passes[0].summary.contradiction_ticks / 2;
 	char text[REPORT_SENTENCE];
 	struct text expected;
@@ -755,27 +738,26 @@ TEST(pair_that_contradicts_the_others_warns_and_is_named)
 	text_printf(&expected,
 		    "1 pair of cores contradicts the other pairs, or an earlier measurement; the worst is between core 4 "
 		    "and core 8, by %lu ns at 3.1 s: likely a TSC was changed while it was measured.", ns);
-	judge(report);
+	judge();
 	assert_true(ns > 2400 && ns < 2550);
-	assert_figure(assert_only_finding(report, "tsc-contradiction", REPORT_NO_CORE, text), 1, 1, 1, 0);
+	assert_figure(assert_only_finding("tsc-contradiction", REPORT_NO_CORE, text), 1, 1, 1, 0);
 	assert_pair(&report->outcomes.findings[0], 4, 8);
 
 	report = machine_with_contradiction();
-	set_limit(report, "tsc-contradiction", 1);
-	assert_clean(report);
+	set_limit("tsc-contradiction", 1);
+	assert_clean();
 }
 
 /* The offsets of three pairs contradict each other, and each of the pairs may be wrong. */
 TEST(three_pairs_that_contradict_each_other_are_all_named)
 {
-	struct report *report = machine(3, 3, NULL);
-
+	report = machine(3, 3, NULL);
 	literal_set_offset(&report->figures.skew.passes[0].offsets, 0, 1, (struct offset){ -40, 4000 });
 	literal_set_offset(&report->figures.skew.passes[0].offsets, 0, 2, (struct offset){ -4000, 40 });
 	literal_set_offset(&report->figures.skew.passes[0].offsets, 1, 2, (struct offset){ 1000, 5000 });
 	literal_calculate_cores(report);
-	judge(report);
-	assert_only_finding(report, "tsc-contradiction", REPORT_NO_CORE,
+	judge();
+	assert_only_finding("tsc-contradiction", REPORT_NO_CORE,
 			    "1 pair of cores contradicts the other pairs, or an earlier measurement; the worst is among "
 			    "cores 0, 2 and 4, by 460 ns at 3.1 s: likely a TSC was changed while it was measured.");
 	assert_int_equal(report->outcomes.findings[0].core_count, 3);
@@ -788,39 +770,40 @@ TEST(three_pairs_that_contradict_each_other_are_all_named)
 static struct report *
 machine_with_adjust(int64_t all, int64_t third)
 {
-	struct report *report = machine(4, 4, NULL);
+	struct report *made = machine(4, 4, NULL);
 
 	for (size_t i = 0; i < 4; i++)
-		report->facts.cores[i].facts.tsc_adjust = i == 2 ? third : all;
-	return report;
+		made->facts.cores[i].facts.tsc_adjust = i == 2 ? third : all;
+	return made;
 }
 
 TEST(same_adjust_on_all_cores_warns_with_its_magnitude)
 {
-	struct report *report = judge(machine_with_adjust(-12345, -12345));
-
-	assert_figure(assert_only_finding(report, "tsc-adjust", REPORT_NO_CORE,
+	report = machine_with_adjust(-12345, -12345);
+	judge();
+	assert_figure(assert_only_finding("tsc-adjust", REPORT_NO_CORE,
 					  "TSC_ADJUST is -12345 ticks on all 4 cores: the firmware wrote the TSC "
 					  "after reset."),
 		      12345, 12345, 12345, 0);
 
 	report = machine_with_adjust(-12345, -12345);
 	report->facts.cores[3].facts_known = false;
-	judge(report);
-	assert_only_finding(report, "tsc-adjust", REPORT_NO_CORE,
+	judge();
+	assert_only_finding("tsc-adjust", REPORT_NO_CORE,
 			    "TSC_ADJUST is -12345 ticks on 3 cores: the firmware wrote the TSC after reset.");
 
 	report = machine_with_adjust(-12345, -12345);
-	set_limit(report, "tsc-adjust", 12345);
-	assert_clean(report);
-	assert_clean(machine_with_adjust(0, 0));
+	set_limit("tsc-adjust", 12345);
+	assert_clean();
+	report = machine_with_adjust(0, 0);
+	assert_clean();
 }
 
 TEST(unequal_adjust_warns_once_with_the_difference)
 {
-	struct report *report = judge(machine_with_adjust(-10, -1000000));
-
-	assert_figure(assert_only_finding(report, "tsc-adjust-unequal", 4,
+	report = machine_with_adjust(-10, -1000000);
+	judge();
+	assert_figure(assert_only_finding("tsc-adjust-unequal", 4,
 					  "TSC_ADJUST is -1000000 ticks on core 4 and -10 on core 0: the firmware "
 					  "wrote their TSCs differently."),
 		      999990, 999990, 999990, 0);
@@ -834,15 +817,14 @@ TEST(unequal_adjust_warns_once_with_the_difference)
 TEST(unequal_adjust_names_a_pair_if_no_single_core_differs)
 {
 	for (unsigned i = 0; i < 3; i++) {
-		struct report *report = machine_with_adjust(-10, -1000000);
-
+		report = machine_with_adjust(-10, -1000000);
 		if (i == 0)
 			report->facts.cores[0].facts_known = report->facts.cores[1].facts_known = false;
 		else if (i == 1)
 			report->facts.cores[3].facts.tsc_adjust = -1000000;
 		else
 			report->facts.cores[3].facts_known = false;
-		judge(report);
+		judge();
 		assert_int_equal(report->outcomes.finding_count, 1);
 		assert_pair(&report->outcomes.findings[0], 4, i ? 0 : 6);
 	}
@@ -851,22 +833,20 @@ TEST(unequal_adjust_names_a_pair_if_no_single_core_differs)
 /* TSC_ADJUST is -10 on the boot core, and -1,000,000 on all other cores. The boot core must be named. */
 TEST(unequal_adjust_names_the_only_core_with_the_smaller_value)
 {
-	struct report *report = machine_with_adjust(-1000000, -1000000);
-
+	report = machine_with_adjust(-1000000, -1000000);
 	report->facts.cores[0].facts.tsc_adjust = -10;
-	judge(report);
+	judge();
 	assert_int_equal(report->outcomes.finding_count, 1);
 	assert_int_equal(report->outcomes.findings[0].core, 0);
 }
 
 TEST(adjust_within_its_limit_for_unequal_values_still_warns_if_not_0)
 {
-	struct report *report = machine_with_adjust(7, 9);
-
-	set_limit(report, "tsc-adjust-unequal", 2);
+	report = machine_with_adjust(7, 9);
+	set_limit("tsc-adjust-unequal", 2);
 	LITERAL_COPY(report->facts.machine.hypervisor, "KVMKVMKVM");
-	judge(report);
-	assert_figure(assert_only_finding(report, "tsc-adjust", REPORT_NO_CORE,
+	judge();
+	assert_figure(assert_only_finding("tsc-adjust", REPORT_NO_CORE,
 					  "TSC_ADJUST is up to 9 ticks on all 4 cores: the firmware or the "
 					  "hypervisor wrote the TSC after reset."),
 		      9, 9, 9, 0);
@@ -878,43 +858,41 @@ TEST(adjust_within_its_limit_for_unequal_values_still_warns_if_not_0)
  */
 TEST(adjust_may_differ_between_packages_but_not_within_one)
 {
-	struct report *report = machine_with_adjust(0, 0);
-
+	report = machine_with_adjust(0, 0);
 	for (size_t i = 2; i < 4; i++) {
 		report->facts.cores[i].facts.package = 1;
 		report->facts.cores[i].facts.tsc_adjust = 45960750;
 	}
-	assert_clean(report);
+	assert_clean();
 	report->facts.cores[3].facts.tsc_adjust++;
-	judge(report);
+	judge();
 	assert_int_equal(report->outcomes.finding_count, 1);
 	assert_string_equal(report->outcomes.findings[0].rule, "tsc-adjust-unequal");
 	assert_pair(&report->outcomes.findings[0], 6, 4);
 	assert_int_equal(report->outcomes.findings[0].measured, 1);
 	report->facts.cores[3].facts.tsc_adjust--;
 	report->facts.cores[0].facts.tsc_adjust = report->facts.cores[1].facts.tsc_adjust = 7;
-	judge(report);
-	assert_only_finding(report, "tsc-adjust", REPORT_NO_CORE, "TSC_ADJUST is 7 ticks in the package of the boot core: the "
+	judge();
+	assert_only_finding("tsc-adjust", REPORT_NO_CORE, "TSC_ADJUST is 7 ticks in the package of the boot core: the "
 			    "firmware wrote the TSC after reset.");
 }
 
 TEST(adjust_of_cores_that_were_not_read_or_lack_it_does_not_count)
 {
 	for (unsigned i = 0; i < 2; i++) {
-		struct report *report = machine_with_adjust(0, 5);
-
+		report = machine_with_adjust(0, 5);
 		if (i)
 			report->facts.cores[2].facts.has_tsc_adjust = false;
 		else
 			report->facts.cores[2].facts_known = false;
-		assert_clean(report);
+		assert_clean();
 	}
 }
 
 TEST(extreme_adjusts_differ_by_at_most_int64_max)
 {
-	struct report *report = judge(machine_with_adjust(INT64_MAX, INT64_MIN));
-
+	report = machine_with_adjust(INT64_MAX, INT64_MIN);
+	judge();
 	assert_int_equal(report->outcomes.findings[0].measured, INT64_MAX);
 	assert_int_equal(report->outcomes.findings[0].core, 4);
 }
@@ -933,16 +911,17 @@ assert_whole_sentence(const struct finding *finding)
 /* In the first measurement pass core 2 agrees with the other cores. It differs from them only in the last pass. */
 TEST(a_core_that_is_off_in_the_last_pass_only_is_named_with_the_time)
 {
-	struct report *report = machine_with_skewed_core(4, 2, 20000), *last = machine(4, 4, NULL);
+	struct report *first = machine_with_skewed_core(4, 2, 20000);
 
-	literal_replace_last_pass(last, report);
-	judge(last);
-	assert_int_equal(last->outcomes.finding_count, 1);
-	assert_string_equal(last->outcomes.findings[0].rule, "tsc-offset");
-	assert_int_equal(last->outcomes.findings[0].core, 4);
-	assert_non_null(strstr(last->outcomes.findings[0].text, " at 21.1 s (last pass), unlike the majority"));
-	assert_true(last->outcomes.sync.cores[2].off_majority);
-	assert_false(last->outcomes.sync.synchronised);
+	report = machine(4, 4, NULL);
+	literal_replace_last_pass(report, first);
+	judge();
+	assert_int_equal(report->outcomes.finding_count, 1);
+	assert_string_equal(report->outcomes.findings[0].rule, "tsc-offset");
+	assert_int_equal(report->outcomes.findings[0].core, 4);
+	assert_non_null(strstr(report->outcomes.findings[0].text, " at 21.1 s (last pass), unlike the majority"));
+	assert_true(report->outcomes.sync.cores[2].off_majority);
+	assert_false(report->outcomes.sync.synchronised);
 }
 
 /*
@@ -955,8 +934,7 @@ TEST(a_group_of_half_of_the_cores_names_no_core_if_others_drift)
 	int64_t truth_ticks[6] = { 0, 2500, 0, 2500, 0, 0 };
 
 	for (int drifts = 0; drifts < 2; drifts++) {
-		struct report *report = machine(6, 6, truth_ticks);
-
+		report = machine(6, 6, truth_ticks);
 		for (size_t i = 2; i < 6; i++)
 			literal_set_drift(report, i, (struct offset){ -900, 900 });
 		literal_set_drift(report, 1, (struct offset){ 8, 62 });
@@ -973,7 +951,7 @@ TEST(a_group_of_half_of_the_cores_names_no_core_if_others_drift)
 						   (struct offset){ ahead - error, ahead + error });
 			}
 		literal_calculate_cores(report);
-		judge(report);
+		judge();
 		for (size_t i = 0; i < 6; i++)
 			assert_int_equal(report->outcomes.sync.cores[i].off_majority, i == 3 && !drifts);
 		assert_true(report->figures.skew.passes[0].outlier[3]);
@@ -987,11 +965,10 @@ TEST(a_group_of_half_of_the_cores_names_no_core_if_others_drift)
 TEST(a_pair_without_a_result_in_the_last_pass_leaves_synchronisation_undetermined)
 {
 	for (int lacks = 0; lacks < 2; lacks++) {
-		struct report *report = machine(4, 4, NULL);
-
+		report = machine(4, 4, NULL);
 		if (lacks)
 			report->figures.skew.passes[1].summary.bound_ticks = UINT64_MAX;
-		judge(report);
+		judge();
 		assert_int_equal(report->outcomes.sync.shown, lacks);
 		assert_string_equal(report->outcomes.sync.text, lacks ?
 				    "synchronisation not determined at 21.1 s, as not every core's offset is known" :
@@ -1006,13 +983,12 @@ TEST(a_pair_without_a_result_in_the_last_pass_leaves_synchronisation_undetermine
 TEST(cores_with_a_wide_bound_are_not_called_synchronised)
 {
 	for (int again = 0; again < 2; again++) {
-		struct report *report = machine(4, 4, NULL);
-
+		report = machine(4, 4, NULL);
 		report->figures.skew.passes[0].summary.bound_ticks =
 			report->figures.skew.passes[1].summary.bound_ticks = 3000;
 		if (!again)
 			literal_remove_last_pass(report);
-		judge(report);
+		judge();
 		assert_string_equal(report->outcomes.sync.text, again ?
 				    "synchronisation not determined: only within 1500 ns at 3.1 s and 21.1 s" :
 				    "synchronisation not determined: only within 1500 ns at 3.1 s, and not measured again");
@@ -1025,11 +1001,11 @@ TEST(cores_with_a_wide_bound_are_not_called_synchronised)
  */
 TEST(cores_with_a_warp_are_not_called_synchronised)
 {
-	struct report *report = judge(machine(4, 4, NULL));
-
+	report = machine(4, 4, NULL);
+	judge();
 	assert_true(report->outcomes.sync.synchronised);
 	report->facts.warp_checks.lock_free.warps = 1;
-	judge(report);
+	judge();
 	assert_false(report->outcomes.sync.synchronised);
 	assert_false(report->outcomes.sync.within_known);
 	assert_string_equal(report->outcomes.findings[0].rule, "tsc-warp");
@@ -1045,14 +1021,13 @@ TEST(a_star_schedule_in_which_a_core_moved_names_no_core_for_an_offset)
 	int64_t truth_ticks[8] = { 0, 0, 0, 0, 0, 0, 20000, 20000 };
 
 	for (size_t moved = 1; moved < 8; moved++) {
-		struct report *report = literal_make_clean_report();
-
+		report = literal_make_clean_report();
 		report->facts.machine.hypervisor[0] = '\0';
 		literal_fill_cores(report, 8);
 		literal_fill_pass(report, PAIR_SCHEDULE_STAR, truth_ticks);
 		for (size_t i = 1; i <= moved; i++)
 			literal_set_drift(report, i, (struct offset){ 90, 100 });
-		judge(report);
+		judge();
 		assert_int_not_equal(report->outcomes.finding_count, 0);
 		for (size_t i = 0; i < report->outcomes.finding_count; i++)
 			assert_true(report->outcomes.findings[i].core == REPORT_NO_CORE ||
@@ -1072,14 +1047,15 @@ TEST(a_star_schedule_in_which_the_boot_core_steps_twice_names_no_other_core)
 {
 	int64_t truth_ticks[2][8] = { { 0, 0, 0, -20000, -20000, -20000, -20000, -20000 },
 				      { 0, -20000, -20000, -20000, -20000, -20000, -40000, -40000 } };
-	struct report *report = literal_make_clean_report(), *last = literal_make_clean_report();
+	struct report *last = literal_make_clean_report();
 
+	report = literal_make_clean_report();
 	for (size_t pass = 0; pass < 2; pass++) {
 		literal_fill_cores(pass ? last : report, 8);
 		literal_fill_pass(pass ? last : report, PAIR_SCHEDULE_STAR, truth_ticks[pass]);
 	}
 	literal_replace_last_pass(report, last);
-	judge(report);
+	judge();
 	for (size_t i = 1; i < 8; i++)
 		assert_false(report->outcomes.sync.cores[i].off_majority);
 }
@@ -1095,9 +1071,10 @@ TEST(a_star_schedule_that_the_next_pass_does_not_confirm_names_no_core)
 
 	/* results of the next pass: different, equal, missing, and too wide to decide */
 	for (int way = 0; way < 4; way++) {
-		struct report *report = literal_make_clean_report(), *last = literal_make_clean_report();
 		bool confirmed = way == 1;
+		struct report *last = literal_make_clean_report();
 
+		report = literal_make_clean_report();
 		literal_fill_cores(report, 8);
 		literal_fill_pass(report, PAIR_SCHEDULE_STAR, truth_ticks[0]);
 		literal_fill_cores(last, 8);
@@ -1109,7 +1086,7 @@ TEST(a_star_schedule_that_the_next_pass_does_not_confirm_names_no_core)
 			literal_remove_last_pass(report);
 		else
 			literal_insert_middle_pass(report, last->figures.skew.passes[0].offsets);
-		judge(report);
+		judge();
 		for (size_t i = 6; i < 8; i++)
 			assert_int_equal(report->outcomes.sync.cores[i].off_majority, confirmed);
 	}
@@ -1121,7 +1098,7 @@ TEST(a_star_schedule_that_the_next_pass_does_not_confirm_names_no_core)
  */
 TEST(the_longest_sentence_about_a_step_fits)
 {
-	struct report *report = machine(16, 16, NULL);
+	report = machine(16, 16, NULL);
 	struct offset pairs[16 * 15 / 2], still_pairs[16 * 15 / 2];
 	struct report_skew *skew = &report->figures.skew;
 	int64_t far = INT64_C(1) << 61;
@@ -1148,7 +1125,7 @@ TEST(the_longest_sentence_about_a_step_fits)
 	skew->passes[2].offsets.begin_tsc = UINT64_MAX - 5000000000;
 	skew->passes[2].offsets.end_tsc = UINT64_MAX - 4000000000;
 	skew->passes[2].summary = (struct offsets_summary){ .bound_ticks = 0 };
-	judge(report);
+	judge();
 	assert_int_equal(report->outcomes.finding_count, 4);
 	for (size_t i = 0; i < 4; i++)
 		assert_whole_sentence(&report->outcomes.findings[i]);
@@ -1162,8 +1139,7 @@ TEST(the_longest_figures_fit_their_sentences)
 	int64_t far = INT64_C(1) << 61;
 
 	for (unsigned drifting = 0; drifting < 2; drifting++) {
-		struct report *report = machine(16, 16, NULL);
-
+		report = machine(16, 16, NULL);
 		LITERAL_COPY(report->facts.machine.hypervisor, "KVMKVMKVM");
 		report->figures.tsc = (struct rate){ 0, 0 };
 		for (size_t i = 0; i < 16; i++) {
@@ -1190,7 +1166,7 @@ TEST(the_longest_figures_fit_their_sentences)
 		report->figures.skew.passes[0].summary.contradictions = SIZE_MAX;
 		report->figures.skew.passes[0].summary.contradiction_ticks = UINT64_MAX;
 		report->figures.skew.passes[0].summary.contradiction_c = 1;
-		judge(report);
+		judge();
 		assert_int_equal(report->outcomes.finding_count, drifting ? 6 : 7);
 		assert_int_equal(report->outcomes.findings[0].measured, INT64_MAX);
 		for (size_t i = 0; i < report->outcomes.finding_count; i++)

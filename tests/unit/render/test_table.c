@@ -17,6 +17,16 @@
 #include "judge/cores/judge_cores.h"
 #include "judge/cores/offset_analysis.h"
 
+static struct report *report;
+
+static void
+begin(void)
+{
+	report = literal_make_clean_report();
+}
+
+TEST_FIXTURE(begin, NULL);
+
 #define TEXT_SIZE (1 << 20)
 
 static char buffer[TEXT_SIZE];
@@ -24,7 +34,7 @@ static char buffer[TEXT_SIZE];
 typedef void renderer(struct text *out, const struct report *report);
 
 static struct text
-render(renderer *put, struct report *report)
+render(renderer *put)
 {
 	struct text text;
 
@@ -58,12 +68,12 @@ assert_lines_fit(const struct text *text)
 static void
 compare(renderer *put, struct report *(*literal)(void), const char *golden)
 {
-	struct report *report = literal();
 	struct text text;
 
+	report = literal();
 	literal_judge(report);
 	recommend_clocks(report, &report->advice);
-	text = render(put, report);
+	text = render(put);
 	assert_lines_fit(&text);
 	golden_compare(golden, &text);
 }
@@ -85,9 +95,9 @@ TEST(a_report_without_measurements_matches_its_golden)
 
 TEST(the_longest_strings_fit_into_79_columns)
 {
-	struct report *report = literal_make_faulty_report();
 	struct text text;
 
+	report = literal_make_faulty_report();
 	memset(report->facts.machine.cpu, 'c', sizeof(report->facts.machine.cpu) - 1);
 	memset(report->facts.machine.firmware, 'f', sizeof(report->facts.machine.firmware) - 1);
 	memset(report->notes.sentences[0], 'n', REPORT_SENTENCE - 1);
@@ -97,7 +107,7 @@ TEST(the_longest_strings_fit_into_79_columns)
 	report->facts.cores[2].apic_id = UINT32_MAX - 1;
 	literal_record_ns(report->facts.clocks[1].latency, UINT64_MAX, 1);
 	literal_judge(report);
-	text = render(table_render, report);
+	text = render(table_render);
 	assert_lines_fit(&text);
 	assert_non_null(strstr(text.bytes, "4294967295*\n"));
 }
@@ -117,9 +127,9 @@ has_cut_paragraph(const struct text *text)
 
 TEST(a_paragraph_with_the_longest_figures_is_complete)
 {
-	struct report *report = literal_make_faulty_report();
 	struct text text;
 
+	report = literal_make_faulty_report();
 	report->facts.run.elapsed_ms = report->facts.stolen_counters.smi_count = report->figures.interference.gaps =
 		UINT64_MAX;
 	report->figures.interference.total_ns = report->figures.interference.worst_ns =
@@ -142,7 +152,7 @@ TEST(a_paragraph_with_the_longest_figures_is_complete)
 		report->facts.cores[i].apic_id = UINT32_MAX - (uint32_t)i;
 	literal_judge(report);
 	recommend_clocks(report, &report->advice);
-	text = render(table_render, report);
+	text = render(table_render);
 	assert_lines_fit(&text);
 	assert_false(has_cut_paragraph(&text));
 }
@@ -154,13 +164,13 @@ TEST(a_paragraph_with_the_longest_figures_is_complete)
 TEST(a_warp_of_a_core_with_itself_has_its_own_sentence)
 {
 	for (uint32_t other = 2; other <= 4; other += 2) {
-		struct report *report = literal_make_clean_report();
 		struct text text;
 
+		report = literal_make_clean_report();
 		report->facts.warp_checks.locked.warps = 5;
 		report->facts.warp_checks.locked.worst_a = 2;
 		report->facts.warp_checks.locked.worst_b = other;
-		text = render(table_render, report);
+		text = render(table_render);
 		assert_int_equal(strstr(text.bytes, "read less than") != NULL, other == 2);
 	}
 }
@@ -182,7 +192,6 @@ TEST(a_paragraph_that_does_not_fit_ends_with_dots)
 /* A source has a row for each period, so a row without figures must show its period, and fit the width of the table. */
 TEST(a_row_of_a_timer_test_without_figures_has_its_period)
 {
-	struct report *report = literal_make_clean_report();
 	struct interval_figures *rows = report->figures.intervals;
 	struct text text;
 
@@ -195,7 +204,7 @@ TEST(a_row_of_a_timer_test_without_figures_has_its_period)
 	rows[2] = (struct interval_figures){ .test.source = "rtc", .state = CLOCK_STUCK, .reason = "The RTC is halted." };
 	report->figures.interval_count = 3;
 	rows[0].test.core = rows[1].test.core = rows[2].test.core = report->facts.cores[0].apic_id;
-	text = render(table_put_intervals, report);
+	text = render(table_put_intervals);
 	assert_non_null(strstr(text.bytes, "\npit0           10.0ms No interrupt came, and the timer's own status shows that\n"
 					   "  none was due.\n"));
 	assert_non_null(strstr(text.bytes, "\nhpet2         /1.00ms The ticks come anywhere.\n"));
@@ -205,7 +214,6 @@ TEST(a_row_of_a_timer_test_without_figures_has_its_period)
 
 TEST(rows_of_the_firmwares_time_end_with_their_last_figure)
 {
-	struct report *report = literal_make_clean_report();
 	struct report_firmware *rows = report->figures.firmware;
 	struct text text;
 
@@ -214,7 +222,7 @@ TEST(rows_of_the_firmwares_time_end_with_their_last_figure)
 	rows[1] = (struct report_firmware){ .service = FIRMWARE_COUNTER, .count = 9 };
 	rows[2] = (struct report_firmware){ .service = FIRMWARE_CPU, .count = 9, .second = { true, 0, -20000000, 20000000 } };
 	report->figures.firmware_count = 3;
-	text = render(table_put_firmware_times, report);
+	text = render(table_put_firmware_times);
 	assert_lines_fit(&text);
 	assert_non_null(strstr(text.bytes, "\nfirmware  efi_stall     10.0 us     8     0 ns  12.0 us  "));
 	assert_non_null(strstr(text.bytes, "\nfirmware  efi_counter               9\n"));
@@ -223,13 +231,12 @@ TEST(rows_of_the_firmwares_time_end_with_their_last_figure)
 
 TEST(a_row_of_a_sleeping_core_ends_with_the_state_that_it_reached)
 {
-	struct report *report = literal_make_clean_report();
 	struct text text;
 
 	report->figures.sleeps.rows[0] = (struct report_sleep){ .state = "mwait-20h", .core = 7,
 		.reached = "C6 or C7 19.4 ms", .tsc_gained_ns = OFFSET_UNKNOWN, .lapic_lost_ns = OFFSET_UNKNOWN };
 	report->figures.sleeps.count = 1;
-	text = render(table_put_sleeps, report);
+	text = render(table_put_sleeps);
 	assert_lines_fit(&text);
 	assert_non_null(strstr(text.bytes,
 			       "\nmwait-20h        7        -       -       -       -       -  C6 or C7 19.4 ms\n"));
@@ -237,12 +244,12 @@ TEST(a_row_of_a_sleeping_core_ends_with_the_state_that_it_reached)
 
 TEST(a_report_cut_at_any_size_is_the_start_of_the_complete_one)
 {
-	struct report *report = literal_make_faulty_report();
 	static char whole[TEXT_SIZE];
 	struct text text;
 
+	report = literal_make_faulty_report();
 	literal_judge(report);
-	text = render(table_render, report);
+	text = render(table_render);
 	memcpy(whole, text.bytes, text.length + 1);
 	for (size_t size = 1; size < 4000; size += 61) {
 		size_t same = 0;
@@ -274,14 +281,12 @@ TEST(lines_break_between_words_as_late_as_possible)
 
 TEST(a_warp_check_without_simultaneous_cores_is_inconclusive_unless_it_found_a_warp)
 {
-	struct report *report = literal_make_clean_report();
-
 	report->facts.warp_checks.locked.starved = true;
-	assert_non_null(strstr(render(table_put_skew_section, report).bytes, "with a lock (4 cores, 80000 iterations):\n"
+	assert_non_null(strstr(render(table_put_skew_section).bytes, "with a lock (4 cores, 80000 iterations):\n"
 								 "  inconclusive: no warp"));
 	assert_non_null(strstr(buffer, "without a lock (4 cores, 80000 iterations): no\n  warp."));
 	report->facts.warp_checks.locked.warps = 1;
-	assert_null(strstr(render(table_put_skew_section, report).bytes, "inconclusive"));
+	assert_null(strstr(render(table_put_skew_section).bytes, "inconclusive"));
 	assert_non_null(strstr(buffer, "): 1\n  warp, the worst"));
 }
 
@@ -317,10 +322,9 @@ TEST(each_of_up_to_64_cores_has_a_row_in_every_block)
 	static const size_t counts[] = { 2, 4, 60, 61, 64 };
 
 	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
-		struct report *report = literal_make_report_of_cores(counts[i], PAIR_SCHEDULE_ALL, NULL);
-
+		report = literal_make_report_of_cores(counts[i], PAIR_SCHEDULE_ALL, NULL);
 		literal_judge(report);
-		render(table_render, report);
+		render(table_render);
 		assert_lines_fit(&(struct text){ .bytes = buffer, .length = strlen(buffer) });
 		for (size_t h = 0; h < 3; h++)
 			assert_int_equal(lines_below(buffer, headings[h]), counts[i]);
@@ -332,11 +336,10 @@ TEST(each_of_up_to_64_cores_has_a_row_in_every_block)
  */
 TEST(with_six_devices_the_last_has_a_second_block)
 {
-	struct report *report = literal_make_report_of_cores(4, PAIR_SCHEDULE_ALL, NULL);
-
+	report = literal_make_report_of_cores(4, PAIR_SCHEDULE_ALL, NULL);
 	literal_find_clock(report, "rtc_pf")->clock.main = "rtc_pf";
 	literal_judge(report);
-	render(table_put_cores, report);
+	render(table_put_cores);
 	assert_lines_fit(&(struct text){ .bytes = buffer, .length = strlen(buffer) });
 	for (size_t h = 0; h < 2; h++)
 		assert_int_equal(lines_below(buffer, headings[h]), 4);
@@ -355,10 +358,9 @@ TEST(rows_of_more_cores_are_grouped_by_package_or_in_one_group)
 	} cases[] = { { 65, 2 }, { 255, 4 }, { 512, 8 }, { 513, 1 }, { 1024, 1 } };
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct report *report = literal_make_report_of_cores(cases[i].cores, PAIR_SCHEDULE_ALL, NULL);
-
+		report = literal_make_report_of_cores(cases[i].cores, PAIR_SCHEDULE_ALL, NULL);
 		literal_judge(report);
-		render(table_render, report);
+		render(table_render);
 		assert_lines_fit(&(struct text){ .bytes = buffer, .length = strlen(buffer) });
 		/*
 		 * Each group has a label and three rows. Two cores have their own rows: the boot core, and the last
@@ -377,8 +379,8 @@ TEST(rows_of_more_cores_are_grouped_by_package_or_in_one_group)
 TEST(in_groups_up_to_8_cores_that_differ_drift_or_are_dead_have_their_own_rows)
 {
 	int64_t truth_ticks[255] = { [200] = -1000000 };
-	struct report *report = literal_make_report_of_cores(255, PAIR_SCHEDULE_ALL, NULL);
 
+	report = literal_make_report_of_cores(255, PAIR_SCHEDULE_ALL, NULL);
 	for (size_t i = 10; i < 22; i++) {
 		report->facts.cores[i].started = false;
 		LITERAL_COPY(report->facts.cores[i].reason, "it did not check in");
@@ -386,11 +388,11 @@ TEST(in_groups_up_to_8_cores_that_differ_drift_or_are_dead_have_their_own_rows)
 	literal_fill_pass(report, PAIR_SCHEDULE_ALL, truth_ticks);
 	for (size_t i = 100; i < 109; i++)
 		literal_set_drift(report, i, (struct offset){ -3000, -2000 });
-	render(table_put_cores, report);
+	render(table_put_cores);
 	assert_int_equal(lines_below(buffer, headings[0]), 4 * 4 + 1 + 8 + 8 + 1 + 1 + 1);
 	assert_non_null(find_line(buffer, "      34  did not start: it did not check in\n     200  "));
 	assert_non_null(find_line(buffer, "4 more failed to start or stopped answering, 1 more drift: see report.json.\n"));
-	render(table_put_skew_section, report);
+	render(table_put_skew_section);
 	assert_int_equal(lines_below(buffer, headings[2]), 4 + 1 + 8 + 1 + 1);
 	assert_non_null(find_line(buffer, "     214! 1.43.0        -23 ..      +23  -3.000 ..  -2.000"));
 	assert_non_null(find_line(buffer, "     400! 3.8.0     -50002"));
@@ -400,12 +402,11 @@ TEST(in_groups_up_to_8_cores_that_differ_drift_or_are_dead_have_their_own_rows)
 TEST(the_row_of_a_package_with_an_offset_shows_the_offset)
 {
 	int64_t truth_ticks[192] = { 0 };
-	struct report *report;
 
 	for (size_t i = 64; i < 128; i++)
 		truth_ticks[i] = 300;
 	report = literal_make_report_of_cores(192, PAIR_SCHEDULE_ALL, truth_ticks);
-	render(table_put_skew_section, report);
+	render(table_put_skew_section);
 	assert_non_null(find_line(buffer, "package 0 (64)          -30 ..      +30 "));
 	assert_non_null(find_line(buffer, "package 1 (64)         +120 ..     +180 "));
 	assert_non_null(find_line(buffer, "56 more differ from the majority: see report.json.\n"));
@@ -417,10 +418,10 @@ TEST(the_row_of_a_package_with_an_offset_shows_the_offset)
 TEST(the_map_shows_single_cores_for_60_cores_and_not_for_61)
 {
 	int64_t truth_ticks[61] = { [30] = 300 };
-	struct report *report = literal_make_report_of_cores(60, PAIR_SCHEDULE_ALL, truth_ticks);
 	const char *map;
 
-	render(table_put_skew_section, report);
+	report = literal_make_report_of_cores(60, PAIR_SCHEDULE_ALL, truth_ticks);
+	render(table_put_skew_section);
 	map = find_line(buffer, "Pairs of cores");
 	assert_int_equal(lines_below(map, "          0246802468"), 60);
 	assert_non_null(find_line(map, "       0* \\.............................<.............................\n"));
@@ -428,7 +429,7 @@ TEST(the_map_shows_single_cores_for_60_cores_and_not_for_61)
 	assert_non_null(find_line(map, "     118  ..............................<............................\\\n"));
 
 	report = literal_make_report_of_cores(61, PAIR_SCHEDULE_ALL, truth_ticks);
-	assert_null(strstr(render(table_put_skew_section, report).bytes, "Pairs of cores"));
+	assert_null(strstr(render(table_put_skew_section).bytes, "Pairs of cores"));
 	assert_int_equal(lines_below(buffer, "      core       core"), 8);
 	assert_non_null(find_line(buffer, "        20         60     +130 ..     +170\n"));
 }
@@ -436,24 +437,24 @@ TEST(the_map_shows_single_cores_for_60_cores_and_not_for_61)
 TEST(the_map_of_a_star_schedule_is_the_row_of_the_boot_core)
 {
 	int64_t truth_ticks[300] = { [3] = -400 };
-	struct report *report = literal_make_report_of_cores(12, PAIR_SCHEDULE_STAR, truth_ticks);
 
-	render(table_put_skew_section, report);
+	report = literal_make_report_of_cores(12, PAIR_SCHEDULE_STAR, truth_ticks);
+	render(table_put_skew_section);
 	assert_int_equal(lines_below(buffer, "          024680246802"), 1);
 	assert_non_null(find_line(buffer, "       0* \\..>........\n"));
 	assert_null(strchr(strstr(buffer, "024680246802"), '?'));
 
 	report = literal_make_report_of_cores(300, PAIR_SCHEDULE_STAR, truth_ticks);
-	render(table_put_skew_section, report);
+	render(table_put_skew_section);
 	assert_int_equal(lines_below(buffer, "      core       core"), 8);
 	assert_non_null(find_line(buffer, "         0          6     -225 ..     -179\n"));
 	assert_null(strstr(buffer, "pairs within"));
 }
 
 static void
-assert_says(struct report *report, const char *words)
+assert_says(const char *words)
 {
-	struct text text = render(table_put_skew_section, report);
+	struct text text = render(table_put_skew_section);
 
 	assert_lines_fit(&text);
 	for (size_t i = 0; i < text.length; i++) /* a line may break between any two words */
@@ -465,56 +466,54 @@ assert_says(struct report *report, const char *words)
 
 TEST(the_map_shows_a_contradictory_pair_and_a_pair_without_a_result)
 {
-	struct report *report = literal_make_report_of_cores(6, PAIR_SCHEDULE_ALL, NULL);
-
+	report = literal_make_report_of_cores(6, PAIR_SCHEDULE_ALL, NULL);
 	literal_set_offset(&report->figures.skew.passes[0].offsets, 2, 4, (struct offset){ 960, 1040 });
 	literal_set_offset(&report->figures.skew.passes[0].offsets, 1, 5, OFFSET_UNKNOWN);
 	literal_calculate_cores(report);
-	render(table_put_skew_section, report);
+	render(table_put_skew_section);
 	assert_non_null(strstr(buffer, "column's,\n\">\" row's core ahead, \"?\" not known, \"!\" contradicts the others\n"));
 	assert_non_null(strstr(buffer, "       2  .\\...?\n       4  ..\\.!.\n       6  ...\\..\n       8  ..!.\\.\n"
 				       "      10  .?...\\\n"));
-	assert_says(report, "\nSynchronisation not determined at 3.1 s, as 1 pair contradicts the other pairs: "
+	assert_says("\nSynchronisation not determined at 3.1 s, as 1 pair contradicts the other pairs: "
 		    "ping-pongs of 14 of 15 pairs of 6 cores in ");
-	assert_says(report, " The offset of cores 4 and 8 contradicts other pairs or an earlier measurement by 433 ns, ");
+	assert_says(" The offset of cores 4 and 8 contradicts other pairs or an earlier measurement by 433 ns, ");
 	/* a lower bound of 867 ticks, or 433.5 ns, is rounded down */
 	literal_set_offset(&report->figures.skew.passes[0].offsets, 2, 4, (struct offset){ 961, 1040 });
 	literal_calculate_cores(report);
-	assert_says(report, " contradicts other pairs or an earlier measurement by 433 ns, ");
+	assert_says(" contradicts other pairs or an earlier measurement by 433 ns, ");
 }
 
 /* The interval of each pair extends by up to 59 ticks to each side of the true offset. A tick is half a nanosecond. */
 TEST(the_sentence_about_synchrony_says_what_the_pairs_prove)
 {
 	int64_t truth_ticks[4] = { [3] = 20000 };
-	struct report *report = literal_make_report_of_cores(4, PAIR_SCHEDULE_ALL, NULL), *skewed;
+	struct report *skewed;
 
-	assert_says(report, "\nSynchronised within 29 ns at 3.1 s and 21.1 s: ping-pongs of all pairs of 4 cores in 3 "
+	report = literal_make_report_of_cores(4, PAIR_SCHEDULE_ALL, NULL);
+	assert_says("\nSynchronised within 29 ns at 3.1 s and 21.1 s: ping-pongs of all pairs of 4 cores in 3 "
 			    "rounds, 2 pairs at a time; best round trip: 41 ns. Each pass has its own bound: 29 ns in the first "
 			    "(its offsets are below), 29 ns in the last. The larger counts.\nDrift");
 	literal_fill_pass(report, PAIR_SCHEDULE_ALL, truth_ticks);
-	assert_says(report,
-		    "\nNot synchronised at 3.1 s, 1 of 4 cores differs from the majority: ping-pongs of all pairs of 4 "
+	assert_says("\nNot synchronised at 3.1 s, 1 of 4 cores differs from the majority: ping-pongs of all pairs of 4 "
 		    "cores in ");
-	assert_says(report, " Cores 4 and 6 differed by 9978 to 10024 ns. No two cores' TSCs differed by more than "
+	assert_says(" Cores 4 and 6 differed by 9978 to 10024 ns. No two cores' TSCs differed by more than "
 			"10024 ns.\n");
 	literal_fill_pass(report, PAIR_SCHEDULE_STAR, NULL);
-	assert_says(report, "\nSynchronised within 52 ns at 3.1 s and 21.1 s: ping-pongs of the boot core with 3 "
+	assert_says("\nSynchronised within 52 ns at 3.1 s and 21.1 s: ping-pongs of the boot core with 3 "
 			    "others in 3 rounds, 1 pair at a time; best round trip: 41 ns. Each pass has its own "
 			    "bound: 52 ns in the first (its offsets are below), 52 ns in the last. The larger counts. "
 			    "Measuring all pairs would take longer than this profile allows.\n");
 	report->figures.skew.passes[0].again = 2;
-	assert_says(report, " ping-pongs of the boot core with 3 others in 3 rounds, 1 pair at a time, "
-			    "2 ping-pongs repeated; ");
+	assert_says(" ping-pongs of the boot core with 3 others in 3 rounds, 1 pair at a time, 2 ping-pongs repeated; ");
 	literal_set_offset(&report->figures.skew.passes[0].offsets, 0, 3, OFFSET_UNKNOWN);
 	literal_calculate_cores(report);
-	assert_says(report, "\nSynchronisation not determined at 3.1 s, as not every core's offset is known: "
+	assert_says("\nSynchronisation not determined at 3.1 s, as not every core's offset is known: "
 			    "ping-pongs of 2 of 3 pairs of 4 cores in ");
 	literal_remove_pass(report);
-	assert_says(report, "\nThe cores' offsets were not measured.\nTSC_ADJUST");
+	assert_says("\nThe cores' offsets were not measured.\nTSC_ADJUST");
 
 	report = literal_make_report_of_cores(2, PAIR_SCHEDULE_ALL, (int64_t[]){ 0, 300 });
-	assert_says(report, "\nNot synchronised at 3.1 s, and no majority of the 2 cores shows which are right: "
+	assert_says("\nNot synchronised at 3.1 s, and no majority of the 2 cores shows which are right: "
 			    "ping-pongs of both cores; best round trip: ");
 	report = literal_make_report_of_cores(4, PAIR_SCHEDULE_ALL, NULL);
 	for (size_t a = 0; a < 4; a++)
@@ -523,8 +522,7 @@ TEST(the_sentence_about_synchrony_says_what_the_pairs_prove)
 					   (struct offset){ -90000, 90000 });
 	literal_set_offset(&report->figures.skew.passes[0].offsets, 2, 3, (struct offset){ 10000, 10100 });
 	literal_calculate_cores(report);
-	assert_says(report,
-		    "\nNot synchronised at 3.1 s, and no majority of the 4 cores shows which are right: ping-pongs of "
+	assert_says("\nNot synchronised at 3.1 s, and no majority of the 4 cores shows which are right: ping-pongs of "
 		    "all pairs of 4 cores in 3 rounds, 2 pairs at a time; best round trip: 41 ns. Cores 4 and 6 "
 		    "differed by 5000 to 5050 ns. No two cores' TSCs differed by more than ");
 	assert_null(strstr(buffer, " 4! "));
@@ -534,32 +532,31 @@ TEST(the_sentence_about_synchrony_says_what_the_pairs_prove)
 	skewed = literal_make_report_of_cores(4, PAIR_SCHEDULE_ALL, (int64_t[]){ 0, 0, 0, 20000 });
 	/* the last pass bounds the offsets more tightly, so it shows which core differs from the majority */
 	literal_replace_last_pass(report, skewed);
-	assert_says(
-		report,
-		"\nNot synchronised at 21.1 s, 1 of 4 cores differs from the majority: ping-pongs of all pairs of 4 "
+	assert_says("\nNot synchronised at 21.1 s, 1 of 4 cores differs from the majority: ping-pongs of all pairs of 4 "
 		    "cores in ");
 	/* the ping-pongs of the last pass were between 20.1 s and 21.1 s */
 	report->figures.skew.passes[1].offsets.begin_tsc = report->figures.skew.passes[1].offsets.end_tsc - 2000000000;
-	assert_says(report, "\nNot synchronised between 20.1 s and 21.1 s, 1 of 4 cores differs from the majority: ");
-	assert_says(report, " Cores 4 and 6 differed by 9978 to 10024 ns. No two cores' TSCs differed by more than "
+	assert_says("\nNot synchronised between 20.1 s and 21.1 s, 1 of 4 cores differs from the majority: ");
+	assert_says(" Cores 4 and 6 differed by 9978 to 10024 ns. No two cores' TSCs differed by more than "
 			"10024 ns.\n");
 	report = literal_make_report_of_cores(1, PAIR_SCHEDULE_ALL, NULL);
-	assert_says(report, "\nOne core ran: there is no other TSC to compare with.\nTSC_ADJUST: 0 on 1 core.\n");
+	assert_says("\nOne core ran: there is no other TSC to compare with.\nTSC_ADJUST: 0 on 1 core.\n");
 }
 
 /* If only the last pass shows a fault, the sentence, the rows, the map and the worst pairs must show the last pass. */
 TEST(the_sentence_and_the_tables_show_the_same_pass)
 {
 	int64_t truth_ticks[4] = { [3] = 20000 };
-	struct report *report = literal_make_report_of_cores(4, PAIR_SCHEDULE_ALL, NULL);
 	struct report *last = literal_make_report_of_cores(4, PAIR_SCHEDULE_ALL, truth_ticks);
-	struct text text = render(table_put_skew_section, report);
+	struct text text;
 
+	report = literal_make_report_of_cores(4, PAIR_SCHEDULE_ALL, NULL);
+	render(table_put_skew_section);
 	assert_null(strstr(buffer, "last pass"));
 	assert_non_null(strstr(buffer, "\nPairs of cores: \".\" no difference proven,"));
 	assert_non_null(strstr(buffer, "       6  ...\\\n"));
 	literal_replace_last_pass(report, last);
-	text = render(table_put_skew_section, report);
+	text = render(table_put_skew_section);
 	assert_lines_fit(&text);
 	assert_non_null(strstr(buffer, "thread in the core\nOffsets in the last pass, at 21.1 s\n\n    core "));
 	assert_non_null(strstr(buffer, "\n       6! 0.3.0       +9975 ..   +10021 "));
@@ -578,45 +575,44 @@ TEST(the_sentence_and_the_tables_show_the_same_pass)
  */
 TEST(the_cores_are_called_synchronised_only_with_a_small_bound_up_to_the_end)
 {
-	struct report *report = literal_make_report_of_cores(4, PAIR_SCHEDULE_ALL, NULL);
-
+	report = literal_make_report_of_cores(4, PAIR_SCHEDULE_ALL, NULL);
 	report->figures.skew.passes[1].summary.bound_ticks = 1000000;
-	assert_says(report, "\nSynchronisation not determined: only within 500 us at 3.1 s and 21.1 s: ping-pongs of ");
+	assert_says("\nSynchronisation not determined: only within 500 us at 3.1 s and 21.1 s: ping-pongs of ");
 	/* both bounds are printed, in the same units as the larger bound before them */
-	assert_says(report, "; best round trip: 41 ns. Each pass has its own bound: 29 ns in the first (its offsets are "
+	assert_says("; best round trip: 41 ns. Each pass has its own bound: 29 ns in the first (its offsets are "
 			    "below), 500 us in the last. The larger counts. In the first pass, cores ");
 	assert_null(strstr(buffer, "No two cores"));
 	report->figures.skew.passes[1].summary.bound_ticks = 1000002; /* a bound is rounded up: 500,001 ns are 501 us */
-	assert_says(report, "\nSynchronisation not determined: only within 501 us at 3.1 s and 21.1 s: ping-pongs of ");
+	assert_says("\nSynchronisation not determined: only within 501 us at 3.1 s and 21.1 s: ping-pongs of ");
 	report->figures.skew.passes[1].summary.bound_ticks = 2000;
-	assert_says(report, "\nSynchronised within 1000 ns at 3.1 s and 21.1 s: ");
+	assert_says("\nSynchronised within 1000 ns at 3.1 s and 21.1 s: ");
 	report->figures.skew.passes[1].summary.bound_ticks = 2001;
-	assert_says(report, "\nSynchronisation not determined: only within 1001 ns at ");
+	assert_says("\nSynchronisation not determined: only within 1001 ns at ");
 	report->figures.skew.best_trip_ns = 251;
-	assert_says(report, "\nSynchronised within 1001 ns at ");
+	assert_says("\nSynchronised within 1001 ns at ");
 	/*
 	 * such a long round trip shows only that a core was not scheduled, so the limit for synchronised cores stays at
 	 * 10,000 ns
 	 */
 	report->figures.skew.best_trip_ns = UINT64_MAX;
 	report->figures.skew.passes[1].summary.bound_ticks = 20000;
-	assert_says(report, "\nSynchronised within 10000 ns at ");
+	assert_says("\nSynchronised within 10000 ns at ");
 	report->figures.skew.passes[1].summary.bound_ticks = 20001;
-	assert_says(report, "\nSynchronisation not determined: only within 10001 ns at ");
+	assert_says("\nSynchronisation not determined: only within 10001 ns at ");
 	report->figures.skew.passes[1].summary.bound_ticks = 2001;
 	LITERAL_COPY(report->facts.options.limits[0].rule, "tsc-sync");
 	report->facts.options.limits[0].value = 900;
 	report->facts.options.limit_count = 1;
-	assert_says(report, "\nSynchronisation not determined: only within 1001 ns at ");
+	assert_says("\nSynchronisation not determined: only within 1001 ns at ");
 	report->facts.options.limits[0].value = 2000;
 	literal_set_drift(report, 2, (struct offset){ 10, 20 });
-	assert_says(report, "\nNot synchronised throughout the run: ");
+	assert_says("\nNot synchronised throughout the run: ");
 	assert_null(strstr(buffer, "Each pass"));
-	assert_says(report, " In the first pass, no two cores' TSCs differed by more than 29 ns.");
+	assert_says(" In the first pass, no two cores' TSCs differed by more than 29 ns.");
 	assert_null(strstr(buffer, " Cores "));
 	literal_set_drift(report, 2, (struct offset){ -3, 3 });
 	literal_remove_last_pass(report);
-	assert_says(report, "\nSynchronisation not determined: only within 29 ns at 3.1 s, and not measured again: ");
+	assert_says("\nSynchronisation not determined: only within 29 ns at 3.1 s, and not measured again: ");
 	assert_non_null(strstr(buffer, " ns. Cores "));
 	assert_null(strstr(buffer, "Each pass"));
 	assert_null(strstr(buffer, "No two cores"));
@@ -626,91 +622,87 @@ TEST(the_cores_are_called_synchronised_only_with_a_small_bound_up_to_the_end)
 TEST(no_bound_is_printed_after_a_warp_or_a_step_back)
 {
 	int64_t truth_ticks[4] = { [3] = 20000 };
-	struct report *report = literal_make_report_of_cores(4, PAIR_SCHEDULE_ALL, NULL);
 
+	report = literal_make_report_of_cores(4, PAIR_SCHEDULE_ALL, NULL);
 	report->figures.skew.warps = 1;
-	assert_says(report, "\nNot synchronised: 1 warp: ");
-	assert_says(report, " In the first pass, cores ");
+	assert_says("\nNot synchronised: 1 warp: ");
+	assert_says(" In the first pass, cores ");
 	assert_null(strstr(buffer, "o two cores"));
 	report->figures.skew.warps = 0;
 	report->outcomes.sync.cores[1].steps_back = true;
-	assert_says(report, "\nSynchronisation not determined, as 1 of 4 TSCs step back: ");
+	assert_says("\nSynchronisation not determined, as 1 of 4 TSCs step back: ");
 	assert_null(strstr(buffer, "o two cores"));
 	report->outcomes.sync.cores[1].steps_back = false;
 	literal_fill_pass(report, PAIR_SCHEDULE_ALL, truth_ticks);
-	assert_says(report, " Cores 4 and 6 differed by 9978 to 10024 ns. No two cores' TSCs differed by more than ");
+	assert_says(" Cores 4 and 6 differed by 9978 to 10024 ns. No two cores' TSCs differed by more than ");
 	report->facts.warp_checks.locked.warps = 1;
-	assert_says(report, " Cores 4 and 6 differed by 9978 to 10024 ns.\n");
+	assert_says(" Cores 4 and 6 differed by 9978 to 10024 ns.\n");
 	assert_null(strstr(buffer, "o two cores"));
 }
 
 TEST(an_offset_of_10_ms_or_more_has_units_at_both_ends)
 {
-	struct report *report = literal_make_report_of_cores(2, PAIR_SCHEDULE_ALL, NULL);
-
+	report = literal_make_report_of_cores(2, PAIR_SCHEDULE_ALL, NULL);
 	literal_set_offset(&report->figures.skew.passes[0].offsets, 0, 1, (struct offset){ -31, 19999998 });
 	literal_calculate_cores(report);
-	assert_says(report, "\n       2  0.1.0         -16 .. +9999999  -0.003");
+	assert_says("\n       2  0.1.0         -16 .. +9999999  -0.003");
 	literal_set_offset(&report->figures.skew.passes[0].offsets, 0, 1, (struct offset){ -31, 19999999 });
 	literal_calculate_cores(report);
-	assert_says(report, "\n       2  0.1.0      -16 ns ..  +10.0ms  -0.003");
+	assert_says("\n       2  0.1.0      -16 ns ..  +10.0ms  -0.003");
 }
 
 TEST(a_rounded_interval_contains_the_exact_one)
 {
-	struct report *report = literal_make_report_of_cores(2, PAIR_SCHEDULE_ALL, NULL);
-
+	report = literal_make_report_of_cores(2, PAIR_SCHEDULE_ALL, NULL);
 	literal_set_offset(&report->figures.skew.passes[0].offsets, 0, 1, (struct offset){ 24697312, 24697904 });
 	literal_set_drift(report, 1, (struct offset){ 123456, 123456 });
 	literal_calculate_cores(report);
-	assert_says(report, "\n       2  0.1.0     +12.3ms ..  +12.4ms +123.45 .. +123.46");
+	assert_says("\n       2  0.1.0     +12.3ms ..  +12.4ms +123.45 .. +123.46");
 	literal_set_offset(&report->figures.skew.passes[0].offsets, 0, 1, (struct offset){ -24697904, -24697312 });
 	literal_set_drift(report, 1, (struct offset){ -123456, -123456 });
 	literal_calculate_cores(report);
-	assert_says(report, "\n       2  0.1.0     -12.4ms ..  -12.3ms -123.46 .. -123.45");
+	assert_says("\n       2  0.1.0     -12.4ms ..  -12.3ms -123.46 .. -123.45");
 }
 
 TEST(the_sentence_about_drift_names_the_core_that_drifts_most)
 {
-	struct report *report = literal_make_report_of_cores(4, PAIR_SCHEDULE_ALL, NULL);
-
-	assert_says(report, "\nDrift against the boot core's TSC over 18.1 s: no drift proven on 3 of 3 other cores; "
+	report = literal_make_report_of_cores(4, PAIR_SCHEDULE_ALL, NULL);
+	assert_says("\nDrift against the boot core's TSC over 18.1 s: no drift proven on 3 of 3 other cores; "
 		    "all within -0.003 .. +0.003 ppm.\n");
 	literal_set_drift(report, 1, (struct offset){ INT64_MIN, INT64_MAX });
 	literal_set_drift(report, 2, (struct offset){ 1, 90 });
 	literal_set_drift(report, 3, (struct offset){ -80, -2 });
-	assert_says(report, "over 18.1 s: drift is proven, but no majority shows which core drifts; all within -0.080 .. "
+	assert_says("over 18.1 s: drift is proven, but no majority shows which core drifts; all within -0.080 .. "
 		    "+0.090 ppm.\n");
 
 	report = literal_make_report_of_cores(6, PAIR_SCHEDULE_ALL, NULL);
 	literal_set_drift(report, 1, (struct offset){ INT64_MIN, INT64_MAX });
 	literal_set_drift(report, 2, (struct offset){ 10, 90 });
 	literal_set_drift(report, 3, (struct offset){ -80, -20 });
-	assert_says(report, "over 18.1 s: 2 of 4 cores drift, core 6 the most: -0.080 .. -0.020 ppm against a core that does "
+	assert_says("over 18.1 s: 2 of 4 cores drift, core 6 the most: -0.080 .. -0.020 ppm against a core that does "
 		    "not.\n");
-	assert_says(report, "\n       2  0.1.0         -22 ..      +24                  -                    0\n");
+	assert_says("\n       2  0.1.0         -22 ..      +24                  -                    0\n");
 	literal_remove_last_pass(report);
-	assert_says(report, "\nDrift against the boot core's TSC: not measured.\n");
+	assert_says("\nDrift against the boot core's TSC: not measured.\n");
 }
 
 TEST(the_sentence_about_tsc_adjust_distinguishes_none_equal_and_different)
 {
-	struct report *report = literal_make_report_of_cores(4, PAIR_SCHEDULE_ALL, NULL);
-
+	report = literal_make_report_of_cores(4, PAIR_SCHEDULE_ALL, NULL);
 	report->facts.cores[2].facts.tsc_adjust = INT64_MIN;
-	assert_says(report, "\nTSC_ADJUST: not equal on 4 cores, from -9223372036854775808 ticks on core 4 to 0 on core 0.\n");
-	assert_says(report, "-0.003 ..  +0.003 -9223372036854775808\n");
+	assert_says("\nTSC_ADJUST: not equal on 4 cores, from -9223372036854775808 ticks on core 4 to 0 on core 0.\n");
+	assert_says("-0.003 ..  +0.003 -9223372036854775808\n");
 	for (size_t i = 0; i < 4; i++)
 		report->facts.cores[i].facts.tsc_adjust = -17;
-	assert_says(report, "\nTSC_ADJUST: -17 on all 4 cores.\n");
+	assert_says("\nTSC_ADJUST: -17 on all 4 cores.\n");
 	report->facts.cores[3].facts_known = false;
-	assert_says(report, "\nTSC_ADJUST: -17 on 3 cores.\n");
+	assert_says("\nTSC_ADJUST: -17 on 3 cores.\n");
 	for (size_t i = 0; i < 4; i++)
 		report->facts.cores[i].facts.has_tsc_adjust = false;
-	assert_says(report, "\nTSC_ADJUST: not supported, by CPUID.\n");
+	assert_says("\nTSC_ADJUST: not supported, by CPUID.\n");
 	for (size_t i = 0; i < 4; i++)
 		report->facts.cores[i].facts_known = false;
-	assert_says(report, "\nTSC_ADJUST: not read.\n");
+	assert_says("\nTSC_ADJUST: not read.\n");
 }
 
 TEST(the_longest_ids_and_figures_of_60_and_255_cores_fit_into_79_columns)
@@ -719,9 +711,9 @@ TEST(the_longest_ids_and_figures_of_60_and_255_cores_fit_into_79_columns)
 
 	for (size_t n = 0; n < 2; n++) {
 		int64_t truth_ticks[255] = { [7] = INT64_MAX / 16, [8] = -20000000000 };
-		struct report *report = literal_make_report_of_cores(counts[n], PAIR_SCHEDULE_ALL, truth_ticks);
 		struct text text;
 
+		report = literal_make_report_of_cores(counts[n], PAIR_SCHEDULE_ALL, truth_ticks);
 		for (size_t i = 0; i < counts[n]; i++) {
 			struct core_facts *facts = &report->facts.cores[i].facts;
 
@@ -734,7 +726,7 @@ TEST(the_longest_ids_and_figures_of_60_and_255_cores_fit_into_79_columns)
 		report->figures.skew.passes[0].summary.contradictions = SIZE_MAX;
 		report->figures.skew.passes[0].summary.contradiction_ticks = INT64_MAX / 16;
 		literal_judge(report);
-		text = render(table_render, report);
+		text = render(table_render);
 		assert_lines_fit(&text);
 	}
 }
@@ -753,11 +745,10 @@ find_end_column(const char *text, const char *word)
 
 TEST(the_longest_tsc_adjust_ends_below_the_end_of_its_heading)
 {
-	struct report *report = literal_make_clean_report();
 	struct text text;
 
 	report->facts.cores[1].facts.tsc_adjust = INT64_MIN;
-	text = render(table_put_skew_section, report);
+	text = render(table_put_skew_section);
 	assert_int_equal(find_end_column(text.bytes, " -9223372036854775808\n"),
 			 find_end_column(text.bytes, " TSC_ADJUST, ticks\n"));
 }
@@ -765,15 +756,14 @@ TEST(the_longest_tsc_adjust_ends_below_the_end_of_its_heading)
 /* A clock that only one core at a time may read is not named, because this is no failure. */
 TEST(clocks_that_no_two_cores_read_at_the_same_time_are_named)
 {
-	struct report *report = literal_make_clean_report();
 	size_t hpet = (size_t)(literal_find_clock(report, "hpet") - report->facts.clocks);
 	size_t pit = (size_t)(literal_find_clock(report, "pit") - report->facts.clocks);
 
-	assert_null(strstr(render(table_put_cores, report).bytes, "Not measured on"));
+	assert_null(strstr(render(table_put_cores).bytes, "Not measured on"));
 	for (size_t i = 0; i < report->facts.core_count; i++)
 		report->facts.cores[i].contended[hpet].count = report->facts.cores[i].contended[pit].count = 0;
 	report->facts.clocks[pit].clock.one_core_only = true;
-	assert_non_null(strstr(render(table_put_cores, report).bytes,
+	assert_non_null(strstr(render(table_put_cores).bytes,
 			       "\nNot measured on all cores at once: hpet; no two cores read the same clock at\n"
 			       "  the same time, or too little time was left.\n"));
 }
@@ -784,18 +774,17 @@ TEST(clocks_that_no_two_cores_read_at_the_same_time_are_named)
  */
 TEST(ratios_of_contended_reads_have_a_warning_if_time_was_stolen)
 {
-	struct report *report = literal_make_clean_report();
 	size_t hpet = (size_t)(literal_find_clock(report, "hpet") - report->facts.clocks);
 	struct text text;
 
-	text = render(table_put_cores, report);
+	text = render(table_put_cores);
 	assert_null(strstr(text.bytes, "not reliable"));
 	assert_null(strstr(text.bytes, "\"-\": no other core"));
 	literal_fill_gap_search(report);
 	literal_add_stolen_time(report, 1, 100, report->figures.interference.observed_ns / 2);
 	literal_judge(report);
 	report->facts.cores[1].contended[hpet].count = 0;
-	text = render(table_put_cores, report);
+	text = render(table_put_cores);
 	assert_lines_fit(&text);
 	assert_non_null(strstr(text.bytes, "\n\"-\": no other core read the clock at that time, or this core did not "
 					   "answer.\n"
@@ -837,17 +826,15 @@ TEST(durations_have_a_space_before_the_unit_except_in_a_cell_without_room)
 
 TEST(the_text_has_the_duration_of_each_phase)
 {
-	struct report *report = literal_make_clean_report();
-
-	assert_non_null(strstr(render(table_put_phases, report).bytes,
+	assert_non_null(strstr(render(table_put_phases).bytes,
 			       "\nDurations of the run's phases\n\nPrepare 125 ms, rates 2001 ms.\n"));
 	report->figures.tsc.den = 0;
-	assert_string_equal(render(table_put_phases, report).bytes, "");
+	assert_string_equal(render(table_put_phases).bytes, "");
 }
 
 /* Returns the section on the cost of timing rows of a database. */
 static const char *
-make_database_section(const struct report *report)
+make_database_section(void)
 {
 	static char bytes[8192];
 	struct text text;
@@ -861,12 +848,11 @@ TEST(only_clocks_as_kernels_read_them_have_a_cost_for_a_database)
 {
 	static const char *const shown[] = { "tsc", "tsc_lfence", "tsc_rdtscp", "hpet_32", "acpi_pm" };
 	static const char *const not_shown[] = { "tsc_cpuid", "hpet", "pit", "pit_rdback", "rtc", "rtc_pf", "null" };
-	struct report *report = literal_make_clean_report();
 	const char *bytes;
 	char row[32];
 
 	literal_judge(report);
-	bytes = make_database_section(report);
+	bytes = make_database_section();
 	for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++) {
 		text_format(row, sizeof(row), "\n%s ", shown[i]);
 		assert_non_null(strstr(bytes, row));
@@ -882,23 +868,21 @@ TEST(only_clocks_as_kernels_read_them_have_a_cost_for_a_database)
 /* A query may run on the core with the cheapest reads, so the lower end of the range over the cores is printed. */
 TEST(the_cost_for_a_database_is_a_lower_bound)
 {
-	struct report *report = literal_make_clean_report();
 	struct interval_ns *rows_ps = &literal_find_figures(report, "acpi_pm")->cost.rows_ps;
 
 	literal_judge(report);
 	*rows_ps = (struct interval_ns){ true, 199000000000, 7000000000, 300000000000 };
-	assert_non_null(strstr(make_database_section(report), "\nacpi_pm        7.0 ms  kernel  "));
+	assert_non_null(strstr(make_database_section(), "\nacpi_pm        7.0 ms  kernel  "));
 }
 
 TEST(an_emulator_has_no_time_of_a_query)
 {
-	struct report *report = literal_make_clean_report();
 	const char *bytes;
 
 	literal_judge(report);
-	assert_non_null(strstr(make_database_section(report), "The model: extra time = "));
+	assert_non_null(strstr(make_database_section(), "The model: extra time = "));
 	text_format(report->facts.machine.accelerator, sizeof(report->facts.machine.accelerator), "tcg");
-	bytes = make_database_section(report);
+	bytes = make_database_section();
 	assert_null(strstr(bytes, " ms"));
 	assert_null(strstr(bytes, "at least  "));
 	assert_non_null(strstr(bytes, "\ntsc_lfence   user space  12.6ns"));
@@ -907,18 +891,15 @@ TEST(an_emulator_has_no_time_of_a_query)
 
 TEST(a_failed_clock_is_marked_among_the_costs_for_a_database)
 {
-	struct report *report = literal_make_clean_report();
-
 	literal_judge(report);
 	literal_find_outcome(report, "acpi_pm")->verdict = VERDICT_FAIL;
-	assert_non_null(strstr(make_database_section(report), "\nacpi_pm! "));
-	assert_non_null(strstr(make_database_section(report), "the clock failed, so its times cannot be trusted"));
+	assert_non_null(strstr(make_database_section(), "\nacpi_pm! "));
+	assert_non_null(strstr(make_database_section(), "the clock failed, so its times cannot be trusted"));
 }
 
 TEST(a_run_that_a_key_shortened_says_so_with_the_time)
 {
 	static char bytes[4096];
-	struct report *report = literal_make_clean_report();
 	struct text text;
 
 	report->facts.run.ended_early = true;

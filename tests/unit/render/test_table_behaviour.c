@@ -11,12 +11,21 @@
 #include "render/sections/table_sections.h"
 
 static char buffer[1 << 16];
+static struct report *report;
+
+static void
+begin(void)
+{
+	report = literal_make_clean_report();
+}
+
+TEST_FIXTURE(begin, NULL);
 
 typedef void renderer(struct text *out, const struct report *report);
 
-/* Returns the text that PUT writes for REPORT. Asserts that no line has more than 79 columns. */
+/* Returns the text that PUT writes for the report. Asserts that no line has more than 79 columns. */
 static const char *
-render(renderer *put, const struct report *report)
+render(renderer *put)
 {
 	struct text text;
 
@@ -29,40 +38,34 @@ render(renderer *put, const struct report *report)
 }
 
 static void
-assert_has(renderer *put, const struct report *report, const char *words)
+assert_has(renderer *put, const char *words)
 {
-	if (!strstr(render(put, report), words))
+	if (!strstr(render(put), words))
 		fail_msg("not there: %s\nin: %s", words, buffer);
 }
 
 TEST(cores_without_gaps_are_reported)
 {
-	struct report *report = literal_make_clean_report();
-
-	assert_has(table_put_interference, report,
+	assert_has(table_put_interference,
 		   "\nInterference\n\nNo gap longer than 10.0 us in 4.00 s of observation on 4 cores.\n");
 	report->facts.core_count = 1;
 	literal_fill_gap_search(report);
 	report->facts.stolen_counters.smi_known = true;
-	assert_has(table_put_interference, report,
+	assert_has(table_put_interference,
 		   "in 1.00 s of observation on 1 core. The boot core\n  counted no SMI in the whole run.\n");
 }
 
 TEST(gaps_are_described_with_the_longest_and_without_a_cause)
 {
-	struct report *report = literal_make_clean_report();
-
 	literal_add_stolen_time(report, 2, 12, 20000000);
-	assert_has(table_put_interference, report,
-		   "1 gap longer than 10.0 us in 4.00 s of observation on 4 cores: 20.0 ms stolen\n"
+	assert_has(table_put_interference, "1 gap longer than 10.0 us in 4.00 s of observation on 4 cores: 20.0 ms stolen\n"
 		   "  in all, 0.500 % of the time, at worst 20.0 ms on core 4. Such gaps can come\n"
 		   "  from a busy host or SMIs (system management interrupts). They make no clock\n"
 		   "  fail, but may leave a test undecided.\n");
 	literal_add_stolen_time(report, 3, 13, 60000000);
 	report->facts.stolen_counters.smi_known = true;
 	report->facts.stolen_counters.smi_count = 1;
-	assert_has(table_put_interference, report,
-		   "2 gaps longer than 10.0 us in 4.00 s of observation on 4 cores: 80.0 ms stolen\n"
+	assert_has(table_put_interference, "2 gaps longer than 10.0 us in 4.00 s of observation on 4 cores: 80.0 ms stolen\n"
 		   "  in all, 2.000 % of the time, at worst 60.0 ms on core 6. Such gaps can come\n"
 		   "  from a busy host or SMIs (system management interrupts). They make no clock\n"
 		   "  fail, but may leave a test undecided. The boot core counted 1 SMI in the\n"
@@ -70,7 +73,7 @@ TEST(gaps_are_described_with_the_longest_and_without_a_cause)
 	report->facts.stolen_counters.smi_known = false;
 	report->figures.interference.stolen = (struct report_stolen){ 4000000000, 84000000, 83000000, 79000000,
 								      900000000 };
-	assert_has(table_put_interference, report, "The hypervisor's counter of stolen time\n  reports 2.100 %.\n");
+	assert_has(table_put_interference, "The hypervisor's counter of stolen time\n  reports 2.100 %.\n");
 	report->figures.interference.stolen.observed_ns = 0;
 	literal_judge(report);
 	assert_int_equal(report->outcomes.finding_count, 0);
@@ -79,22 +82,18 @@ TEST(gaps_are_described_with_the_longest_and_without_a_cause)
 
 TEST(on_bare_metal_the_text_does_not_mention_a_busy_host)
 {
-	struct report *report = literal_make_clean_report();
-
 	literal_add_stolen_time(report, 0, 12, 150000);
 	report->facts.machine.hypervisor[0] = '\0';
-	assert_has(table_put_interference, report,
-		   "on core 0. Such gaps can come from\n  SMIs (system management interrupts). They");
+	assert_has(table_put_interference, "on core 0. Such gaps can come from\n  SMIs (system management interrupts). They");
 }
 
 TEST(cores_that_were_not_observed_are_reported)
 {
-	struct report *report = literal_make_empty_report();
-
-	assert_string_equal(render(table_put_interference, report), "\nInterference\n\nNo core was observed for gaps.\n");
+	report = literal_make_empty_report();
+	assert_string_equal(render(table_put_interference), "\nInterference\n\nNo core was observed for gaps.\n");
 	report->facts.stolen_counters.smi_known = true;
 	report->facts.stolen_counters.smi_count = 3;
-	assert_string_equal(render(table_put_interference, report),
+	assert_string_equal(render(table_put_interference),
 			    "\nInterference\n\nNo core was observed for gaps. The boot core counted 3 SMIs in the whole "
 			    "run.\n");
 }
@@ -105,30 +104,27 @@ TEST(cores_that_were_not_observed_are_reported)
  */
 TEST(reads_hit_by_a_gap_are_counted_with_the_threshold_of_the_options)
 {
-	struct report *report = literal_make_clean_report();
 	struct latency *latency = literal_find_clock(report, "acpi_pm")->latency;
 
 	literal_record_ns(latency, 11117, 20);
 	literal_record_ns(latency, 11500, 30);
-	assert_has(table_put_interference, report, "acpi_pm          10050        31 11.5us 123 us 11.1us 11.1us\n");
+	assert_has(table_put_interference, "acpi_pm          10050        31 11.5us 123 us 11.1us 11.1us\n");
 	report->facts.options.gap_ns = 200000;
-	assert_has(table_put_interference, report, "\"hits\": reads that took over 200 us longer than the median.");
-	assert_has(table_put_interference, report, "acpi_pm          10050         0 11.5us 123 us 11.5us 123 us\n");
+	assert_has(table_put_interference, "\"hits\": reads that took over 200 us longer than the median.");
+	assert_has(table_put_interference, "acpi_pm          10050         0 11.5us 123 us 11.5us 123 us\n");
 }
 
 TEST(checks_have_four_outcomes)
 {
-	struct report *report = literal_make_clean_report();
-
 	report->outcomes.behaviours.count = 0;
-	assert_string_equal(render(table_put_behaviours, report), "");
+	assert_string_equal(render(table_put_behaviours), "");
 	literal_add_behaviour(report, "pit-latch", "pit", "A latched count is held.");
 	literal_add_behaviour(report, "pit-status", "pit", "NULL COUNT is 0.")->failed = true;
 	literal_add_behaviour(report, "pit-out", "pit", "Port 61h is not there.")->checked = false;
 	literal_set_figure(literal_add_behaviour(report, "rtc-update", "rtc", "UIP was seen thrice."), 2000, 3000);
 	literal_set_figure(literal_add_behaviour(report, "rtc-update", "rtc", "UIP was seen once."), 2000, 3001);
 	literal_set_figure(literal_add_behaviour(report, "rtc-update", "rtc", "UIP was seen twice."), 3001, 4000);
-	assert_string_equal(render(table_put_behaviours, report),
+	assert_string_equal(render(table_put_behaviours),
 			    "\nSpecified behaviour\n\n"
 			    "2 of 6 tests passed. The others:\n"
 			    "failed         pit-status     NULL COUNT is 0.\n"
@@ -140,7 +136,6 @@ TEST(checks_have_four_outcomes)
 TEST(timers_are_a_table_and_reasons_are_grouped)
 {
 	static const char *const timers[] = { "lapic", "hpet0" };
-	struct report *report = literal_make_clean_report();
 
 	report->outcomes.behaviours.count = 0;
 	for (size_t i = 0; i < 2; i++) {
@@ -154,7 +149,7 @@ TEST(timers_are_a_table_and_reasons_are_grouped)
 		off->unchecked = UNCHECKED_NO_REFERENCE;
 	}
 	literal_add_behaviour(report, "irq-lost", "hpet0", "19 of 802.")->failed = true;
-	assert_string_equal(render(table_put_behaviours, report),
+	assert_string_equal(render(table_put_behaviours),
 			    "\nSpecified behaviour\n\n"
 			    "timer, irq-     missing early lost doubled rate late\n"
 			    "lapic                 +                       ?    -\n"
@@ -173,23 +168,19 @@ TEST(timers_are_a_table_and_reasons_are_grouped)
 /* Both the row and the finding use the limit in the options of this run. */
 TEST(a_check_passes_if_its_limit_was_raised)
 {
-	struct report *report = literal_make_clean_report();
-
 	report->outcomes.behaviours.count = 0;
 	literal_set_figure(literal_add_behaviour(report, "rtc-update", "rtc", "UIP was seen."), 3001, 4000);
 	report->facts.options.limit_count = 1;
 	LITERAL_COPY(report->facts.options.limits[0].rule, "rtc-update");
 	report->facts.options.limits[0].value = 4000;
-	assert_has(table_put_behaviours, report, "\n1 of 1 tests passed.\n");
+	assert_has(table_put_behaviours, "\n1 of 1 tests passed.\n");
 	report->facts.options.limits[0].value = 3000;
-	assert_has(table_put_behaviours, report, "failed         rtc-update     UIP was seen.\n");
+	assert_has(table_put_behaviours, "failed         rtc-update     UIP was seen.\n");
 }
 
 TEST(the_recommendation_numbers_the_clocks_and_names_clocks_to_avoid)
 {
-	struct report *report = literal_make_clean_report();
-
-	assert_string_equal(render(table_put_advice, report), "");
+	assert_string_equal(render(table_put_advice), "");
 	report->advice.ranking.count = 3;
 	for (size_t i = 0; i < 3; i++)
 		LITERAL_COPY(report->advice.ranking.rows[i].reason, "for a reason.");
@@ -197,7 +188,7 @@ TEST(the_recommendation_numbers_the_clocks_and_names_clocks_to_avoid)
 	report->advice.ranking.rows[1].clock = "hpet";
 	report->advice.ranking.rows[2].clock = "pit";
 	report->advice.ranking.rows[2].avoid = true;
-	assert_string_equal(render(table_put_advice, report),
+	assert_string_equal(render(table_put_advice),
 			    "\nClocks by preference: by Linux's rating class, then by cost\n"
 			    "The ratings are in Linux's code. Each hundred is a class, such as 200 to 299.\n\n"
 			    "    1. tsc: for a reason.\n    2. hpet: for a reason.\n"
@@ -207,22 +198,20 @@ TEST(the_recommendation_numbers_the_clocks_and_names_clocks_to_avoid)
 TEST(a_run_with_the_option_clocks_says_why_it_does_not_predict_linuxs_clock)
 {
 	static const char why[] = "Which clock a system takes is predicted only without the option clocks=";
-	struct report *report = literal_make_clean_report();
 
 	report->advice.ranking.count = 1;
 	report->advice.ranking.rows[0].clock = "tsc";
-	assert_null(strstr(render(table_put_advice, report), why));
+	assert_null(strstr(render(table_put_advice), why));
 	report->facts.options.clocks.count = 2;
-	assert_has(table_put_advice, report, why);
+	assert_has(table_put_advice, why);
 	report->advice.taken_count = 1;
 	report->advice.taken[0].system = "Windows";
 	report->advice.taken[0].clock = "tsc";
-	assert_null(strstr(render(table_put_advice, report), why));
+	assert_null(strstr(render(table_put_advice), why));
 }
 
 TEST(the_longest_sentences_fit_into_79_columns)
 {
-	struct report *report = literal_make_clean_report();
 	struct report_interference *all = &report->figures.interference;
 
 	report->outcomes.behaviours.count = 0;
@@ -243,9 +232,9 @@ TEST(the_longest_sentences_fit_into_79_columns)
 					     .worst_core = UINT32_MAX };
 	report->facts.stolen_counters.smi_known = true;
 	report->facts.stolen_counters.smi_count = UINT32_MAX;
-	assert_true(strlen(render(table_put_behaviours, report)) > BEHAVIOURS_MAX / 2 * BEHAVIOUR_TEXT_SIZE);
-	assert_true(strlen(render(table_put_advice, report)) > REPORT_CLOCKS_MAX * REPORT_SENTENCE);
-	assert_has(table_put_interference, report, "18446744073709551615 gaps");
+	assert_true(strlen(render(table_put_behaviours)) > BEHAVIOURS_MAX / 2 * BEHAVIOUR_TEXT_SIZE);
+	assert_true(strlen(render(table_put_advice)) > REPORT_CLOCKS_MAX * REPORT_SENTENCE);
+	assert_has(table_put_interference, "18446744073709551615 gaps");
 }
 
 static void
