@@ -8,6 +8,10 @@
 
 static uint8_t bytes[SIZE];
 static struct record record;
+static struct record_reader reader;
+static struct record_entry entry;
+static uint64_t entries;  /* number of entries that read_all() read */
+static const char *error; /* the reader's error in read_all() */
 
 static void
 begin(void)
@@ -31,16 +35,14 @@ fill(uint8_t *to, size_t count, uint8_t seed)
  * reader's state at the end.
  */
 static enum record_state
-read_all(const uint8_t *from, size_t size, uint64_t *entries, const char **error)
+read_all(const uint8_t *from, size_t size)
 {
 	uint8_t *copy = malloc(size ? size : 1);
-	struct record_reader reader;
-	struct record_entry entry;
 	uint8_t wide[WIDE];
 
 	memcpy(copy, from, size);
 	reader = record_open(copy, size);
-	for (*entries = 0; record_read_next(&reader, &entry); ++*entries) {
+	for (entries = 0; record_read_next(&reader, &entry); entries++) {
 		record_read_fixed_part(&entry, wide);
 		for (size_t i = 0; i < entry.item_count; i++)
 			record_read_item(&entry, i, wide);
@@ -48,7 +50,7 @@ read_all(const uint8_t *from, size_t size, uint64_t *entries, const char **error
 	assert_false(record_read_next(&reader, &entry));
 	assert_int_not_equal(reader.state, RECORD_READS);
 	assert_true((reader.error == NULL) == (reader.state == RECORD_WHOLE));
-	*error = reader.error;
+	error = reader.error;
 	free(copy);
 	return reader.state;
 }
@@ -98,8 +100,6 @@ TEST(every_kind_of_entry_is_read_as_it_was_written)
 	for (unsigned kind = RECORD_RUN; kind < RECORD_KINDS; kind++) {
 		const struct record_kind_row *row = &record_kinds[kind];
 		uint8_t fixed[WIDE] = { 0 }, item[WIDE] = { 0 }, back[WIDE] = { 0 };
-		struct record_reader reader;
-		struct record_entry entry;
 
 		if (kind == RECORD_END)
 			continue; /* record_end() writes this kind of entry, not the test */
@@ -151,8 +151,6 @@ TEST(the_structs_of_entries_and_items_have_no_padding)
 
 TEST(several_items_are_read_in_their_order)
 {
-	struct record_reader reader;
-	struct record_entry entry;
 	struct record_event event;
 
 	put_some();
@@ -191,17 +189,14 @@ TEST(a_record_with_one_gap_has_these_bytes)
 
 TEST(an_unfinished_record_is_valid_after_each_entry)
 {
-	uint64_t entries;
-	const char *error;
-
 	for (uint64_t i = 0; i < 500; i++) {
-		assert_int_equal(read_all(bytes, record.length, &entries, &error), RECORD_CUT);
+		assert_int_equal(read_all(bytes, record.length), RECORD_CUT);
 		assert_int_equal(entries, i);
 		assert_string_equal(error, "The record ends without its last entry.");
 		record_put(&record, RECORD_GAP, &(struct record_gap){ 1, i, 3 }, NULL, 0);
 	}
 	record_end(&record);
-	assert_int_equal(read_all(bytes, record.length, &entries, &error), RECORD_WHOLE);
+	assert_int_equal(read_all(bytes, record.length), RECORD_WHOLE);
 	assert_int_equal(entries, 500);
 }
 
@@ -209,11 +204,7 @@ TEST(an_unfinished_record_is_valid_after_each_entry)
 TEST(an_entry_that_is_replaced_has_its_new_bytes_and_a_valid_checksum)
 {
 	size_t at[500];
-	struct record_reader reader;
-	struct record_entry entry;
 	struct record_gap gap;
-	uint64_t entries;
-	const char *error;
 
 	for (uint32_t i = 0; i < 500; i++) {
 		record_put(&record, RECORD_GAP, &(struct record_gap){ i, 1, 1 }, NULL, 0);
@@ -222,7 +213,7 @@ TEST(an_entry_that_is_replaced_has_its_new_bytes_and_a_valid_checksum)
 	assert_true(record.blocks > 3);
 	for (uint32_t i = 0; i < 500; i++) {
 		record_put_or_replace(&record, &at[i], RECORD_GAP, &(struct record_gap){ i, 2, 1000 + i }, NULL, 0);
-		assert_int_equal(read_all(bytes, record.length, &entries, &error), RECORD_CUT);
+		assert_int_equal(read_all(bytes, record.length), RECORD_CUT);
 		assert_int_equal(entries, 500);
 	}
 	record_put(&record, RECORD_GAP, &(struct record_gap){ 500, 2, 1500 }, NULL, 0);
@@ -240,13 +231,13 @@ TEST(an_entry_that_is_replaced_has_its_new_bytes_and_a_valid_checksum)
 
 TEST(a_record_cut_at_any_byte_is_never_complete)
 {
-	uint64_t entries, all;
-	const char *error;
+	uint64_t all;
 
 	put_some();
-	assert_int_equal(read_all(bytes, record.length, &all, &error), RECORD_WHOLE);
+	assert_int_equal(read_all(bytes, record.length), RECORD_WHOLE);
+	all = entries;
 	for (size_t size = 0; size < record.length; size++) {
-		assert_int_equal(read_all(bytes, size, &entries, &error), RECORD_CUT);
+		assert_int_equal(read_all(bytes, size), RECORD_CUT);
 		assert_true(entries <= all);
 		assert_true(strncmp(error, "The record ends with", 20) == 0);
 	}
@@ -254,14 +245,11 @@ TEST(a_record_cut_at_any_byte_is_never_complete)
 
 TEST(a_record_with_any_byte_changed_is_never_complete)
 {
-	uint64_t entries;
-	const char *error;
-
 	put_some();
 	for (size_t i = 0; i < record.length; i++)
 		for (unsigned bit = 0; bit < 8; bit++) {
 			bytes[i] ^= (uint8_t)(1u << bit);
-			assert_int_not_equal(read_all(bytes, record.length, &entries, &error), RECORD_WHOLE);
+			assert_int_not_equal(read_all(bytes, record.length), RECORD_WHOLE);
 			assert_true(error && error[strlen(error) - 1] == '.');
 			bytes[i] ^= (uint8_t)(1u << bit);
 		}
@@ -281,10 +269,7 @@ seal(void)
 static void
 assert_damaged(const char *sentence)
 {
-	uint64_t entries;
-	const char *error;
-
-	assert_int_equal(read_all(bytes, record.length, &entries, &error), RECORD_DAMAGED);
+	assert_int_equal(read_all(bytes, record.length), RECORD_DAMAGED);
 	assert_string_equal(error, sentence);
 }
 
@@ -328,25 +313,20 @@ TEST(bytes_after_the_last_entry_are_damage)
 
 TEST(records_of_another_version_and_other_files_are_refused)
 {
-	uint64_t entries;
-	const char *error;
 	uint32_t crc;
 
 	put_some();
 	bytes[8] = 2;
 	crc = crc32_add(0, bytes, 12);
 	memcpy(bytes + 12, &crc, 4);
-	assert_int_equal(read_all(bytes, record.length, &entries, &error), RECORD_FOREIGN);
+	assert_int_equal(read_all(bytes, record.length), RECORD_FOREIGN);
 	assert_string_equal(error, "The record's format has another version.");
-	assert_int_equal(read_all((const uint8_t *)"{\"schema\": \"\"}", 14, &entries, &error), RECORD_FOREIGN);
+	assert_int_equal(read_all((const uint8_t *)"{\"schema\": \"\"}", 14), RECORD_FOREIGN);
 	assert_string_equal(error, "This file is no record of baretick.");
 }
 
 TEST(an_unknown_kind_is_skipped_and_counted)
 {
-	struct record_reader reader;
-	struct record_entry entry;
-
 	record_put(&record, RECORD_GAP, &(struct record_gap){ 0 }, NULL, 0);
 	record_put(&record, RECORD_CORE, &(struct record_core){ 1, 2 }, NULL, 0);
 	record_end(&record);
@@ -363,9 +343,6 @@ TEST(an_unknown_kind_is_skipped_and_counted)
 
 TEST(only_the_first_reader_of_a_record_calculates_its_checksums)
 {
-	struct record_reader reader;
-	struct record_entry entry;
-
 	record_put(&record, RECORD_CORE, &(struct record_core){ 1, 2 }, NULL, 0);
 	record_end(&record);
 	bytes[record.length - 1] ^= 1; /* a byte in the number of dropped entries */
@@ -384,8 +361,6 @@ TEST(only_the_first_reader_of_a_record_calculates_its_checksums)
 /* If a later version adds a field at the end of an entry, this reader uses the fields that it knows. */
 TEST(fields_that_a_later_version_added_are_skipped)
 {
-	struct record_reader reader;
-	struct record_entry entry;
 	struct record_core core;
 
 	record_put(&record, RECORD_GAP, &(struct record_gap){ 7, UINT64_C(0x100000009), 0 }, NULL, 0);
@@ -404,9 +379,6 @@ TEST(fields_that_a_later_version_added_are_skipped)
 TEST(without_space_entries_are_dropped_and_the_record_stays_valid)
 {
 	for (size_t size = RECORD_SIZE_MIN; size < RECORD_SIZE_MIN + 200; size++) {
-		uint64_t entries;
-		const char *error;
-
 		memset(bytes, 0xa5, sizeof(bytes));
 		record_begin(&record, bytes, size);
 		for (unsigned i = 0; i < 20; i++)
@@ -416,7 +388,7 @@ TEST(without_space_entries_are_dropped_and_the_record_stays_valid)
 		assert_int_equal(record.entries, size < RECORD_SIZE_MIN + 12 ? 0 : (size - RECORD_SIZE_MIN - 12) / 28);
 		assert_true(record.length <= size);
 		assert_int_equal(bytes[size], 0xa5);
-		assert_int_equal(read_all(bytes, record.length, &entries, &error), RECORD_WHOLE);
+		assert_int_equal(read_all(bytes, record.length), RECORD_WHOLE);
 		assert_int_equal(entries, record.entries);
 	}
 }
@@ -424,8 +396,6 @@ TEST(without_space_entries_are_dropped_and_the_record_stays_valid)
 TEST(an_entry_of_more_than_4096_bytes_has_its_own_block)
 {
 	static struct record_event events[2000];
-	uint64_t entries;
-	const char *error;
 
 	record_put(&record, RECORD_GAP, &(struct record_gap){ 0 }, NULL, 0);
 	assert_true(record_put(&record, RECORD_INTERRUPTS, &(struct record_interrupts){ .timer = 0 }, events, 2000));
@@ -433,7 +403,7 @@ TEST(an_entry_of_more_than_4096_bytes_has_its_own_block)
 	record_put(&record, RECORD_GAP, &(struct record_gap){ 0 }, NULL, 0);
 	assert_int_equal(record.blocks, 3);
 	record_end(&record);
-	assert_int_equal(read_all(bytes, record.length, &entries, &error), RECORD_WHOLE);
+	assert_int_equal(read_all(bytes, record.length), RECORD_WHOLE);
 	assert_int_equal(entries, 3);
 }
 
@@ -452,9 +422,6 @@ TEST(an_entry_larger_than_32768_bytes_is_dropped)
 
 TEST(the_reader_returns_the_number_of_dropped_entries)
 {
-	struct record_reader reader;
-	struct record_entry entry;
-
 	record_begin(&record, bytes, RECORD_SIZE_MIN);
 	record_put(&record, RECORD_GAP, &(struct record_gap){ 0 }, NULL, 0);
 	record_end(&record);
@@ -467,8 +434,6 @@ TEST(the_reader_returns_the_number_of_dropped_entries)
 TEST(numbers_above_their_range_are_limited_when_an_entry_is_written)
 {
 	const struct record_octave octaves[] = { { 5 }, { UINT64_MAX } };
-	struct record_reader reader;
-	struct record_entry entry;
 	struct record_gap gap;
 	struct record_octave octave;
 	size_t at = 0;

@@ -59,12 +59,14 @@ switch_on(uint64_t tick_stop_ps)
 	sim.hpet.tick_stop_ps = tick_stop_ps;
 }
 
-static struct bench *
-played(size_t cores, bool can_be_quiet, enum options_cores way)
-{
-	struct bench *bench = bench_new();
+static struct bench *bench;
 
-	bench_open(bench, cores);
+/* Does a run with one core. The firmware can stop its tick if CAN_BE_QUIET is true. */
+static void
+play(bool can_be_quiet, enum options_cores way)
+{
+	bench = bench_new();
+	bench_open(bench, 1);
 	bench->run.report.facts.options.cores.method = way;
 	bench->machine.phase_starts = work;
 	bench->machine.set_tick_stopped = can_be_quiet ? quiet_tick : NULL;
@@ -72,11 +74,18 @@ played(size_t cores, bool can_be_quiet, enum options_cores way)
 	bench_close(bench);
 	assert_int_equal(sim.hpet.timers[0] & INT_ENB, sim.hpet.tick_ps ? INT_ENB : 0);
 	assert_true(firmware.phases > 10);
-	return bench;
 }
 
+static void
+end(void)
+{
+	bench_free(bench);
+}
+
+TEST_FIXTURE(NULL, end);
+
 static const struct behaviour *
-rate_of_hpet(const struct bench *bench)
+rate_of_hpet(void)
 {
 	const struct behaviours *behaviours = &bench->run.report.outcomes.behaviours;
 
@@ -88,7 +97,7 @@ rate_of_hpet(const struct bench *bench)
 }
 
 static void
-assert_no_clock_is_accused(const struct bench *bench)
+assert_no_clock_is_accused(void)
 {
 	const struct report *report = &bench->run.report;
 
@@ -101,29 +110,23 @@ assert_no_clock_is_accused(const struct bench *bench)
 
 TEST(an_hpet_that_the_firmware_stops_in_each_tick_passes)
 {
-	struct bench *bench;
-
 	switch_on(10 * SIM_PS_PER_US);
-	bench = played(1, true, CORES_SIPI);
-	assert_no_clock_is_accused(bench);
-	assert_int_equal(rules_get_outcome(rate_of_hpet(bench), &bench->run.report.facts.options), OUTCOME_PASSED);
+	play(true, CORES_SIPI);
+	assert_no_clock_is_accused();
+	assert_int_equal(rules_get_outcome(rate_of_hpet(), &bench->run.report.facts.options), OUTCOME_PASSED);
 	assert_false(bench_find_figures(bench, "hpet")->rate_whole_run);
 	assert_string_equal(bench_find_clock(bench, "hpet")->clock.reason,
 			    "The HPET is on and sends interrupts: the firmware may use it as its timer tick.");
-	bench_free(bench);
 }
 
 TEST(a_slow_hpet_is_accused_although_the_firmware_stops_it)
 {
-	struct bench *bench;
-
 	switch_on(10 * SIM_PS_PER_US);
 	sim_counter_speed_up(&sim.hpet.counter, -2000);
-	bench = played(1, true, CORES_SIPI);
+	play(true, CORES_SIPI);
 	assert_int_equal(bench->run.report.outcomes.finding_count, 1);
 	assert_string_equal(bench->run.report.outcomes.findings[0].clock, "hpet");
 	assert_in_range(-bench->run.report.outcomes.findings[0].measured, 1990, 2010);
-	bench_free(bench);
 }
 
 /*
@@ -132,19 +135,17 @@ TEST(a_slow_hpet_is_accused_although_the_firmware_stops_it)
  */
 TEST(the_tick_continues_while_the_firmware_runs_jobs_on_cores)
 {
-	struct bench *bench;
 	unsigned quiet;
 
 	switch_on(10 * SIM_PS_PER_US);
-	bench = played(1, true, CORES_SIPI);
+	play(true, CORES_SIPI);
 	quiet = sim.hpet.ticks;
 	bench_free(bench);
 	switch_on(10 * SIM_PS_PER_US);
-	bench = played(1, true, CORES_MP);
-	assert_no_clock_is_accused(bench);
+	play(true, CORES_MP);
+	assert_no_clock_is_accused();
 	assert_true(sim.hpet.ticks > quiet);
-	assert_int_equal(rules_get_outcome(rate_of_hpet(bench), &bench->run.report.facts.options), OUTCOME_PASSED);
-	bench_free(bench);
+	assert_int_equal(rules_get_outcome(rate_of_hpet(), &bench->run.report.facts.options), OUTCOME_PASSED);
 }
 
 TEST(a_tick_that_cannot_be_stopped_leaves_the_hpets_rate_undetermined)
@@ -153,45 +154,39 @@ TEST(a_tick_that_cannot_be_stopped_leaves_the_hpets_rate_undetermined)
 	 * in the first run the firmware has no protocol for its tick; in the second run its protocol refuses each call
 	 */
 	for (unsigned refuse_from = 0; refuse_from < 2; refuse_from++) {
-		struct bench *bench;
 		const struct behaviour *row;
 
 		switch_on(10 * SIM_PS_PER_US);
 		firmware.refuse_from = refuse_from;
-		bench = played(1, refuse_from > 0, CORES_SIPI);
-		assert_no_clock_is_accused(bench);
-		row = rate_of_hpet(bench);
+		play(refuse_from > 0, CORES_SIPI);
+		assert_no_clock_is_accused();
+		row = rate_of_hpet();
 		assert_int_equal(rules_get_outcome(row, &bench->run.report.facts.options), OUTCOME_NOT_DETERMINED);
 		assert_string_equal(row->text,
 				    "hpet: this clock drives the firmware's tick, which could not be stopped; the "
 				    "tick may stop the clock's counter for short times.");
 		assert_false(bench_find_figures(bench, "hpet")->implied.known);
 		assert_true(bench_find_figures(bench, "acpi_pm")->implied.known);
-		bench_free(bench);
+		if (!refuse_from)
+			bench_free(bench);
 	}
 }
 
 /* The phases prepare and rates call the firmware four times. The firmware refuses the fifth call. */
 TEST(an_hpet_whose_tick_cannot_be_stopped_later_is_not_compared)
 {
-	struct bench *bench;
-
 	switch_on(10 * SIM_PS_PER_US);
 	firmware.refuse_from = 5;
-	bench = played(1, true, CORES_SIPI);
-	assert_no_clock_is_accused(bench);
-	assert_int_equal(rules_get_outcome(rate_of_hpet(bench), &bench->run.report.facts.options), OUTCOME_PASSED);
-	bench_free(bench);
+	play(true, CORES_SIPI);
+	assert_no_clock_is_accused();
+	assert_int_equal(rules_get_outcome(rate_of_hpet(), &bench->run.report.facts.options), OUTCOME_PASSED);
 }
 
 TEST(if_the_tick_does_not_use_the_hpet_the_firmware_is_not_called)
 {
-	struct bench *bench;
-
 	switch_on(0);
-	bench = played(1, true, CORES_SIPI);
-	assert_no_clock_is_accused(bench);
+	play(true, CORES_SIPI);
+	assert_no_clock_is_accused();
 	assert_int_equal(firmware.calls, 0);
 	assert_true(bench_find_figures(bench, "hpet")->rate_whole_run);
-	bench_free(bench);
 }

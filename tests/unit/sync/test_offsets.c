@@ -12,14 +12,14 @@
 
 #define CORES_MAX 1024
 
-struct world {
+static struct world {
 	uint64_t seed;
 	struct offsets offsets;
 	int64_t truth[CORES_MAX];
 	struct offset places[CORES_MAX];
 	uint8_t outlier[CORES_MAX];
 	struct offsets_summary summary;
-};
+} *world;
 
 static const size_t sizes[] = { 1, 2, 3, 5, 64, 255, 1024 };
 
@@ -38,15 +38,10 @@ contains(struct offset offset, int64_t value)
 	return offset.low <= value && value <= offset.high;
 }
 
-/*
- * Returns a world with COUNT cores whose TSCs agree, and without any measured pair. The world is valid until the next
- * call.
- */
-static struct world *
+/* Makes a world with COUNT cores whose TSCs agree, and without any measured pair. */
+static void
 world_new(enum pair_schedule kind, size_t count, uint64_t seed)
 {
-	static struct world *world;
-
 	if (world) {
 		free(world->offsets.pairs);
 		free(world->offsets.moved_ticks);
@@ -58,7 +53,6 @@ world_new(enum pair_schedule kind, size_t count, uint64_t seed)
 	world->offsets.pairs = calloc(pair_schedule_count_pairs(kind, count) + 1, sizeof(struct offset));
 	world->offsets.moved_ticks = calloc(pair_schedule_count_pairs(kind, count) + 1, sizeof(uint64_t));
 	offsets_clear(&world->offsets);
-	return world;
 }
 
 /*
@@ -66,7 +60,7 @@ world_new(enum pair_schedule kind, size_t count, uint64_t seed)
  * one side of the interval.
  */
 static void
-measure_pair(struct world *world, size_t a, size_t b, int64_t offset)
+measure_pair(size_t a, size_t b, int64_t offset)
 {
 	int64_t there = 60 + (int64_t)(random_next(&world->seed) % 200),
 		back = 60 + (int64_t)(random_next(&world->seed) % 200);
@@ -75,13 +69,13 @@ measure_pair(struct world *world, size_t a, size_t b, int64_t offset)
 }
 
 static void
-measure_all(struct world *world)
+measure_all(void)
 {
 	size_t last = world->offsets.kind == PAIR_SCHEDULE_STAR ? 1 : world->offsets.cores;
 
 	for (size_t a = 0; a < last; a++)
 		for (size_t b = a + 1; b < world->offsets.cores; b++)
-			measure_pair(world, a, b, world->truth[b] - world->truth[a]);
+			measure_pair(a, b, world->truth[b] - world->truth[a]);
 }
 
 struct pair {
@@ -90,19 +84,19 @@ struct pair {
 };
 
 static void
-set_pairs(struct world *world, const struct pair *pairs, size_t count)
+set_pairs(const struct pair *pairs, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		literal_set_offset(&world->offsets, pairs[i].a, pairs[i].b, (struct offset){ pairs[i].low, pairs[i].high });
 }
 
 /* Sets the intervals of several pairs. Each pair is written as { A, B, LOW, HIGH }. */
-#define SET_PAIRS(world, ...) \
-	set_pairs(world, (const struct pair[]){ __VA_ARGS__ }, \
+#define SET_PAIRS(...) \
+	set_pairs((const struct pair[]){ __VA_ARGS__ }, \
 		  sizeof((const struct pair[]){ __VA_ARGS__ }) / sizeof(struct pair))
 
 static void
-set_all_pairs(struct world *world, int64_t error)
+set_all_pairs(int64_t error)
 {
 	for (size_t a = 0; a < world->offsets.cores; a++)
 		for (size_t b = a + 1; b < world->offsets.cores; b++)
@@ -110,13 +104,13 @@ set_all_pairs(struct world *world, int64_t error)
 }
 
 static void
-solve(struct world *world)
+solve(void)
 {
 	world->summary = offsets_calculate_core_offsets(&world->offsets, world->places, world->outlier);
 }
 
 static void
-assert_truth_is_inside_and_no_interval_wider_than_its_pair(const struct world *world)
+assert_truth_is_inside_and_no_interval_wider_than_its_pair(void)
 {
 	for (size_t i = 0; i < world->offsets.cores; i++) {
 		struct offset own = offsets_get_offset(&world->offsets, 0, i);
@@ -127,7 +121,7 @@ assert_truth_is_inside_and_no_interval_wider_than_its_pair(const struct world *w
 }
 
 static void
-assert_outliers_are_just(const struct world *world, size_t first, size_t count)
+assert_outliers_are_just(size_t first, size_t count)
 {
 	assert_int_equal(world->summary.outliers, count);
 	for (size_t i = 0; i < world->offsets.cores; i++)
@@ -136,7 +130,7 @@ assert_outliers_are_just(const struct world *world, size_t first, size_t count)
 
 /* Asserts the number of contradictions, and which cores the worst contradiction names. */
 static void
-assert_contradictions(const struct world *world, size_t count, size_t a, size_t b, size_t c)
+assert_contradictions(size_t count, size_t a, size_t b, size_t c)
 {
 	assert_int_equal(world->summary.contradictions, count);
 	assert_int_equal(world->summary.contradiction_a, a);
@@ -145,7 +139,7 @@ assert_contradictions(const struct world *world, size_t count, size_t a, size_t 
 }
 
 static void
-assert_worst(const struct world *world, size_t a, size_t b, int64_t low, int64_t high)
+assert_worst(size_t a, size_t b, int64_t low, int64_t high)
 {
 	assert_int_equal(world->summary.worst_a, a);
 	assert_int_equal(world->summary.worst_b, b);
@@ -199,8 +193,7 @@ TEST(unknown_bounds_stay_unknown_and_sums_saturate)
 
 TEST(a_pair_is_stored_once_and_can_be_read_in_both_directions)
 {
-	struct world *world = world_new(PAIR_SCHEDULE_ALL, 4, 1);
-
+	world_new(PAIR_SCHEDULE_ALL, 4, 1);
 	literal_set_offset(&world->offsets, 3, 1, (struct offset){ 10, 30 });
 	assert_offset(offsets_get_offset(&world->offsets, 3, 1), 10, 30);
 	assert_offset(offsets_get_offset(&world->offsets, 1, 3), -30, -10);
@@ -209,8 +202,8 @@ TEST(a_pair_is_stored_once_and_can_be_read_in_both_directions)
 	offsets_clear(&world->offsets);
 	assert_false(offset_is_known(offsets_get_offset(&world->offsets, 1, 3)));
 
-	world = world_new(PAIR_SCHEDULE_STAR, 4, 1);
-	SET_PAIRS(world, { 2, 0, 1, 2 }, { 2, 3, 5, 6 });
+	world_new(PAIR_SCHEDULE_STAR, 4, 1);
+	SET_PAIRS({ 2, 0, 1, 2 }, { 2, 3, 5, 6 });
 	assert_offset(offsets_get_offset(&world->offsets, 0, 2), -2, -1);
 	assert_false(offset_is_known(offsets_get_offset(&world->offsets, 2, 3)));
 	assert_false(offset_is_known(offsets_get_offset(&world->offsets, 0, 3)));
@@ -271,8 +264,7 @@ TEST(majority_of_none_is_unknown)
  */
 TEST(the_majority_of_random_intervals_agrees_with_a_count_at_every_value)
 {
-	struct world *world = world_new(PAIR_SCHEDULE_STAR, 1, 4711);
-
+	world_new(PAIR_SCHEDULE_STAR, 1, 4711);
 	for (unsigned run = 0; run < 200; run++) {
 		size_t count = 1 + random_next(&world->seed) % 12, most = 0;
 		struct marzullo majority;
@@ -311,38 +303,35 @@ TEST(the_majority_of_random_intervals_agrees_with_a_count_at_every_value)
  */
 TEST(an_indirect_path_does_not_narrow_a_pair_that_was_measured)
 {
-	struct world *world = world_new(PAIR_SCHEDULE_ALL, 3, 1);
-
-	SET_PAIRS(world, { 0, 1, -10, 40 }, { 0, 2, -2, 3 }, { 1, 2, -5, 4 });
-	solve(world);
+	world_new(PAIR_SCHEDULE_ALL, 3, 1);
+	SET_PAIRS({ 0, 1, -10, 40 }, { 0, 2, -2, 3 }, { 1, 2, -5, 4 });
+	solve();
 	assert_offset(world->places[0], 0, 0);
 	assert_offset(world->places[1], -10, 40);
 	assert_offset(world->places[2], -2, 3);
 	assert_int_equal(world->summary.pairs, 3);
 	assert_int_equal(world->summary.contradictions, 0);
 	assert_int_equal(world->summary.bound_ticks, 40);
-	assert_worst(world, 0, 1, -10, 40);
-	assert_outliers_are_just(world, 0, 0);
+	assert_worst(0, 1, -10, 40);
+	assert_outliers_are_just(0, 0);
 	assert_false(world->summary.no_majority);
 }
 
 /* Core 2's place (its offset from the boot core) follows from core 3, and core 1's place then follows from core 2. */
 TEST(a_core_without_a_pair_to_the_boot_core_is_placed_over_two_cores)
 {
-	struct world *world = world_new(PAIR_SCHEDULE_ALL, 4, 1);
-
-	SET_PAIRS(world, { 0, 3, -1, 2 }, { 1, 2, 0, 3 }, { 2, 3, -4, 0 });
-	solve(world);
+	world_new(PAIR_SCHEDULE_ALL, 4, 1);
+	SET_PAIRS({ 0, 3, -1, 2 }, { 1, 2, 0, 3 }, { 2, 3, -4, 0 });
+	solve();
 	assert_offset(world->places[2], -4, 9);
 	assert_offset(world->places[1], -4, 6);
 }
 
 TEST(a_core_without_a_pair_to_the_boot_core_is_placed_over_another_core)
 {
-	struct world *world = world_new(PAIR_SCHEDULE_ALL, 3, 1);
-
-	SET_PAIRS(world, { 0, 1, 90, 110 }, { 1, 2, -5, 5 });
-	solve(world);
+	world_new(PAIR_SCHEDULE_ALL, 3, 1);
+	SET_PAIRS({ 0, 1, 90, 110 }, { 1, 2, -5, 5 });
+	solve();
 	assert_offset(world->places[2], 85, 115);
 	assert_int_equal(world->summary.pairs, 2);
 	assert_int_equal(world->summary.bound_ticks, 115);
@@ -352,44 +341,41 @@ TEST(a_core_without_a_pair_to_the_boot_core_is_placed_over_another_core)
 	 * Only core 1's pair proves a difference from the boot core. The indirect path from the boot core to core 2
 	 * combines two different times, so it proves nothing.
 	 */
-	assert_outliers_are_just(world, 0, 0);
+	assert_outliers_are_just(0, 0);
 }
 
 TEST(core_without_a_pair_is_unknown_and_leaves_no_bound)
 {
-	struct world *world = world_new(PAIR_SCHEDULE_ALL, 3, 1);
-
+	world_new(PAIR_SCHEDULE_ALL, 3, 1);
 	literal_set_offset(&world->offsets, 0, 1, (struct offset){ -4, 4 });
-	solve(world);
+	solve();
 	assert_offset(world->places[1], -4, 4);
 	assert_false(offset_is_known(world->places[2]));
 	assert_int_equal(world->summary.pairs, 1);
 	assert_int_equal(world->summary.bound_ticks, UINT64_MAX);
 	assert_offset(world->summary.worst, -4, 4);
-	assert_outliers_are_just(world, 0, 0);
+	assert_outliers_are_just(0, 0);
 }
 
 TEST(no_pair_leaves_everything_unknown)
 {
-	struct world *world = world_new(PAIR_SCHEDULE_ALL, 5, 1);
-
-	solve(world);
+	world_new(PAIR_SCHEDULE_ALL, 5, 1);
+	solve();
 	assert_int_equal(world->summary.pairs, 0);
 	assert_false(offset_is_known(world->summary.worst));
 	assert_int_equal(world->summary.bound_ticks, UINT64_MAX);
-	assert_outliers_are_just(world, 0, 0);
+	assert_outliers_are_just(0, 0);
 	assert_false(world->summary.no_majority);
 }
 
 TEST(a_star_schedule_bounds_pairs_that_were_not_measured)
 {
-	struct world *world = world_new(PAIR_SCHEDULE_STAR, 3, 1);
-
-	SET_PAIRS(world, { 0, 1, -4, 9 }, { 0, 2, -7, 5 });
-	solve(world);
+	world_new(PAIR_SCHEDULE_STAR, 3, 1);
+	SET_PAIRS({ 0, 1, -4, 9 }, { 0, 2, -7, 5 });
+	solve();
 	assert_int_equal(world->summary.pairs, 2);
 	assert_int_equal(world->summary.bound_ticks, 16);
-	assert_worst(world, 1, 2, -16, 9);
+	assert_worst(1, 2, -16, 9);
 }
 
 TEST(every_interval_of_1_to_1024_cores_contains_the_true_offset)
@@ -397,14 +383,14 @@ TEST(every_interval_of_1_to_1024_cores_contains_the_true_offset)
 	for (unsigned star = 0; star < 2; star++)
 		for (size_t s = 0; s < SIZES; s++) {
 			enum pair_schedule kind = star ? PAIR_SCHEDULE_STAR : PAIR_SCHEDULE_ALL;
-			struct world *world = world_new(kind, sizes[s], 42 + s);
 
-			measure_all(world);
-			solve(world);
-			assert_truth_is_inside_and_no_interval_wider_than_its_pair(world);
+			world_new(kind, sizes[s], 42 + s);
+			measure_all();
+			solve();
+			assert_truth_is_inside_and_no_interval_wider_than_its_pair();
 			assert_int_equal(world->summary.pairs, pair_schedule_count_pairs(kind, sizes[s]));
 			assert_int_equal(world->summary.contradictions, 0);
-			assert_outliers_are_just(world, 0, 0);
+			assert_outliers_are_just(0, 0);
 			assert_false(world->summary.no_majority);
 			assert_true(world->summary.bound_ticks <= 520);
 			assert_true(world->summary.bound_ticks >= 60 || sizes[s] == 1);
@@ -415,14 +401,14 @@ TEST(every_interval_of_1_to_1024_cores_contains_the_true_offset)
 TEST(every_interval_of_cores_with_different_offsets_contains_the_true_one)
 {
 	for (size_t s = 0; s < SIZES; s++) {
-		struct world *world = world_new(PAIR_SCHEDULE_ALL, sizes[s], 99 + s);
 		uint64_t worst = 0;
 
+		world_new(PAIR_SCHEDULE_ALL, sizes[s], 99 + s);
 		for (size_t i = 1; i < sizes[s]; i++)
 			world->truth[i] = (int64_t)(random_next(&world->seed) % 2000001) - 1000000;
-		measure_all(world);
-		solve(world);
-		assert_truth_is_inside_and_no_interval_wider_than_its_pair(world);
+		measure_all();
+		solve();
+		assert_truth_is_inside_and_no_interval_wider_than_its_pair();
 		assert_int_equal(world->summary.contradictions, 0);
 		for (size_t a = 0; a < sizes[s]; a++)
 			for (size_t b = 0; b < a; b++) {
@@ -441,17 +427,16 @@ TEST(every_interval_of_cores_with_different_offsets_contains_the_true_one)
  */
 TEST(if_two_indirect_paths_contradict_the_others_a_place_is_unknown)
 {
-	struct world *world = world_new(PAIR_SCHEDULE_ALL, 7, 1);
-
+	world_new(PAIR_SCHEDULE_ALL, 7, 1);
 	for (size_t i = 1; i < 6; i++) {
 		literal_set_offset(&world->offsets, 0, i, (struct offset){ 0, 0 });
 		literal_set_offset(&world->offsets, i, 6, i == 5 ? (struct offset){ -500, 500 } : i % 2 ?
 					 (struct offset){ 90, 110 } : (struct offset){ -10, 10 });
 	}
-	solve(world);
+	solve();
 	assert_false(offset_is_known(world->places[6]));
 	literal_set_offset(&world->offsets, 5, 6, (struct offset){ 80, 100 });
-	solve(world);
+	solve();
 	assert_false(offset_is_known(world->places[6]));
 }
 
@@ -466,13 +451,13 @@ TEST(if_wide_indirect_paths_share_no_value_a_place_is_unknown)
 		{ -375671, -88996 }, { -63093, 33732 }, { -110972, -73994 }, { -342039, -151405 },
 	};
 	const size_t last = sizeof(ways) / sizeof(ways[0]) + 1;
-	struct world *world = world_new(PAIR_SCHEDULE_ALL, last + 1, 1);
 
+	world_new(PAIR_SCHEDULE_ALL, last + 1, 1);
 	for (size_t i = 1; i < last; i++) {
 		literal_set_offset(&world->offsets, 0, i, (struct offset){ 0, 0 });
 		literal_set_offset(&world->offsets, i, last, ways[i - 1]);
 	}
-	solve(world);
+	solve();
 	assert_false(offset_is_known(world->places[last]));
 }
 
@@ -484,19 +469,19 @@ TEST(if_wide_indirect_paths_share_no_value_a_place_is_unknown)
 TEST(if_most_indirect_paths_lead_over_drifting_cores_a_place_is_right)
 {
 	static const int64_t moved[] = { -378000, -390000, -401000, -412000, -395000, -385000, -407000 };
-	struct world *world = world_new(PAIR_SCHEDULE_ALL, 15, 1);
 
+	world_new(PAIR_SCHEDULE_ALL, 15, 1);
 	for (size_t i = 1; i < 14; i++) {
 		int64_t off = i % 2 ? -1000000 : 0, way = i % 2 ? moved[i / 2] : 0;
 
 		literal_set_offset(&world->offsets, 0, i, (struct offset){ off - 400, off + 400 });
 		literal_set_offset(&world->offsets, i, 14, (struct offset){ way - off - 400, way - off + 400 });
 	}
-	solve(world);
+	solve();
 	assert_true(world->places[14].low <= 0 && world->places[14].high >= 0);
 	for (size_t i = 3; i < 14; i += 2)
 		literal_set_offset(&world->offsets, i, 14, (struct offset){ 1000000 - 400, 1000000 + 400 });
-	solve(world);
+	solve();
 	/* now only core 1's path is wrong, so the other indirect paths decide */
 	assert_offset(world->places[14], -800, 800);
 }
@@ -509,14 +494,14 @@ TEST(one_core_of_3_to_1024_with_an_offset_is_the_only_outlier)
 
 	for (size_t s = 2; s < SIZES; s++)
 		for (size_t i = 0; i < 4; i++) {
-			struct world *world = world_new(PAIR_SCHEDULE_ALL, sizes[s], 1000 * s + i + 1);
+			world_new(PAIR_SCHEDULE_ALL, sizes[s], 1000 * s + i + 1);
 			size_t sick = 1 + random_next(&world->seed) % (sizes[s] - 1);
 
 			world->truth[sick] = skews[i];
-			measure_all(world);
-			solve(world);
-			assert_truth_is_inside_and_no_interval_wider_than_its_pair(world);
-			assert_outliers_are_just(world, sick, 1);
+			measure_all();
+			solve();
+			assert_truth_is_inside_and_no_interval_wider_than_its_pair();
+			assert_outliers_are_just(sick, 1);
 			assert_false(world->summary.no_majority);
 			assert_true(world->summary.worst_a == sick || world->summary.worst_b == sick);
 		}
@@ -526,44 +511,41 @@ TEST(a_boot_core_with_an_offset_is_the_outlier)
 {
 	for (unsigned star = 0; star < 2; star++)
 		for (size_t s = 2; s < SIZES; s++) {
-			struct world *world = world_new(star ? PAIR_SCHEDULE_STAR : PAIR_SCHEDULE_ALL, sizes[s], s + 1);
-
+			world_new(star ? PAIR_SCHEDULE_STAR : PAIR_SCHEDULE_ALL, sizes[s], s + 1);
 			world->truth[0] = -20000;
-			measure_all(world);
-			solve(world);
-			assert_truth_is_inside_and_no_interval_wider_than_its_pair(world);
-			assert_outliers_are_just(world, 0, 1);
+			measure_all();
+			solve();
+			assert_truth_is_inside_and_no_interval_wider_than_its_pair();
+			assert_outliers_are_just(0, 1);
 			assert_false(world->summary.no_majority);
 		}
 }
 
 TEST(if_a_third_of_the_cores_has_an_offset_all_of_them_are_outliers)
 {
-	struct world *world = world_new(PAIR_SCHEDULE_ALL, 63, 5);
-
+	world_new(PAIR_SCHEDULE_ALL, 63, 5);
 	for (size_t i = 21; i < 42; i++)
 		world->truth[i] = 5000;
-	measure_all(world);
-	solve(world);
-	assert_truth_is_inside_and_no_interval_wider_than_its_pair(world);
-	assert_outliers_are_just(world, 21, 21);
+	measure_all();
+	solve();
+	assert_truth_is_inside_and_no_interval_wider_than_its_pair();
+	assert_outliers_are_just(21, 21);
 	assert_false(world->summary.no_majority);
 }
 
 TEST(two_cores_that_differ_have_no_majority_and_the_second_is_marked)
 {
-	struct world *world = world_new(PAIR_SCHEDULE_ALL, 2, 1);
-
+	world_new(PAIR_SCHEDULE_ALL, 2, 1);
 	literal_set_offset(&world->offsets, 0, 1, (struct offset){ -2100, -1900 });
-	solve(world);
+	solve();
 	assert_true(world->summary.no_majority);
-	assert_outliers_are_just(world, 1, 1);
+	assert_outliers_are_just(1, 1);
 	assert_offset(world->summary.worst, -2100, -1900);
 	assert_int_equal(world->summary.bound_ticks, 2100);
 	literal_set_offset(&world->offsets, 0, 1, (struct offset){ -100, 100 });
-	solve(world);
+	solve();
 	assert_false(world->summary.no_majority);
-	assert_outliers_are_just(world, 0, 0);
+	assert_outliers_are_just(0, 0);
 }
 
 TEST(if_two_halves_differ_the_half_without_the_boot_core_is_marked)
@@ -571,14 +553,13 @@ TEST(if_two_halves_differ_the_half_without_the_boot_core_is_marked)
 	static const int64_t skews[] = { 8000, -8000 };
 
 	for (size_t s = 0; s < 2; s++) {
-		struct world *world = world_new(PAIR_SCHEDULE_ALL, 64, 3);
-
+		world_new(PAIR_SCHEDULE_ALL, 64, 3);
 		for (size_t i = 32; i < 64; i++)
 			world->truth[i] = skews[s];
-		measure_all(world);
-		solve(world);
+		measure_all();
+		solve();
 		assert_true(world->summary.no_majority);
-		assert_outliers_are_just(world, 32, 32);
+		assert_outliers_are_just(32, 32);
 	}
 }
 
@@ -593,27 +574,25 @@ TEST(cores_that_also_differ_among_themselves_are_no_group)
 	};
 
 	for (size_t t = 0; t < 3; t++) {
-		struct world *world = world_new(PAIR_SCHEDULE_ALL, t < 2 ? 4 : 6, 3);
-
+		world_new(PAIR_SCHEDULE_ALL, t < 2 ? 4 : 6, 3);
 		for (size_t i = 0; i < world->offsets.cores; i++)
 			world->truth[i] = truths[t][i];
-		measure_all(world);
-		solve(world);
+		measure_all();
+		solve();
 		assert_true(world->summary.no_majority);
-		assert_outliers_are_just(world, 0, 0);
+		assert_outliers_are_just(0, 0);
 	}
 }
 
 /* Core 2's offset from the boot core may be 0, but core 2's pairs with cores 1, 3 and 4 prove that it differs. */
 TEST(a_core_is_an_outlier_if_only_its_pairs_prove_it)
 {
-	struct world *world = world_new(PAIR_SCHEDULE_ALL, 5, 1);
-
-	set_all_pairs(world, 30);
-	SET_PAIRS(world, { 0, 2, -10, 60 }, { 1, 2, 10, 60 }, { 3, 2, 10, 60 }, { 4, 2, 10, 60 });
-	solve(world);
+	world_new(PAIR_SCHEDULE_ALL, 5, 1);
+	set_all_pairs(30);
+	SET_PAIRS({ 0, 2, -10, 60 }, { 1, 2, 10, 60 }, { 3, 2, 10, 60 }, { 4, 2, 10, 60 });
+	solve();
 	assert_offset(world->places[2], -10, 60);
-	assert_outliers_are_just(world, 2, 1);
+	assert_outliers_are_just(2, 1);
 	assert_false(world->summary.no_majority);
 	assert_int_equal(offset_min_abs(world->summary.worst), 10);
 }
@@ -627,20 +606,20 @@ TEST(the_only_pair_that_is_proven_to_differ_marks_neither_core)
 	static const size_t pairs[][2] = { { 0, 2 }, { 1, 2 }, { 2, 3 } };
 
 	for (size_t p = 0; p < 3; p++) {
-		struct world *world = world_new(PAIR_SCHEDULE_ALL, 4, 1);
 		size_t first = pairs[p][0], second = pairs[p][1];
 
+		world_new(PAIR_SCHEDULE_ALL, 4, 1);
 		world->truth[2] = 1000000;
-		set_all_pairs(world, 9000000);
+		set_all_pairs(9000000);
 		literal_set_offset(&world->offsets, first, second, second == 2 ? (struct offset){ 999000, 1001000 } :
 									  (struct offset){ -1001000, -999000 });
-		solve(world);
-		assert_truth_is_inside_and_no_interval_wider_than_its_pair(world);
+		solve();
+		assert_truth_is_inside_and_no_interval_wider_than_its_pair();
 		assert_true(world->summary.no_majority);
 		assert_int_equal(world->summary.worst_a, first);
 		assert_int_equal(world->summary.worst_b, second);
 		assert_int_equal(offset_min_abs(world->summary.worst), 999000);
-		assert_outliers_are_just(world, 0, 0);
+		assert_outliers_are_just(0, 0);
 	}
 }
 
@@ -650,61 +629,57 @@ TEST(the_only_pair_that_is_proven_to_differ_marks_neither_core)
  */
 TEST(one_of_four_cores_is_marked_if_three_pairs_prove_that_it_differs)
 {
-	struct world *world = world_new(PAIR_SCHEDULE_ALL, 4, 1);
-
-	set_all_pairs(world, 9000000);
-	SET_PAIRS(world, { 1, 2, 999000, 1001000 }, { 3, 2, 999000, 1001000 });
-	solve(world);
+	world_new(PAIR_SCHEDULE_ALL, 4, 1);
+	set_all_pairs(9000000);
+	SET_PAIRS({ 1, 2, 999000, 1001000 }, { 3, 2, 999000, 1001000 });
+	solve();
 	assert_true(world->summary.no_majority);
-	assert_outliers_are_just(world, 0, 0);
+	assert_outliers_are_just(0, 0);
 	literal_set_offset(&world->offsets, 0, 2, (struct offset){ 999000, 1001000 });
-	solve(world);
+	solve();
 	assert_false(world->summary.no_majority);
-	assert_outliers_are_just(world, 2, 1);
+	assert_outliers_are_just(2, 1);
 }
 
 /* There are two halves only if each pair of cores from different halves is proven to differ. */
 TEST(halves_that_are_not_proven_by_every_pair_mark_no_core)
 {
-	struct world *world = world_new(PAIR_SCHEDULE_ALL, 4, 1);
-
+	world_new(PAIR_SCHEDULE_ALL, 4, 1);
 	for (size_t open = 0; open < 2; open++) {
 		world->truth[2] = world->truth[3] = 1000;
-		set_all_pairs(world, 9000);
+		set_all_pairs(9000);
 		for (size_t a = 0; a < 2; a++)
 			for (size_t b = 2; b < 4; b++)
 				literal_set_offset(&world->offsets, a, b,
 					    (struct offset){ a && b == 3 && open ? -1 : 10, 2000 });
-		solve(world);
+		solve();
 		assert_true(world->summary.no_majority);
-		assert_outliers_are_just(world, 2, open ? 0 : 2);
+		assert_outliers_are_just(2, open ? 0 : 2);
 	}
 }
 
 TEST(three_cores_that_all_differ_mark_no_core)
 {
-	struct world *world = world_new(PAIR_SCHEDULE_ALL, 3, 1);
-
+	world_new(PAIR_SCHEDULE_ALL, 3, 1);
 	world->truth[1] = 7000;
 	world->truth[2] = -9000;
-	measure_all(world);
-	solve(world);
+	measure_all();
+	solve();
 	assert_true(world->summary.no_majority);
-	assert_outliers_are_just(world, 0, 0);
+	assert_outliers_are_just(0, 0);
 	assert_int_equal(world->summary.worst_a, 1);
 	assert_int_equal(world->summary.worst_b, 2);
 }
 
 TEST(a_core_with_wide_intervals_does_not_hide_a_core_with_an_offset)
 {
-	struct world *world = world_new(PAIR_SCHEDULE_ALL, 5, 1);
-
+	world_new(PAIR_SCHEDULE_ALL, 5, 1);
 	world->truth[3] = 700;
-	measure_all(world);
+	measure_all();
 	for (size_t i = 0; i < 4; i++)
 		literal_set_offset(&world->offsets, i, 4, (struct offset){ -90000, 90000 });
-	solve(world);
-	assert_outliers_are_just(world, 3, 1);
+	solve();
+	assert_outliers_are_just(3, 1);
 	assert_false(world->summary.no_majority);
 }
 
@@ -714,13 +689,13 @@ TEST(a_contradictory_pair_is_named_and_changes_no_other_result)
 {
 	for (size_t s = 3; s < SIZES; s++)
 		for (unsigned with_boot = 0; with_boot < 2; with_boot++) {
-			struct world *world = world_new(PAIR_SCHEDULE_ALL, sizes[s], 77 + s);
+			world_new(PAIR_SCHEDULE_ALL, sizes[s], 77 + s);
 			size_t a = with_boot ? 0 : 1 + random_next(&world->seed) % (sizes[s] - 2);
 			size_t b = sizes[s] - 1;
 
-			measure_all(world);
-			measure_pair(world, a, b, with_boot ? 5000 : -5000);
-			solve(world);
+			measure_all();
+			measure_pair(a, b, with_boot ? 5000 : -5000);
+			solve();
 			assert_int_equal(world->summary.contradictions, 1);
 			assert_int_equal(world->summary.contradiction_a, a);
 			assert_int_equal(world->summary.contradiction_b, b);
@@ -728,7 +703,7 @@ TEST(a_contradictory_pair_is_named_and_changes_no_other_result)
 			assert_true(world->summary.contradiction_ticks < 5000);
 			assert_true(world->summary.bound_ticks >= 5000 - 260);
 			assert_true(offset_max_abs(world->summary.worst) <= 520);
-			assert_outliers_are_just(world, 0, 0);
+			assert_outliers_are_just(0, 0);
 			for (size_t i = 0; i < sizes[s]; i++) {
 				int64_t own = with_boot && i == b ? 5000 : 0;
 
@@ -744,13 +719,12 @@ TEST(a_contradictory_pair_is_named_and_changes_no_other_result)
  */
 TEST(a_pair_that_moved_counts_as_one_contradiction)
 {
-	struct world *world = world_new(PAIR_SCHEDULE_ALL, 4, 1);
-
-	measure_all(world);
+	world_new(PAIR_SCHEDULE_ALL, 4, 1);
+	measure_all();
 	literal_set_offset(&world->offsets, 1, 2, OFFSET_UNKNOWN);
 	offsets_record_movement(&world->offsets, 2, 1, 700);
 	offsets_record_movement(&world->offsets, 1, 2, 500);
-	solve(world);
+	solve();
 	assert_int_equal(offsets_get_movement_ticks(&world->offsets, 1, 2), 700);
 	assert_int_equal(world->summary.contradictions, 1);
 	assert_int_equal(world->summary.contradiction_ticks, 700);
@@ -758,21 +732,20 @@ TEST(a_pair_that_moved_counts_as_one_contradiction)
 	assert_int_equal(world->summary.contradiction_b, 2);
 	assert_int_equal(world->summary.pairs, 5);
 	literal_set_offset(&world->offsets, 1, 2, (struct offset){ 5000, 5100 });
-	solve(world);
+	solve();
 	assert_int_equal(world->summary.contradictions, 1);
 	assert_in_range(world->summary.contradiction_ticks, 4000, 5000);
 }
 
 TEST(two_indirect_paths_outvote_a_wrong_pair_with_the_boot_core)
 {
-	struct world *world = world_new(PAIR_SCHEDULE_ALL, 4, 1);
-
-	set_all_pairs(world, 10);
+	world_new(PAIR_SCHEDULE_ALL, 4, 1);
+	set_all_pairs(10);
 	literal_set_offset(&world->offsets, 0, 3, (struct offset){ 990, 1010 });
-	solve(world);
+	solve();
 	assert_offset(world->places[1], -10, 10);
 	assert_offset(world->places[3], 990, 1010);
-	assert_contradictions(world, 1, 0, 3, 3);
+	assert_contradictions(1, 0, 3, 3);
 	assert_int_equal(world->summary.contradiction_ticks, 970);
 	assert_int_equal(world->summary.bound_ticks, 1010);
 	assert_offset(world->summary.worst, -20, 20);
@@ -780,13 +753,12 @@ TEST(two_indirect_paths_outvote_a_wrong_pair_with_the_boot_core)
 
 TEST(if_three_pairs_contradict_it_is_unknown_which_is_wrong)
 {
-	struct world *world = world_new(PAIR_SCHEDULE_ALL, 3, 1);
-
-	SET_PAIRS(world, { 0, 1, -10, 10 }, { 0, 2, -10, 10 }, { 1, 2, 90, 110 });
-	solve(world);
+	world_new(PAIR_SCHEDULE_ALL, 3, 1);
+	SET_PAIRS({ 0, 1, -10, 10 }, { 0, 2, -10, 10 }, { 1, 2, 90, 110 });
+	solve();
 	assert_offset(world->places[1], -10, 10);
 	assert_offset(world->places[2], -10, 10);
-	assert_contradictions(world, 1, 1, 2, 0);
+	assert_contradictions(1, 1, 2, 0);
 	assert_int_equal(world->summary.contradiction_ticks, 70);
 }
 
@@ -796,13 +768,12 @@ TEST(if_three_pairs_contradict_it_is_unknown_which_is_wrong)
  */
 TEST(a_boot_core_that_stepped_half_way_is_in_the_named_contradiction)
 {
-	struct world *world = world_new(PAIR_SCHEDULE_ALL, 5, 1);
-
+	world_new(PAIR_SCHEDULE_ALL, 5, 1);
 	for (size_t a = 0; a < 5; a++)
 		for (size_t b = a + 1; b < 5; b++)
 			literal_set_offset(&world->offsets, a, b, !a && b > 2 ? (struct offset){ -1010, -990 } : (struct offset){ -10, 10 });
-	solve(world);
-	assert_contradictions(world, 4, 1, 3, 0);
+	solve();
+	assert_contradictions(4, 1, 3, 0);
 }
 
 /*
@@ -811,12 +782,11 @@ TEST(a_boot_core_that_stepped_half_way_is_in_the_named_contradiction)
  */
 TEST(a_core_that_moved_does_not_give_another_core_its_place)
 {
-	struct world *world = world_new(PAIR_SCHEDULE_ALL, 4, 1);
-
-	set_all_pairs(world, 10);
+	world_new(PAIR_SCHEDULE_ALL, 4, 1);
+	set_all_pairs(10);
 	literal_set_offset(&world->offsets, 0, 2, OFFSET_UNKNOWN);
-	SET_PAIRS(world, { 1, 2, 2390, 2410 }, { 2, 3, -5000, 5000 });
-	solve(world);
+	SET_PAIRS({ 1, 2, 2390, 2410 }, { 2, 3, -5000, 5000 });
+	solve();
 	assert_offset(world->places[2], -5010, 5010);
 }
 
@@ -831,13 +801,13 @@ TEST(a_boot_core_that_stepped_is_named_if_only_paths_over_two_cores_show_it)
 		{ [4] = true, [7] = true }, { [2] = true, [3] = true, [5] = true, [6] = true },
 		[4] = { [7] = true }, [5] = { [6] = true, [7] = true },
 	};
-	struct world *world = world_new(PAIR_SCHEDULE_ALL, 8, 1);
 
+	world_new(PAIR_SCHEDULE_ALL, 8, 1);
 	for (size_t a = 0; a < 8; a++)
 		for (size_t b = a + 1; b < 8; b++)
 			literal_set_offset(&world->offsets, a, b, wide[a][b] ? (struct offset){ -20000, 20000 } :
 				    !a && b > 1 ? (struct offset){ -4930, -4270 } : (struct offset){ -330, 330 });
-	solve(world);
+	solve();
 	assert_int_not_equal(world->summary.contradictions, 0);
 	assert_int_equal(world->summary.contradiction_a, 1);
 	assert_int_equal(world->summary.contradiction_b, 4);
@@ -852,8 +822,8 @@ TEST(a_boot_core_that_stepped_is_named_if_only_paths_over_two_cores_show_it)
 TEST(a_group_at_one_end_is_no_outlier_if_the_others_are_farther_apart)
 {
 	static const int64_t truth[4] = { 0, 0, 630, -770 };
-	struct world *world = world_new(PAIR_SCHEDULE_ALL, 12, 1);
 
+	world_new(PAIR_SCHEDULE_ALL, 12, 1);
 	for (size_t a = 0; a < 12; a++)
 		for (size_t b = 0; b < 12; b++) {
 			int64_t there = truth[b % 4] - truth[a % 4];
@@ -867,8 +837,8 @@ TEST(a_group_at_one_end_is_no_outlier_if_the_others_are_farther_apart)
 			else if (there == 1400)
 				literal_set_offset(&world->offsets, a, b, (struct offset){ 1000, 2000 });
 		}
-	solve(world);
-	assert_outliers_are_just(world, 0, 0);
+	solve();
+	assert_outliers_are_just(0, 0);
 }
 
 /*
@@ -879,16 +849,16 @@ TEST(a_group_at_one_end_is_no_outlier_if_the_others_are_farther_apart)
 TEST(a_core_is_no_outlier_if_the_others_are_farther_from_each_other)
 {
 	static const int64_t truth[7] = { 0, 13794, 355, 0, 7995, 270, 0 };
-	struct world *world = world_new(PAIR_SCHEDULE_ALL, 7, 1);
 
+	world_new(PAIR_SCHEDULE_ALL, 7, 1);
 	for (size_t a = 0; a < 7; a++)
 		for (size_t b = a + 1; b < 7; b++) {
 			int64_t wide = a == 3 || b == 3 ? 91 : 20000;
 
 			literal_set_offset(&world->offsets, a, b, (struct offset){ truth[b] - truth[a] - wide, truth[b] - truth[a] + wide });
 		}
-	solve(world);
-	assert_outliers_are_just(world, 0, 0);
+	solve();
+	assert_outliers_are_just(0, 0);
 	assert_int_equal(world->summary.contradictions, 0);
 }
 
@@ -898,13 +868,12 @@ TEST(a_core_is_no_outlier_if_the_others_are_farther_from_each_other)
  */
 TEST(two_indirect_paths_that_contradict_each_other_are_not_used)
 {
-	struct world *world = world_new(PAIR_SCHEDULE_ALL, 4, 1);
-
-	SET_PAIRS(world, { 0, 1, -100, 100 }, { 0, 2, 0, 0 }, { 0, 3, 0, 0 }, { 2, 1, -5, 5 }, { 3, 1, 50, 60 });
-	solve(world);
+	world_new(PAIR_SCHEDULE_ALL, 4, 1);
+	SET_PAIRS({ 0, 1, -100, 100 }, { 0, 2, 0, 0 }, { 0, 3, 0, 0 }, { 2, 1, -5, 5 }, { 3, 1, 50, 60 });
+	solve();
 	assert_offset(world->places[1], -100, 100);
 	assert_true(world->summary.no_majority);
-	assert_worst(world, 1, 3, -60, -50);
+	assert_worst(1, 3, -60, -50);
 }
 
 /*
@@ -923,30 +892,29 @@ TEST(a_core_is_marked_by_ten_pairs_although_the_vote_on_its_place_is_undecided)
 						      { -135, 128 }, { -151, 129 }, { -135, 126 }, { -143, 128 },
 						      { -133, 128 }, { -125, 148 }, { -136, 134 }, { -170, 146 },
 						      { -123, 166 }, { -149, 149 } };
-	struct world *world = world_new(PAIR_SCHEDULE_ALL, CORES, 1);
 
-	set_all_pairs(world, 140);
+	world_new(PAIR_SCHEDULE_ALL, CORES, 1);
+	set_all_pairs(140);
 	for (size_t i = 1; i < CORES; i++)
 		literal_set_offset(&world->offsets, 0, i, to_boot[i]);
 	for (size_t i = 0; i < CORES; i++)
 		if (i != 2)
 			literal_set_offset(&world->offsets, i, 2, to_2[i]);
-	solve(world);
-	assert_outliers_are_just(world, 2, 1);
+	solve();
+	assert_outliers_are_just(2, 1);
 	assert_false(world->summary.no_majority);
 }
 
 /* Core 63 drifts by 1000 ticks from each ping-pong to the next, so no two of its pairs give the same offset. */
 TEST(a_core_that_drifts_keeps_its_own_pairs_and_changes_no_other_core)
 {
-	struct world *world = world_new(PAIR_SCHEDULE_ALL, 64, 12);
-
-	measure_all(world);
+	world_new(PAIR_SCHEDULE_ALL, 64, 12);
+	measure_all();
 	for (size_t i = 0; i < 63; i++)
-		measure_pair(world, i, 63, 1000 * (int64_t)(i + 1));
-	solve(world);
+		measure_pair(i, 63, 1000 * (int64_t)(i + 1));
+	solve();
 	assert_true(contains(world->places[63], 1000));
-	assert_outliers_are_just(world, 63, 1);
+	assert_outliers_are_just(63, 1);
 	assert_true(world->summary.contradictions >= 60);
 	assert_int_equal(world->summary.contradiction_a, 62);
 	assert_int_equal(world->summary.contradiction_b, 63);
@@ -959,12 +927,11 @@ TEST(a_core_that_drifts_keeps_its_own_pairs_and_changes_no_other_core)
 
 TEST(if_the_boot_core_drifts_each_core_keeps_its_own_pair)
 {
-	struct world *world = world_new(PAIR_SCHEDULE_ALL, 1024, 13);
-
-	measure_all(world);
+	world_new(PAIR_SCHEDULE_ALL, 1024, 13);
+	measure_all();
 	for (size_t i = 1; i < 1024; i++)
-		measure_pair(world, 0, i, -1000 * (int64_t)i);
-	solve(world);
+		measure_pair(0, i, -1000 * (int64_t)i);
+	solve();
 	for (size_t i = 1; i < 1024; i++)
 		assert_true(contains(world->places[i], -1000 * (int64_t)i));
 	assert_true(world->summary.contradictions > 1023);
@@ -1132,8 +1099,8 @@ TEST(largest_drifts_saturate)
 TEST(random_drifts_are_in_their_narrow_intervals)
 {
 	static const int64_t drifts_ppb[] = { 0, 1, -1, 100, -100, 50000, -50000, 2000000 };
-	struct world *world = world_new(PAIR_SCHEDULE_ALL, 2, 31);
 
+	world_new(PAIR_SCHEDULE_ALL, 2, 31);
 	for (unsigned run = 0; run < 1000; run++) {
 		int64_t ppb = drifts_ppb[run % 8], length = SECOND / 20, span = 10 * SECOND;
 		int64_t offset = (int64_t)(random_next(&world->seed) % 2000001) - 1000000;
@@ -1142,9 +1109,9 @@ TEST(random_drifts_are_in_their_narrow_intervals)
 		struct offset earlier, later;
 		struct offset drift;
 
-		measure_pair(world, 0, 1, offset + then / 1000 * ppb / 1000000);
+		measure_pair(0, 1, offset + then / 1000 * ppb / 1000000);
 		earlier = offsets_get_offset(&world->offsets, 0, 1);
-		measure_pair(world, 0, 1, offset + now / 1000 * ppb / 1000000);
+		measure_pair(0, 1, offset + now / 1000 * ppb / 1000000);
 		later = offsets_get_offset(&world->offsets, 0, 1);
 		drift = drift_of(earlier, later, (uint64_t)length, (uint64_t)span, (uint64_t)(span + length));
 		assert_true(drift.low <= ppb && ppb <= drift.high);
