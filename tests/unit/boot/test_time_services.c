@@ -275,6 +275,13 @@ end(void)
 TEST_FIXTURE(begin, end);
 
 static void
+restart(void)
+{
+	end();
+	begin();
+}
+
+static void
 count_save(void *context)
 {
 	assert_ptr_equal(context, &sim);
@@ -381,8 +388,7 @@ TEST(a_run_takes_at_most_one_and_a_half_seconds_wherever_the_second_changes)
 	unsigned passed = 0;
 
 	for (uint64_t ms = 0; ms < 1000; ms += 100) {
-		end();
-		begin();
+		restart();
 		sim.ns += ms * 977 * 1000;
 		assert_true(run_with_gap(GAP_NS + ms * 3 * NS_PER_MS) < 1500 * NS_PER_MS);
 		assert_findings("");
@@ -478,8 +484,7 @@ TEST(a_wrong_time_of_day_is_excused_by_a_wrong_rtc_but_not_by_a_slow_one)
 	sim.time_permille = 500;
 	run();
 	assert_findings("clock-slow/rtc efi-rate/efi_time");
-	end();
-	begin();
+	restart();
 	break_rule_of_rtc("rate-wrong");
 	sim.time_permille = 500;
 	run();
@@ -499,8 +504,7 @@ TEST(a_wrong_time_of_day_is_excused_by_a_failed_check_of_the_rtc_but_not_by_a_ch
 		run();
 		assert_findings(fails ? "rtc-seconds/rtc" : "efi-rate/efi_time");
 		assert_int_equal(outcome_of("efi-rate", "efi_time"), fails ? OUTCOME_NOT_DETERMINED : OUTCOME_FAILED);
-		end();
-		begin();
+		restart();
 	}
 }
 
@@ -513,18 +517,27 @@ TEST(a_stall_that_is_short_by_a_factor_of_5_is_named_and_no_other_service)
 			    "The firmware's Stall() of 100 ms came after 20.0 ms at the earliest.");
 }
 
-TEST(a_stall_that_returns_20_us_early_is_short_but_its_second_is_right)
+TEST(a_fault_of_one_service_is_found_by_its_rule_for_this_service_only)
 {
-	sim.early_ns = 20000;
-	run();
-	assert_findings("efi-short/efi_stall");
-}
+	static const struct {
+		const char *name, *finding;
+		uint64_t *where, value;
+	} faults[] = {
+		{ "Stall() returns 20 us early, with a right second", "efi-short/efi_stall", &sim.early_ns, 20000 },
+		{ "Stall() returns 55 ms late, with a right second", "efi-late/efi_stall", &sim.late_ns, 55 * NS_PER_MS },
+		{ "slow tick", "efi-rate/efi_timer", &sim.tick_permille, 3000 },
+		{ "time of day that never advances", "efi-rate/efi_time", &sim.time_permille, 1000000000 },
+		{ "wrong rate of the time stamps", "efi-rate/efi_stamp", &sim.stamp_permille, 1050 },
+		{ "start in the FPDT later than the TSC allows", "efi-rate/fpdt", &fpdt.times_ns[2], 17 * 60 * NS_PER_S },
+	};
 
-TEST(a_stall_that_returns_55_ms_late_is_late_but_its_second_is_right)
-{
-	sim.late_ns = 55 * NS_PER_MS;
-	run();
-	assert_findings("efi-late/efi_stall");
+	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
+		print_message("%s\n", faults[i].name);
+		restart();
+		*faults[i].where = faults[i].value;
+		run();
+		assert_findings(faults[i].finding);
+	}
 }
 
 TEST(slow_firmware_is_named_and_its_measurement_ends)
@@ -532,13 +545,6 @@ TEST(slow_firmware_is_named_and_its_measurement_ends)
 	sim.stall_permille = 20000;
 	assert_true(run() < 4 * NS_PER_S);
 	assert_findings("efi-rate/efi_stall");
-}
-
-TEST(a_slow_tick_is_named)
-{
-	sim.tick_permille = 3000;
-	run();
-	assert_findings("efi-rate/efi_timer");
 }
 
 TEST(ticks_of_a_guest_that_its_host_delayed_prove_no_fault)
@@ -561,8 +567,7 @@ TEST(an_event_after_a_delayed_tick_is_short_only_without_a_host)
 	const struct record_called event = { .begin = 1000, .value = 1000, .end = 1000 + TSC_HZ / 100000 * 829 };
 
 	for (int guest = 0; guest < 2; guest++) {
-		end();
-		begin();
+		restart();
 		strcpy(report->facts.machine.hypervisor, guest ? "TCGTCGTCGTCG" : "");
 		record_begin(&record, record_bytes, sizeof(record_bytes));
 		record_put(&record, RECORD_FIRMWARE, &asked, &event, 1);
@@ -580,25 +585,11 @@ TEST(timer_events_that_never_come_are_named_and_the_wait_ends)
 	assert_int_equal(outcome_of("efi-rate", "efi_timer"), OUTCOME_NOT_DETERMINED);
 }
 
-TEST(a_time_of_day_that_never_advances_is_named)
-{
-	sim.time_permille = 1000000000;
-	run();
-	assert_findings("efi-rate/efi_time");
-}
-
 TEST(each_counter_that_goes_back_is_named)
 {
 	sim.goes_back = true;
 	run();
 	assert_findings("efi-back/efi_time efi-back/efi_stamp efi-back/efi_counter efi-back/efi_cpu");
-}
-
-TEST(a_wrong_rate_of_the_time_stamps_is_named_and_no_other_service)
-{
-	sim.stamp_permille = 1050;
-	run();
-	assert_findings("efi-rate/efi_stamp");
 }
 
 TEST(a_stall_that_never_returns_is_in_the_checkpoint)
@@ -618,8 +609,7 @@ TEST(a_host_that_stops_its_guest_again_and_again_gives_no_finding)
 {
 	strcpy(report->facts.machine.hypervisor, "KVMKVMKVM");
 	for (uint64_t ms = 1; ms < 30; ms += 4) {
-		end();
-		begin();
+		restart();
 		strcpy(report->facts.machine.hypervisor, "KVMKVMKVM");
 		sim.preempt_every_ns = ms * NS_PER_MS + ms * 1237;
 		run();
@@ -631,8 +621,7 @@ TEST(a_host_that_stops_its_guest_again_and_again_gives_no_finding)
 TEST(a_stall_that_polls_a_slow_clock_has_no_wrong_rate)
 {
 	for (uint64_t permille = 1000; permille <= 5000; permille += 4000) {
-		end();
-		begin();
+		restart();
 		report->facts.options.profile = PROFILE_QUICK;
 		sim.poll_ns = 257000;
 		sim.stall_permille = permille;
@@ -652,21 +641,13 @@ TEST(a_period_that_the_firmware_measures_while_the_host_may_stop_it_is_not_deter
 	assert_int_equal(outcome_of("efi-rate", "efi_cpu"), OUTCOME_NOT_DETERMINED);
 }
 
-TEST(a_table_whose_start_is_later_than_the_tsc_allows_is_named)
-{
-	fpdt.times_ns[2] = 17 * 60 * NS_PER_S;
-	run();
-	assert_findings("efi-rate/fpdt");
-}
-
 TEST(a_tsc_that_counted_before_the_reset_or_was_set_proves_nothing_about_the_table)
 {
 	fpdt.times_ns[2] = START_NS / 2;
 	run();
 	assert_findings("");
 	assert_int_equal(outcome_of("efi-rate", "fpdt"), OUTCOME_NOT_CHECKED);
-	end();
-	begin();
+	restart();
 	fpdt.times_ns[2] = 2 * START_NS;
 	report->facts.cores[0].facts.tsc_adjust = -5;
 	run();
