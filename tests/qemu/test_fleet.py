@@ -21,15 +21,6 @@ GOLDENS = ROOT / "tests" / "goldens"
 WAIT_S = 120  # longest wait; the machine may be busy
 
 
-@pytest.fixture
-def fleet(tmp_path, duckdb):
-    """Return a function that calls qemu/fleet with a data set in the test's own folder."""
-    def call(*arguments, out="out"):
-        return subprocess.run([ROOT / "qemu" / "fleet", *map(str, arguments), "--out", tmp_path / out],
-                              capture_output=True, text=True, timeout=WAIT_S)
-    return call
-
-
 @pytest.fixture(scope="module")
 def maker():
     return Maker(json.loads((GOLDENS / "clean.json").read_text()))
@@ -37,6 +28,19 @@ def maker():
 
 def gathered(maker, reports):
     return "".join(maker.text(report) + "\n" for report in reports)
+
+
+@pytest.fixture
+def fleet(tmp_path, maker, duckdb):
+    """Return a function that calls qemu/fleet with a data set in the test's own folder. An argument that is a list of
+    reports becomes the file all.json."""
+    def call(*arguments, out="out"):
+        for reports in arguments:
+            if isinstance(reports, list):
+                (tmp_path / "all.json").write_text(gathered(maker, reports))
+        words = [str(tmp_path / "all.json" if isinstance(word, list) else word) for word in arguments]
+        return subprocess.run([ROOT / "qemu" / "fleet", *words, "--out", tmp_path / out], capture_output=True, text=True, timeout=WAIT_S)
+    return call
 
 
 def ask(folder, query):
@@ -266,13 +270,12 @@ def test_a_machine_is_its_serial_number_else_its_label_else_not_known(maker, ser
     assert (run["machine"], run["known_by"]) == (machine, known_by)
 
 
-def test_machines_without_a_serial_number_are_not_one_and_count_for_none(fleet, maker, tmp_path):
+def test_machines_without_a_serial_number_are_not_one_and_count_for_none(fleet, maker):
     reports = [maker.report(4 * n) for n in range(9)]
     for report in reports:
         report["machine"]["identity"]["serial"] = None
     slower(clock(reports[0], "hpet")["latency"], 50)
-    (tmp_path / "all.json").write_text(gathered(maker, reports))
-    done = fleet(tmp_path / "all.json")
+    done = fleet(reports)
     assert done.returncode == 0
     assert "9 reports of unknown machines" in done.stdout and "Not determined" in done.stdout
     assert "No machine is proven to be unlike its kind" in done.stdout
@@ -326,8 +329,7 @@ def test_twenty_oddities_are_on_top_of_a_fleet(fleet, maker, tmp_path):
 def test_the_page_has_the_median_reads_of_each_machines_newest_run(fleet, maker, tmp_path):
     reports = [maker.report(n) for n in (1, 2)]
     clock(reports[0], "hpet")["id"] = "x'; DROP TABLE clocks; --"  # invalid id of a clock, which is hostile SQL
-    (tmp_path / "all.json").write_text(gathered(maker, reports))
-    fleet(tmp_path / "all.json")
+    fleet(reports)
     text = re.search(r'id="fleet">(.*?)</script>', (tmp_path / "out" / "fleet.html").read_text(), re.DOTALL)[1]
     reads = next(table for table in json.loads(text)["tables"] if table["id"] == "reads")
     names = [name for name, *_ in reads["columns"]][1:]
@@ -423,8 +425,7 @@ def test_figures_beyond_all_measure_are_none_and_spoil_nothing(fleet, maker, tmp
             each["error_ppm"] = {"value": figure, "low": figure, "high": figure}
             if each["latency"]:
                 each["latency"].update(min_ns=0, p50_ns=-10, p50_within_ns=None, max_ns=10 ** 200)
-    (tmp_path / "all.json").write_text("".join(maker.text(report) + "\n" for report in reports))
-    done = fleet(tmp_path / "all.json")
+    done = fleet(reports)
     # status 1, because the fleet has an outlier with too many SMIs
     assert done.returncode == 1 and not done.stderr, done.stderr
     assert "9 machines known" in done.stdout
@@ -452,22 +453,20 @@ def test_machines_that_are_all_alike_make_nothing_an_outlier(fleet, maker, tmp_p
     assert done.returncode == 0 and "20 machines known, of 1 kind" in done.stdout, done.stdout
 
 
-def test_an_interval_that_reaches_back_to_the_kind_is_no_outlier(fleet, maker, tmp_path):
+def test_an_interval_that_reaches_back_to_the_kind_is_no_outlier(fleet, maker):
     def with_error(error_ppm, out):
         reports = [maker.report(4 * n) for n in range(10)]
         clock(reports[0], "rtc")["error_ppm"] = {"value": 400, "low": 400 - error_ppm, "high": 400 + error_ppm}
-        (tmp_path / "all.json").write_text(gathered(maker, reports))
-        return fleet(tmp_path / "all.json", out=out).returncode
+        return fleet(reports, out=out).returncode
     assert with_error(1, "sharp") == 1
     assert with_error(390, "blunt") == 0
 
 
-def test_a_third_of_a_kind_is_a_group_and_no_outlier(fleet, maker, tmp_path):
+def test_a_third_of_a_kind_is_a_group_and_no_outlier(fleet, maker):
     reports = [maker.report(4 * n) for n in range(30)]
     for report in reports[:10]:
         slower(clock(report, "hpet")["latency"], 9)
-    (tmp_path / "all.json").write_text(gathered(maker, reports))
-    done = fleet(tmp_path / "all.json")
+    done = fleet(reports)
     assert done.returncode == 0 and "Two groups in one kind" in done.stdout
 
 
@@ -489,26 +488,24 @@ def test_what_is_in_already_is_not_taken_twice_and_only_what_is_new_is_status_1(
     assert days == ["day=2026-03-01", "day=2026-03-02"]
 
 
-def test_what_changed_since_the_run_before_and_since_last_week(fleet, maker, tmp_path):
+def test_what_changed_since_the_run_before_and_since_last_week(fleet, maker):
     old, between, new = (maker.report(1, day) for day in (1, 9, 10))
     slower(clock(new, "hpet")["latency"], 5)
-    (tmp_path / "all.json").write_text(gathered(maker, [old, between, new]))
-    said = fleet(tmp_path / "all.json").stdout
+    said = fleet([old, between, new]).stdout
     for span in ("the run before", "last week"):
         part = said.partition(f"Changed since {span}")[2].partition("\n\n")[0]
         assert "hpet, median read: " in part and part.count("before, now") == 1, said
 
 
 @pytest.mark.parametrize("machines, said", [(6, "hpet: median read is slower on 6 of 6 machines"), (4, "not determined: 4 machines")])
-def test_what_a_bios_did_is_said_of_five_machines_or_more(fleet, maker, tmp_path, machines, said):
+def test_what_a_bios_did_is_said_of_five_machines_or_more(fleet, maker, machines, said):
     reports = []
     for n in range(machines):
         before, after = maker.report(4 * n, 1), maker.report(4 * n, 5)
         after["machine"]["identity"]["bios"] = "Example BIOS 3.0.0"
         slower(clock(after, "hpet")["latency"], 3)
         reports += [before, after]
-    (tmp_path / "all.json").write_text(gathered(maker, reports))
-    part = fleet(tmp_path / "all.json").stdout.partition("Effects of version changes")[2].partition("\n\n")[0]
+    part = fleet(reports).stdout.partition("Effects of version changes")[2].partition("\n\n")[0]
     assert said in " ".join(part.split()) and "BIOS Example BIOS 2.1.0 to Example BIOS 3.0.0" in " ".join(part.split())
     assert "rate error" not in part
 
@@ -521,14 +518,13 @@ def test_one_machine_that_goes_to_and_fro_is_one_machine(fleet, maker, tmp_path)
             report["machine"]["identity"]["bios"] = "Example BIOS 3.0.0"
             slower(clock(report, "hpet")["latency"], 3)
         reports.append(report)
-    (tmp_path / "all.json").write_text(gathered(maker, reports))
-    said = fleet(tmp_path / "all.json", "--db", tmp_path / "db").stdout
+    said = fleet(reports, "--db", tmp_path / "db").stdout
     part = said.partition("Effects of version changes")[2].partition("\n\n")[0]
     # "not determined" is printed for the change to the new version and for the change back
     assert " ".join(part.split()).count("not determined: 4 machines") == 2, said
 
 
-def test_a_quick_run_behind_a_long_one_is_no_step_of_the_bios(fleet, maker, tmp_path):
+def test_a_quick_run_behind_a_long_one_is_no_step_of_the_bios(fleet, maker):
     reports = []
     for n in range(6):
         before, after = maker.report(4 * n, 1), maker.report(4 * n, 5)
@@ -536,19 +532,17 @@ def test_a_quick_run_behind_a_long_one_is_no_step_of_the_bios(fleet, maker, tmp_
         after["options"]["profile"] = "quick" if before["options"]["profile"] != "quick" else "standard"
         slower(clock(after, "hpet")["latency"], 3)
         reports += [before, after]
-    (tmp_path / "all.json").write_text(gathered(maker, reports))
-    assert "Effects of version changes" not in fleet(tmp_path / "all.json").stdout
+    assert "Effects of version changes" not in fleet(reports).stdout
 
 
-def test_who_was_asked_for_two_cores_is_not_unlike_its_kind(fleet, maker, tmp_path):
+def test_who_was_asked_for_two_cores_is_not_unlike_its_kind(fleet, maker):
     for cores_max, status in ((2, 0), (None, 1)):
         reports = [maker.report(4 * n, 1) for n in range(12)]
         for report in reports:
             report["machine"]["cores_started"] = 8
         reports[5]["machine"]["cores_started"] = 2
         reports[5]["options"]["cores_max"] = cores_max
-        (tmp_path / "all.json").write_text(gathered(maker, reports))
-        done = fleet(tmp_path / "all.json", out=f"out{status}")
+        done = fleet(reports, out=f"out{status}")
         assert done.returncode == status, done.stdout
         assert ("cores started: 2" in done.stdout) == bool(status)
 

@@ -125,6 +125,11 @@ def serve(tmp_path):
         each.errors.close()
 
 
+@pytest.fixture
+def server(serve):
+    return serve()
+
+
 # Tests of normal requests.
 
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
@@ -134,8 +139,7 @@ def test_the_application_is_handed_out(serve, method):
     assert headers["content-length"] == str(len(EFI)) and headers["content-type"] == "application/efi"
 
 
-def test_a_new_build_is_handed_out_next(serve, tmp_path):
-    server = serve()
+def test_a_new_build_is_handed_out_next(server, tmp_path):
     assert server.get("/baretick.efi")[2] == EFI
     (tmp_path / "app.efi.new").write_bytes(b"MZ another, of another length")
     (tmp_path / "app.efi.new").rename(tmp_path / "app.efi")
@@ -144,8 +148,7 @@ def test_a_new_build_is_handed_out_next(serve, tmp_path):
     assert server.get("/baretick.efi")[0] == 500
 
 
-def test_options_are_the_first_of_a_macs_a_serials_and_everybodys(serve):
-    server = serve()
+def test_options_are_the_first_of_a_macs_a_serials_and_everybodys(server):
     folder = server.lab / "options"
     asked = "/baretick.cfg?mac=525400ABCDEF&serial=SN%2F42"
     assert server.get(asked)[0] == 404
@@ -162,8 +165,7 @@ def test_options_are_the_first_of_a_macs_a_serials_and_everybodys(serve):
     assert server.get("/baretick.cfg?mac=&serial=")[2] == b"profile=quick\n"
 
 
-def test_a_report_is_kept_byte_for_byte_under_machine_and_time(serve):
-    server = serve()
+def test_a_report_is_kept_byte_for_byte_under_machine_and_time(server):
     status, _, body = server.post(GOLDEN)
     name = body.decode().strip()
     assert status == 201 and re.fullmatch(r"SN-0042-20\d{6}T\d{6}Z\.json", name)
@@ -173,16 +175,14 @@ def test_a_report_is_kept_byte_for_byte_under_machine_and_time(serve):
     assert re.fullmatch(rf"\d\d:\d\d:\d\d  127\.0\.0\.1  SN-0042  pass  reports/{re.escape(name)}", lines[0])
 
 
-def test_a_machine_is_its_serial_else_its_label_else_its_product(serve):
-    server = serve()
+def test_a_machine_is_its_serial_else_its_label_else_its_product(server):
     bodies = [small(machine={"identity": {"serial": "S", "product": "P"}}, options={"label": "L", "clocks": []}),
               small(machine={"identity": {"serial": None, "product": "P"}}, options={"label": "L", "clocks": []}),
               small(machine={"identity": {"product": "P"}}), small(machine=None)]
     assert [server.post(body)[2].decode().split("-")[0] for body in bodies] == ["S", "L", "P", "unknown"]
 
 
-def test_reports_of_one_name_are_both_kept(serve):
-    server = serve()
+def test_reports_of_one_name_are_both_kept(server):
     names = [server.post(of("twin", elapsed_ms=n))[2].decode().strip() for n in range(8)]
     assert sorted(names) == server.reports() and len(set(names)) == 8
     seconds = collections.Counter(re.match(r"twin-(\w+Z)", name)[1] for name in names)
@@ -192,8 +192,7 @@ def test_reports_of_one_name_are_both_kept(serve):
     assert kept == set(range(8))
 
 
-def test_what_is_there_is_never_written_over(serve):
-    server = serve()
+def test_what_is_there_is_never_written_over(server):
     begin = time.time()
     for second in range(-1, 60):
         stem = "mine-" + time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(begin + second))
@@ -205,8 +204,7 @@ def test_what_is_there_is_never_written_over(serve):
                if not name.endswith(("-2.json", "-3.json"))) == 61
 
 
-def test_curl_waits_before_it_sends_a_body(serve):
-    server = serve()
+def test_curl_waits_before_it_sends_a_body(server):
     with server.connect() as line:
         line.sendall(f"POST /reports HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: {len(GOLDEN)}\r\n\r\n".encode())
         assert line.recv(1000) == b"HTTP/1.1 100 Continue\r\n\r\n"
@@ -215,8 +213,7 @@ def test_curl_waits_before_it_sends_a_body(serve):
     assert server.post(b"", "Expect: 100-continue", length=17 * MIB)[0] == 413
 
 
-def test_pythons_own_client_is_understood(serve):
-    server = serve()
+def test_pythons_own_client_is_understood(server):
     client = http.client.HTTPConnection("127.0.0.1", server.port, timeout=WAIT_S)
     client.request("HEAD", "/baretick.efi")
     assert client.getresponse().status == 200
@@ -224,8 +221,7 @@ def test_pythons_own_client_is_understood(serve):
     assert client.getresponse().status == 201
 
 
-def test_the_fleet_reads_what_was_gathered(serve, tmp_path, duckdb):
-    server = serve()
+def test_the_fleet_reads_what_was_gathered(server, tmp_path, duckdb):
     report = json.loads(GOLDEN)
     for n in range(6):
         report["machine"]["identity"]["serial"] = f"SN-{n // 2}"
@@ -276,8 +272,7 @@ def test_a_port_or_a_folder_that_another_server_has_is_named(serve, tmp_path):
         assert done.returncode == 2 and sentence in done.stderr and len(done.stderr.splitlines()) == 1, done
 
 
-def test_it_listens_on_loopback_alone(serve):
-    server = serve()
+def test_it_listens_on_loopback_alone(server):
     assert server.first.startswith("http://127.0.0.1:")
     tables = pathlib.Path("/proc/net/tcp").read_text() + pathlib.Path("/proc/net/tcp6").read_text()
     assert re.findall(rf" (\w+):{server.port:04X} \w+:0000 0A ", tables) == ["0100007F"]
@@ -361,8 +356,7 @@ def test_what_a_killed_server_left_is_gone_with_the_next(serve):
     assert server.reports() == []
 
 
-def test_when_nobody_reads_what_it_says_it_ends(serve):
-    server = serve()
+def test_when_nobody_reads_what_it_says_it_ends(server):
     server.process.stdout.close()
     assert server.post(GOLDEN)[0] == 201
     assert server.process.wait(WAIT_S) == 2
@@ -394,8 +388,7 @@ def refusals():
     }
 
 
-def test_what_is_refused_gets_its_status_and_leaves_nothing(serve):
-    server = serve()
+def test_what_is_refused_gets_its_status_and_leaves_nothing(server):
     for name, (text, wanted) in refusals().items():
         status, headers, body = server.raw(text.encode("latin-1"))
         assert status == wanted and headers["connection"] == "close", name
@@ -404,8 +397,7 @@ def test_what_is_refused_gets_its_status_and_leaves_nothing(serve):
         assert server.reports() == [] and server.get("/baretick.efi")[0] == 200, name
 
 
-def test_an_answer_is_not_lost_by_a_reset(serve):
-    server = serve()
+def test_an_answer_is_not_lost_by_a_reset(server):
     with server.connect() as line:
         line.sendall(b"POST /elsewhere HTTP/1.1\r\nContent-Length: 500000\r\n\r\n" + bytes(500000))
         assert answer(line)[0] == 404
@@ -420,8 +412,7 @@ def test_an_answer_is_not_lost_by_a_reset(serve):
     (b'{"schema": "baretick.report/\\u001b[31m\\n9"}', "but of"), (GOLDEN + GOLDEN, "is not JSON"),
     (small(machine=[]), "machine is no object"), (small(verdict=None), "verdict is null"),
 ], ids=range(11))
-def test_what_is_no_report_is_not_kept_and_is_told_why(serve, body, sentence):
-    server = serve()
+def test_what_is_no_report_is_not_kept_and_is_told_why(server, body, sentence):
     status, _, said = server.post(body)
     assert status == 422 and sentence in said.decode("ascii") and said.decode("ascii").strip().isprintable()
     assert server.reports() == []
@@ -430,8 +421,7 @@ def test_what_is_no_report_is_not_kept_and_is_told_why(serve, body, sentence):
     assert "refused: 422 the body is no report: it " in line and line.isprintable()
 
 
-def test_a_body_that_ends_early_leaves_nothing(serve):
-    server = serve()
+def test_a_body_that_ends_early_leaves_nothing(server):
     with server.connect() as line:
         line.sendall(b"POST /reports HTTP/1.1\r\nContent-Length: 5000\r\n\r\n" + of("half"))
         line.shutdown(socket.SHUT_WR)
@@ -439,8 +429,7 @@ def test_a_body_that_ends_early_leaves_nothing(serve):
     assert status == 400 and b"did not come" in body and server.reports() == []
 
 
-def test_a_report_that_writes_to_the_terminal_does_not(serve):
-    server = serve()
+def test_a_report_that_writes_to_the_terminal_does_not(server):
     text = "\x1b]0;owned\x07\x1b[2J\r\n\u202ekcab\ud800"
     assert server.post(of(text + "x"))[0] == 201
     status, _, said = server.post(of("x", verdict="pa\x1b[31mss\n"))
@@ -464,8 +453,7 @@ def secret(tmp_path):
         (tmp_path / name).write_text("SECRET")
 
 
-def test_no_path_leads_out(serve, secret):
-    server = serve()
+def test_no_path_leads_out(server, secret):
     (server.lab / "options").mkdir()
     for target in OUTSIDE:
         status, _, body = server.get(target)
@@ -499,8 +487,7 @@ def test_no_serial_number_leads_out(serve, secret, tmp_path):
 
 @pytest.mark.parametrize("where, kind", [("options", "link"), *itertools.product(
     ["baretick.cfg", "options/525400123456.cfg", "options/SN.cfg"], ["link", "fifo", "long", "folder"])])
-def test_a_link_a_pipe_and_what_is_too_long_are_not_handed_out(serve, secret, tmp_path, where, kind):
-    server = serve()
+def test_a_link_a_pipe_and_what_is_too_long_are_not_handed_out(server, secret, tmp_path, where, kind):
     path = server.lab / where
     path.parent.mkdir(exist_ok=True)
     if where == "options":
@@ -514,8 +501,7 @@ def test_a_link_a_pipe_and_what_is_too_long_are_not_handed_out(serve, secret, tm
     assert status == 500 and b"SECRET" not in body
 
 
-def test_a_folder_that_becomes_a_link_is_not_followed(serve, tmp_path):
-    server = serve()
+def test_a_folder_that_becomes_a_link_is_not_followed(server, tmp_path):
     (tmp_path / "outside").mkdir()
     (server.lab / "reports").rename(server.lab / "before")
     (server.lab / "reports").symlink_to(tmp_path / "outside")
@@ -526,8 +512,7 @@ def test_a_folder_that_becomes_a_link_is_not_followed(serve, tmp_path):
 # Tests of requests that are too long, too slow or too many.
 
 @pytest.mark.parametrize("length", ["10000000000", None])
-def test_ten_gigabytes_are_refused_before_they_are_read(serve, length):
-    server = serve()
+def test_ten_gigabytes_are_refused_before_they_are_read(server, length):
     sent = 0
     with server.connect() as line:
         line.sendall(b"POST /reports HTTP/1.1\r\n" + (f"Content-Length: {length}\r\n\r\n" if length else "Transfer-Encoding: chunked\r\n\r\n").encode())
@@ -539,8 +524,7 @@ def test_ten_gigabytes_are_refused_before_they_are_read(serve, length):
     assert server.reports() == [] and server.memory_mib() < MEMORY_MAX_MIB and server.get("/baretick.efi")[0] == 200
 
 
-def test_sixteen_mebibytes_of_values_cost_bounded_memory_and_the_next_is_served(serve):
-    server = serve()
+def test_sixteen_mebibytes_of_values_cost_bounded_memory_and_the_next_is_served(server):
     body = b'{"schema": "baretick.report/1", "clocks": [' + b"[]," * 1_499_000 + b"0]}"
     bodies = [body.ljust(16 * MIB)] * 4
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
