@@ -258,18 +258,12 @@ TEST(one_core_has_no_pair)
 	assert_int_equal(threads_count_batches(), 0);
 }
 
-TEST(two_cores_have_one_pingpong_in_1_round)
+TEST(all_pairs_of_2_3_and_5_cores_are_measured_in_1_3_and_5_rounds)
 {
 	all_pairs_of(threads_start, 2);
-}
-
-TEST(three_cores_have_their_pairs_in_3_rounds)
-{
+	close_bench();
 	all_pairs_of(threads_start, 3);
-}
-
-TEST(five_cores_have_their_pairs_in_5_rounds)
-{
+	close_bench();
 	all_pairs_of(threads_start, 5);
 }
 
