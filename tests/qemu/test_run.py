@@ -868,7 +868,8 @@ def test_auto_does_not_wait_for_a_kvm_that_interprets_instructions(run, fake, tm
     ("rates", "if this KVM is slow, use emulation (--accel tcg)")])
 def test_a_time_out_under_kvm_advises_emulation(run, fake, line, advice):
     script = INTERPRETED.replace("instruction: 1043 TSC ticks", line)
-    done = run(*fake(b"", no_kvm_script(script)), "--accel", "kvm", "--timeout", "4")
+    done, _ = run_for_long_enough(run, lambda done: b"phase: prepare\n" in done.file("serial.log"),
+                                  *fake(b"", no_kvm_script(script)), "--accel", "kvm")
     assert done.status == 124, done
     assert "the last line was: phase: prepare;" in done.stderr and done.stderr.splitlines()[0].endswith(advice), done
 
