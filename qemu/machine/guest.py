@@ -14,7 +14,7 @@ from results import files
 SERIAL_SIZE_MAX = 256 << 20   # maximum number of bytes; a report is far smaller, so only a guest that never stops printing reaches this limit
 READ_SIZE = 65536             # bytes of one read; the time-out is checked after each read
 TICK_S = 0.1
-KEY_S = 2.0                   # time limit for QEMU to accept the key that ends the measurements early
+KEY_S = 2.0                   # time limit for QEMU to accept the key that ends the measurements early, while it has a processor
 ASK_S = 2.0                   # seconds between two queries of the guest's state while the application measures
 # Seconds that QEMU has for a picture of the screen after the time-out. It is short, because the run should end at its time-out.
 PICTURE_S = 1.0
@@ -155,9 +155,10 @@ class Guest:
         the run.
         """
         if self._key_s is None and interruption.is_early_report_requested() and self.transcript.is_measuring:
-            self._key_s = now
+            self._key_s = now - self._qemu.get_waiting_s()
             self.send_command("send-key", "key", keys=[{"type": "qcode", "data": "q"}])
-        elif self._key_s is None or interruption.was_handled() or now - self._key_s > KEY_S:
+        elif interruption.is_requested() and (self._key_s is None or interruption.was_handled() or
+                                              now - self._qemu.get_waiting_s() - self._key_s > KEY_S):
             interruption.raise_if_requested()
 
     def _handle_send_key_reply(self, message):
