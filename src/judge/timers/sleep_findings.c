@@ -60,7 +60,7 @@ judge_worst(struct judging *at, size_t count, find_figure *find)
 		}
 	}
 	if (worst < count)
-		behaviour_set_figure(&at->row, largest.low + (largest.high - largest.low) / 2, largest.low, largest.high);
+		behaviour_set_figure(&at->row, largest.low + (int64_t)(offset_width(largest) / 2), largest.low, largest.high);
 	else
 		behaviour_mark_unchecked(&at->row, UNCHECKED_OTHER, "In the state %s this was not measured on any core.",
 					 at->state);
@@ -271,8 +271,10 @@ find_median_lateness(const struct judging *at, size_t i)
 
 	if (way == WAYS_OF_WAKING)
 		return OFFSET_UNKNOWN;
-	return (struct offset){ sleep->wakes[way].p50_ns - (int64_t)sleep->wakes[way].error_ns,
-				sleep->wakes[way].p50_ns + (int64_t)sleep->wakes[way].error_ns };
+	int64_t median = sleep->wakes[way].p50_ns;
+	int64_t error = sleep->wakes[way].error_ns < INT64_MAX ? (int64_t)sleep->wakes[way].error_ns : INT64_MAX;
+
+	return offset_add((struct offset){ median, median }, (struct offset){ -error, error });
 }
 
 /* Sets the text of the row on a core that was lost: it did not wake, or an exception ended its job. */

@@ -190,3 +190,22 @@ TEST(all_cores_that_did_not_wake_are_counted)
 	literal_judge(report);
 	assert_sentence(report, "wake-late", OUTCOME_FAILED, 3, "on 2 of 3 cores, most often on core 4: Core 4 did not wake");
 }
+
+/* Records are not trusted. With a TSC of 1 kHz, bounds of a time are as far as int64_t allows. */
+TEST(bounds_of_a_hostile_record_are_judged_without_an_overflow)
+{
+	struct report *report = make_machine();
+	struct report_sleep *sleep = find_sleep(report, 1);
+
+	sleep->tsc_gained_ns = (struct offset){ INT64_MIN + 1, INT64_MAX - 1 };
+	literal_judge(report);
+	assert_sentence(report, "tsc-sleeps", OUTCOME_NOT_DETERMINED, 4, "changed by at most");
+
+	report = make_machine();
+	sleep = find_sleep(report, 1);
+	sleep->wakes[WOKEN_BY_TIMER] = (struct report_wakes){ .count = 1, .p50_ns = INT64_MAX, .error_ns = 1 };
+	literal_judge(report);
+	sleep->wakes[WOKEN_BY_TIMER] = (struct report_wakes){ .count = 1, .error_ns = UINT64_MAX / 2 + 1 };
+	literal_judge(report);
+	assert_sentence(report, "wake-late", OUTCOME_NOT_CHECKED, 0, "this was not measured on any core");
+}
