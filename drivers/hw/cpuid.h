@@ -39,10 +39,12 @@
  * (Diamond Rapids). Linux: arch/x86/include/asm/intel-family.h. Family 15 is the Pentium 4, which has other MSRs.
  */
 #define IS_INTEL_CORE_FAMILY(r) (FEATURES_EAX_WHOLE_FAMILY(r) == FAMILY_6 || FEATURES_EAX_WHOLE_FAMILY(r) >= 18u)
-/* the model as Linux counts it: the extended model is valid only if the family is 6 or Fh */
+/*
+ * The model as Linux counts it: x86_model() adds the extended model from family 6 on. So it is used on Zhaoxin's CPUs,
+ * too, whose family is 7.
+ */
 #define FEATURES_EAX_WHOLE_MODEL(r) \
-	(FEATURES_EAX_MODEL(r) | \
-	 (FEATURES_EAX_FAMILY(r) == FAMILY_6 || FEATURES_EAX_FAMILY(r) == 0xfu ? (r).eax >> 12 & 0xf0u : 0))
+	(FEATURES_EAX_MODEL(r) | (FEATURES_EAX_FAMILY(r) >= FAMILY_6 ? (r).eax >> 12 & 0xf0u : 0))
 #define FEATURES_ECX_MONITOR    (1u << 3)
 #define FEATURES_ECX_SSE4_2     (1u << 20)
 #define FEATURES_ECX_DEADLINE   (1u << 24)

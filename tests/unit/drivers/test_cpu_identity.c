@@ -51,6 +51,7 @@ TEST(extended_family_and_model_are_used_if_the_short_fields_are_full)
 {
 	assert_signature("GenuineIntel", 0x00050654, 6, 85, 4);   /* signature of Skylake-SP */
 	assert_signature("GenuineIntel", 0x00000f29, 15, 2, 9);   /* Pentium 4 */
+	assert_signature("  Shanghai  ", 0x000307b0, 7, 59, 0);   /* Zhaoxin KX-6000 */
 	assert_signature("AuthenticAMD", 0x00a00f11, 25, 1, 1);   /* Milan */
 	assert_signature("AuthenticAMD", 0x00000662, 6, 6, 2);    /* Athlon */
 	/* signature of a Pentium MMX, with reserved upper bits that must be ignored */
