@@ -232,7 +232,8 @@ time_firmware(void *checkpoint, const struct platform *platform, struct run *run
 }
 
 /*
- * The firmware's watchdog ends with the first phase: a checkpoint names each phase, and the run has its own deadline.
+ * Switches the firmware's watchdog off as the first phase starts, because a run may take longer than START_S. Returns
+ * true if a checkpoint was saved.
  */
 static bool
 start_phase(void *checkpoint, const struct run *run, const struct run_phase *phase)

@@ -1,4 +1,4 @@
-/* Sleep states by HLT, by MWAIT, and on AMD by an I/O port. Implements clock/sleep.h for the calling core. */
+/* Sleep states by HLT, by MWAIT, and on AMD and Hygon by I/O ports. Implements clock/sleep.h for the calling core. */
 #include "sleep/sleep.h"
 
 #include "base/text.h"

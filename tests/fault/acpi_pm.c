@@ -62,7 +62,7 @@ cause_fault(void)
 		break;
 	case 'n':
 		for (volatile bool hangs = true; hangs;)
-			; /* without a pause, because QEMU takes long for each */
+			; /* without PAUSE, which QEMU executes slowly */
 		break;
 	case 'u':
 		__asm__ volatile("ud2");

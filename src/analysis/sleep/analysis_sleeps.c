@@ -208,7 +208,8 @@ is_other_thread_awake(const struct report *report, const struct report_core *cor
 /*
  * Sets the time in each of the states that the CPU counts, and the state that the core reached. An absent counter may
  * read as 0 in a guest, so there a time of 0 is not known. Nor is the time of a counter that stepped back, as if the
- * guest moved to another core. Atoms count C7 as C6, too: Linux commit 7ab5ff4937a3. Many CPUs do not count C1.
+ * guest moved to another core. On Atoms the counter of C6 also counts C7 (Linux commit 7ab5ff4937a3). Many CPUs do not
+ * count C1.
  */
 static void
 set_residency(struct report_sleep *row, const struct record_sleep *sleep, const struct report *report,

@@ -344,7 +344,7 @@ find_other_cause(const struct report *report, const struct report_sleep_clock *c
 	       !others ? "no third clock shows whether it or the TSC stopped" : NULL;
 }
 
-/* Judges a clock of the chipset by its worst row in this state. It is not checked if it was not read in this state. */
+/* Judges a clock of the chipset by its worst row in this state. Marks the check as not done without a row. */
 static void
 judge_clock(struct judging *at)
 {

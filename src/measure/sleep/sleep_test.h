@@ -18,7 +18,7 @@
 #define SLEEP_ENDED(k) (2 * (k))
 /* True if the timer ends the K-th sleep, false if an IPI does. */
 #define SLEEP_IS_BY_TIMER(k) ((k) > 1 + SLEEP_SHORTS)
-/* The progress of a core that does not sleep, because it has no timer. It is left out of the record. */
+/* The progress of a core that does not sleep, because it has no timer. The record has no entry of this core. */
 #define SLEEP_LEFT_OUT UINT32_MAX
 
 /*
@@ -49,7 +49,7 @@ struct sleep_test {
 	uint64_t seen_ticks; /* duration of the long sleep by the boot core's TSC */
 	struct sleeper *sleepers[REPORT_SLEEPERS_MAX];
 	size_t count;
-	bool leaves_out; /* true if a core was left out */
+	bool leaves_out; /* true if a core has the progress SLEEP_LEFT_OUT */
 	struct record_slept_clock clocks[SLEEP_CLOCKS_MAX];
 	size_t clock_count;
 };
