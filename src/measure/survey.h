@@ -136,6 +136,8 @@ struct survey_steps {
 	struct record_step now; /* the current step */
 	/* clocks in the order of report->facts.clocks; then.end is 0 if a clock has no earlier reading */
 	struct record_compared clocks[REPORT_CLOCKS_MAX];
+	/* readings of the clocks before those at the start of the step; END is 0 if there is none */
+	struct sample before[REPORT_CLOCKS_MAX];
 	unsigned cuts;          /* number of discontinuities until now; a rate never spans a discontinuity */
 	unsigned jumps_checked;  /* number of jumps against the TSC that survey_check_jump_of_clock() has checked */
 	/*

@@ -241,6 +241,25 @@ record_clock_disagreement(struct survey *survey, uint64_t floor_ns, uint64_t see
 }
 
 static void
+drop_earlier_readings_of_clock(struct survey *survey, size_t i)
+{
+	survey->steps.clocks[i].then.end = survey->steps.before[i].end = 0;
+}
+
+/*
+ * Makes the reading of clock I at the start of a step the one before the next step. Does nothing if a sweep gave a
+ * later reading, or if the clock was not read in the step.
+ */
+static void
+keep_reading_at_start_of_step(struct survey *survey, size_t i)
+{
+	const struct record_compared *clock = &survey->steps.clocks[i];
+
+	if (survey->steps.before[i].end < clock->then.end && clock->then.end < clock->now.end)
+		survey->steps.before[i] = clock->then;
+}
+
+static void
 begin_next_step(struct survey *survey)
 {
 	struct analysis_step step = get_current_step(survey);
@@ -249,8 +268,9 @@ begin_next_step(struct survey *survey)
 		struct record_compared *clock = &survey->steps.clocks[i];
 
 		if (!is_clock_compared(survey, i)) {
-			clock->then.end = 0;
+			drop_earlier_readings_of_clock(survey, i);
 		} else if (!is_edge_clock(survey, i) || clock->now_at_edge) {
+			keep_reading_at_start_of_step(survey, i);
 			/*
 			 * The first edge of an edge clock (an RTC) has no earlier edge to be compared with, so it is
 			 * compared with itself. Whether it came late is unknown.
@@ -417,28 +437,63 @@ survey_end_step_and_find_disagreement(struct survey *survey, bool check_late_edg
 	return cut;
 }
 
+/* Stores the latest readings. A sweep follows that ends this step and starts the next one. */
+static void
+keep_readings_before_next_step(struct survey *survey)
+{
+	for (size_t i = 0; i < survey->report->facts.clock_count; i++)
+		survey->steps.before[i] = survey->steps.clocks[i].now;
+}
+
+static bool
+are_groups_equal(const struct discontinuity *a, const struct discontinuity *b)
+{
+	for (size_t i = 0; i < a->count && a->count == b->count; i++)
+		if (a->groups[i].clocks != b->groups[i].clocks)
+			return false;
+	return a->count == b->count;
+}
+
+/* Groups the clocks by their gain since their readings before the step. Edge clocks keep their latest edge. */
+static struct discontinuity
+find_groups_from_readings_before(const struct survey *survey, uint64_t floor_ns)
+{
+	struct analysis_step step = get_current_step(survey);
+	size_t count = 0;
+
+	for (size_t k = 0; k < step.count; k++) {
+		struct record_compared clock = step.clocks[k];
+
+		if (!is_edge_clock(survey, clock.clock))
+			clock.then = survey->steps.before[clock.clock];
+		if (clock.then.end)
+			step.clocks[count++] = clock;
+	}
+	step.count = count;
+	return analysis_group_clocks_by_gain(&step, ANALYSIS_EDGE_LATEST_NS, floor_ns);
+}
+
 /*
- * Returns true if one more sweep gives the same groups as FOUND. Clocks that jumped stay ahead. But if the TSC stopped
- * during a sweep, only clocks that were read after the stop are ahead, and the others catch up in the next sweep.
+ * Returns true if a second sweep at each end of the step gives the same groups as FOUND. A clock that jumped is ahead
+ * from either sweep to either sweep. But if the TSC stopped during the sweep at the step's start, only clocks that were
+ * read before the stop are ahead, and if it stopped during the sweep at the end, only those that were read after it.
  */
 static bool
-are_groups_found_again(struct survey *survey, const struct discontinuity *found, uint64_t floor_ns)
+do_second_sweeps_find_groups(struct survey *survey, const struct discontinuity *found, uint64_t floor_ns)
 {
-	struct discontinuity again;
+	struct discontinuity again = find_groups_from_readings_before(survey, floor_ns);
 
+	if (!are_groups_equal(&again, found))
+		return false;
+	keep_readings_before_next_step(survey);
 	read_all_clocks(survey, true);
 	again = find_groups_of_agreeing_clocks(survey, ANALYSIS_EDGE_LATEST_NS, floor_ns);
-	if (again.count != found->count)
-		return false;
-	for (size_t i = 0; i < again.count; i++)
-		if (again.groups[i].clocks != found->groups[i].clocks)
-			return false;
-	return true;
+	return are_groups_equal(&again, found);
 }
 
 /*
  * Reads and compares all clocks. A change of rate cannot explain a jump between two consecutive readings. Therefore a
- * jump of up to 2 * FLOOR_NS is recorded without examine_clock_disagreement(), if a second sweep confirms it.
+ * jump of up to 2 * FLOOR_NS is recorded without examine_clock_disagreement(), if second sweeps confirm it.
  */
 bool
 survey_check_jump_of_clock(struct survey *survey, uint64_t jump_ns)
@@ -452,7 +507,7 @@ survey_check_jump_of_clock(struct survey *survey, uint64_t jump_ns)
 	read_all_clocks(survey, true);
 	seen = survey->hooks.tsc_ordered();
 	found = find_groups_of_agreeing_clocks(survey, ANALYSIS_EDGE_LATEST_NS, jump_ns / 2);
-	if (jump_ns / 2 > FLOOR_NS || found.count < 2 || !are_groups_found_again(survey, &found, jump_ns / 2))
+	if (jump_ns / 2 > FLOOR_NS || found.count < 2 || !do_second_sweeps_find_groups(survey, &found, jump_ns / 2))
 		return survey_end_step_and_find_disagreement(survey, false);
 	record_clock_disagreement(survey, jump_ns / 2, seen);
 	survey->steps.cuts++;
@@ -465,7 +520,7 @@ survey_drop_earlier_readings(struct survey *survey, size_t series)
 {
 	for (size_t i = 0; i < survey->report->facts.clock_count; i++)
 		if (survey->report->facts.clocks[i].series == series)
-			survey->steps.clocks[i].then.end = 0;
+			drop_earlier_readings_of_clock(survey, i);
 }
 
 void
@@ -481,7 +536,7 @@ survey_note_firmware_tick(struct survey *survey, bool ticking)
 	for (size_t i = 0; i < survey->report->facts.clock_count; i++) {
 		if (!survey->report->facts.clocks[i].clock.firmware_ticks)
 			continue;
-		survey->steps.clocks[i].then.end = 0;
+		drop_earlier_readings_of_clock(survey, i);
 		survey->tracks[i].last = (struct sample){ 0, 0, 0 }; /* ends the tracking of this clock */
 	}
 }
@@ -491,6 +546,8 @@ survey_read_and_compare_clocks(struct survey *survey)
 {
 	if (survey_end_run_if_due(survey))
 		return false;
+	read_all_clocks(survey, false);
+	keep_readings_before_next_step(survey);
 	read_all_clocks(survey, true);
 	return survey_end_step_and_find_disagreement(survey, false);
 }

@@ -557,44 +557,60 @@ TEST(a_machine_within_90_ppm_is_clean)
 
 static struct {
 	void (*sample)(void *device, struct sample *samples, size_t count);
-	uint64_t pit_ahead; /* size of the PIT's jump before its next reading, in ticks */
-	bool tsc_stands;    /* true if the PIT does not jump, and the TSC stops for the same time before that reading */
-} at_pit;
+	unsigned event_in;    /* number of readings of the clock until the event, which is before the last of them */
+	uint64_t jump_ticks;  /* size of the clock's jump; 0 if the TSC stops for 400 us instead */
+	uint64_t ahead_ticks; /* JUMP_TICKS after the jump */
+} at_clock;
 
 static void
-sample_pit(void *device, struct sample *samples, size_t count)
+sample_clock_after_event(void *device, struct sample *samples, size_t count)
 {
-	if (at_pit.tsc_stands) {
-		sim.tsc.counter.backward_at_ps = sim.now_ps;
-		sim.tsc.counter.backward_ticks = bench->tsc_hz / 2500;
-		at_pit.tsc_stands = false;
+	if (at_clock.event_in && --at_clock.event_in == 0) {
+		at_clock.ahead_ticks = at_clock.jump_ticks;
+		if (!at_clock.jump_ticks) {
+			sim_advance_ps(2 * SIM_PS_PER_MS / 5);
+			sim.tsc.counter.backward_at_ps = sim.now_ps;
+			sim.tsc.counter.backward_ticks = bench->tsc_hz / 2500;
+		}
 	}
-	at_pit.sample(device, samples, count);
-	for (size_t i = 0; i < count; i++)
-		samples[i].ticks = (samples[i].ticks + at_pit.pit_ahead) & UINT16_MAX;
+	at_clock.sample(device, samples, count);
+	for (size_t i = 0; i < count && at_clock.ahead_ticks; i++)
+		samples[i].ticks = (samples[i].ticks + at_clock.ahead_ticks) & UINT16_MAX;
 }
 
 /*
- * In the first run, the TSC stops for 400 us in the middle of a sweep (a reading of all clocks), before the PIT is
- * read. In the second run, the PIT jumps ahead instead.
+ * A sweep is a reading of all clocks. The third sweep ends the step, and the two before it are at the step's start. The
+ * TSC stops for 400 us during a sweep: in the second one between the HPET and the PM timer, so that only the HPET gains
+ * on the TSC in the step, or in the third one before the PIT. In the last run, the PIT jumps ahead instead.
  */
 TEST(a_guests_tsc_that_stops_during_a_sweep_accuses_no_clock)
 {
+	static const struct {
+		int clock;
+		unsigned sweep;
+		uint64_t jump_ticks;
+	} rows[] = { { PM, 2, 0 }, { PIT, 3, 0 }, { PIT, 3, PIT_HZ_NUM / PIT_HZ_DEN / 2500 } };
+
 	give_the_tsc_a_crystal_of_its_own();
-	for (int leaps = 0; leaps < 2; leaps++) {
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct clock *clock;
+
 		begin_as_a_guest();
 		measure_window();
 		assert_int_equal(discontinuities(), 0);
+		clock = &find(rows[i].clock)->clock;
+		at_clock.sample = clock->sample;
+		at_clock.event_in = rows[i].sweep;
+		at_clock.jump_ticks = rows[i].jump_ticks;
+		at_clock.ahead_ticks = 0;
+		clock->sample = sample_clock_after_event;
 		survey_read_and_compare_clocks(&bench->survey);
-		at_pit.sample = find(PIT)->clock.sample;
-		at_pit.tsc_stands = !leaps;
-		at_pit.pit_ahead = leaps ? PIT_HZ_NUM / PIT_HZ_DEN / 2500 : 0;
-		find(PIT)->clock.sample = sample_pit;
 		survey_check_jump_of_clock(&bench->survey, 400000);
-		assert_int_equal(discontinuities(), leaps);
-		if (leaps)
+		assert_int_equal(at_clock.event_in, 0);
+		assert_int_equal(discontinuities(), rows[i].jump_ticks > 0);
+		if (rows[i].jump_ticks)
 			assert_int_equal(bench->report.figures.discontinuities[0].group_count, 2);
-		find(PIT)->clock.sample = at_pit.sample;
+		clock->sample = at_clock.sample;
 	}
 }
 
