@@ -16,6 +16,11 @@
  * than 20,000 ticks (5 us at 4 GHz) apart, so such a step back is visible.
  */
 #define FAULT_SEEN_TICKS 20000
+/*
+ * A core's fault must be reported if at least this number of faults is expected in its compared readings. If 16 are
+ * expected, the probability of none is e^-16, 1 in 9 million.
+ */
+#define FAULTS_EXPECTED_MIN 16
 
 static size_t majority_class;
 static bool has_majority;
@@ -557,6 +562,29 @@ check_any_core_fault_is_reported(const struct bench *bench)
 		tally_count_unreported_fault("no class of cores is most, no pair proves it", 0);
 }
 
+/*
+ * Checks that the core whose readings are faulty is named, if enough of them were compared with the reading before. The
+ * others are stamps of ping-pongs, the first readings of a batch and readings as a clock, which prove no step back.
+ */
+static void
+check_faulty_core_is_named(const struct report *report)
+{
+	const struct report_core *core = &report->facts.cores[machine.fault_core];
+	bool is_named = report->outcomes.sync.cores[machine.fault_core].steps_back;
+	long double expected = (long double)core->tsc.reads / (long double)machine.fault_reads;
+
+	if (!machine.faults || machine.ahead_ticks + machine.set_back_ticks < FAULT_SEEN_TICKS)
+		return;
+	/* After SET_BACK_MAX faults, the core is healthy, and perhaps its readings are compared only then. */
+	if (is_named || (expected >= FAULTS_EXPECTED_MIN && machine.faults < SET_BACK_MAX))
+		tally_check(CHECK_CORE_SILENT, is_named, "core %zu has its fault every %llu reads, of which %llu were compared",
+			    machine.fault_core, (unsigned long long)machine.fault_reads,
+			    (unsigned long long)core->tsc.reads);
+	else
+		tally_count_unreported_fault("cores with too few faults in the compared reads",
+					     expected / FAULTS_EXPECTED_MIN);
+}
+
 void
 verdict_check_core_names(const struct bench *bench)
 {
@@ -575,12 +603,7 @@ verdict_check_core_names(const struct bench *bench)
 		if (has_majority && is_outside_majority(i) && report->figures.skew.pass_count > 0)
 			check_core_is_reported(bench, i);
 	}
-	/* After SET_BACK_MAX faults, the core is healthy, and perhaps its readings are compared only then. */
-	if (machine.faults && machine.ahead_ticks + machine.set_back_ticks >= FAULT_SEEN_TICKS &&
-	    (machine.faults < SET_BACK_MAX || report->outcomes.sync.cores[machine.fault_core].steps_back))
-		tally_check(CHECK_CORE_SILENT, report->outcomes.sync.cores[machine.fault_core].steps_back,
-			    "core %zu has its fault every %llu reads",
-			    machine.fault_core, (unsigned long long)machine.fault_reads);
+	check_faulty_core_is_named(report);
 	if (report->figures.skew.pass_count > 0)
 		check_any_core_fault_is_reported(bench);
 }
