@@ -169,7 +169,7 @@ time_between_wraps_ns(const struct analysis_step *step, const struct record_comp
 
 	if (wrap_ticks == UINT64_MAX)
 		return 0;
-	tsc_ticks = to_tsc_ticks(step, clock, clamp_difference((int64_t)wrap_ticks + 1), SCALE_NEAREST);
+	tsc_ticks = to_tsc_ticks(step, clock, clamp_difference((int64_t)(wrap_ticks + 1)), SCALE_NEAREST);
 	wrap_ns = scale_ns(&step->scale, (uint64_t)tsc_ticks);
 	return wrap_ns < FAR ? (int64_t)wrap_ns : FAR;
 }

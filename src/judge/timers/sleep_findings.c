@@ -357,8 +357,8 @@ judge_clock(struct judging *at)
 	at->row.cores = 0;
 	cause = rules_has_check_failed(at->report, &at->row) ? find_other_cause(at->report, &sleeps->clocks[worst]) : NULL;
 	at->row.open = cause != NULL;
-	behaviour_set_text(&at->row, "While all cores%s were in the state %s, it %s against the TSC%s%s.",
-			   sleeps->clocks[worst].all ? "" : " but one", at->state, describe_change(&at->row, true).bytes,
+	behaviour_set_text(&at->row, "While %s in the state %s, it %s against the TSC%s%s.",
+			   sleeps->clocks[worst].all ? "the boot core was" : "cores were", at->state, describe_change(&at->row, true).bytes,
 			   cause ? ", but " : "", cause ? cause : "");
 }
 
