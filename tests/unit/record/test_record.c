@@ -295,6 +295,20 @@ TEST(an_entry_without_all_fields_is_damage)
 	assert_damaged("An entry is shorter than its fields.");
 }
 
+TEST(a_block_of_another_number_or_an_impossible_length_is_damage)
+{
+	record_end(&record);
+	for (uint32_t length = 0; length <= RECORD_ENTRY_MAX + 1; length += RECORD_ENTRY_MAX + 1) {
+		memcpy(bytes + 20, &length, 4);
+		assert_damaged("A block has an impossible length.");
+	}
+	record_begin(&record, bytes, sizeof(bytes));
+	record_end(&record);
+	bytes[16] = 1; /* the block's number */
+	seal();
+	assert_damaged("A block is missing or occurs twice.");
+}
+
 TEST(a_wrong_count_of_entries_is_damage)
 {
 	record_put(&record, RECORD_GAP, &(struct record_gap){ 0 }, NULL, 0);
