@@ -353,7 +353,7 @@ static struct interval_ns
 elapsed_of_gain(struct offset step_ns, struct offset by, int64_t hidden_ns)
 {
 	return (struct interval_ns){
-		true, step_ns.low + by.low + (by.high - by.low) / 2, step_ns.low + by.low, step_ns.high + by.high + hidden_ns,
+		true, step_ns.low + offset_middle(by), step_ns.low + by.low, step_ns.high + by.high + hidden_ns,
 	};
 }
 

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/offset.h"
 #include "report/report.h"
 
 struct lateness { /* lower and upper bound of the time from an interrupt's deadline to its arrival, in ps */
@@ -14,7 +15,7 @@ struct lateness { /* lower and upper bound of the time from an interrupt's deadl
 static inline int64_t
 lateness_middle_ps(struct lateness late)
 {
-	return late.low + (late.high - late.low) / 2;
+	return offset_middle((struct offset){ late.low, late.high });
 }
 
 /* Sorts the COUNT VALUES, and sets the row's percentiles and its number of interrupts that are proven to be early. */

@@ -62,6 +62,12 @@ offset_is_known(struct offset offset)
 	return offset.low != INT64_MIN && offset.high != INT64_MAX;
 }
 
+int64_t
+offset_middle(struct offset offset)
+{
+	return offset.low + (int64_t)(((__int128)offset.high - offset.low) / 2);
+}
+
 uint64_t
 offset_width(struct offset offset)
 {

@@ -27,6 +27,7 @@ struct offset offset_hull(struct offset a, struct offset b);
 /* returns the distance between the intervals; 0 if they overlap */
 uint64_t offset_gap_between(struct offset a, struct offset b);
 bool offset_is_known(struct offset offset); /* returns true if both bounds are known */
+int64_t offset_middle(struct offset offset); /* rounded down if LOW <= HIGH */
 uint64_t offset_width(struct offset offset); /* returns high - low; UINT64_MAX if a bound is unknown */
 bool offset_excludes_zero(struct offset offset);
 uint64_t offset_min_abs(struct offset offset);  /* returns the smallest absolute value in the interval */

@@ -195,12 +195,6 @@ find_clocks_that_agree_with_several_groups(const struct panel *panel, const stru
 	return mute;
 }
 
-static int64_t
-middle_of_interval(const struct offset *offset)
-{
-	return offset->low + (offset->high - offset->low) / 2;
-}
-
 /*
  * Returns an estimate of the step's duration: the middle of the narrowest interval among the clocks that do not wrap.
  * Returns 0 if all clocks wrap.
@@ -210,7 +204,7 @@ typical_duration_ns(const struct panel *panel)
 {
 	struct offset narrowest = find_narrowest_elapsed_interval(panel, find_known_clocks(panel));
 
-	return offset_is_known(narrowest) ? middle_of_interval(&narrowest) : 0;
+	return offset_is_known(narrowest) ? offset_middle(narrowest) : 0;
 }
 
 static struct panel
@@ -224,7 +218,7 @@ make_panel_of_clocks(const struct discontinuity_clock *clocks, size_t count, uin
 	near_ns = typical_duration_ns(&panel);
 	for (size_t i = 0; i < count; i++) {
 		struct discontinuity_clock *clock = &panel.clocks[i];
-		int64_t by = wrap_time_to_reach_ns(clock, middle_of_interval(&clock->elapsed),
+		int64_t by = wrap_time_to_reach_ns(clock, offset_middle(clock->elapsed),
 						   near_ns - (int64_t)(clock->wrap_ns / 2));
 
 		if (clock->wrap_ns < WRAP_NS_MIN || clock->uncounted)

@@ -171,7 +171,7 @@ calculate_lateness(struct report_wakes *wakes, const struct record_entry *entry,
 	if (!offset_is_known(offset) || offset_max_abs(offset) > (uint64_t)TICKS_MAX ||
 	    scale_ns(&scale, offset_width(offset)) > ERROR_MAX_NS)
 		return;
-	int64_t middle = offset.low + (offset.high - offset.low) / 2;
+	int64_t middle = offset_middle(offset);
 
 	for (size_t i = 0; i < entry->item_count && count < WAKES_MAX; i++) {
 		record_read_item(entry, i, &woken);

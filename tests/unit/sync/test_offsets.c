@@ -160,6 +160,8 @@ TEST(intervals_add_negate_and_intersect)
 	assert_int_equal(offset_width(a), 30);
 	assert_true(offset_width((struct offset){ INT64_MIN + 1, INT64_MAX - 1 }) == UINT64_MAX - 2);
 	assert_true(offset_width(OFFSET_UNKNOWN) == UINT64_MAX);
+	assert_int_equal(offset_middle((struct offset){ -3, 0 }), -2);
+	assert_int_equal(offset_middle(OFFSET_UNKNOWN), -1);
 	assert_true(offset_width((struct offset){ 0, INT64_MAX }) == UINT64_MAX);
 	assert_false(offset_excludes_zero(a));
 	assert_true(offset_excludes_zero(b));
