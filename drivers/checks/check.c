@@ -122,10 +122,8 @@ check_mark_disturbed(struct behaviour *row)
 void
 check_set_figure(struct behaviour *row, int64_t low, int64_t high)
 {
-	row->checked = row->has_figure = true;
-	row->low = low;
-	row->high = high;
-	row->measured = low + (high - low) / 2;
+	row->checked = true;
+	behaviour_set_figure(row, offset_middle((struct offset){ low, high }), low, high);
 }
 
 struct check_wait

@@ -27,13 +27,13 @@
 #define LEAF_EXTENDED_2     0x80000021u
 
 #define FEATURES_EAX_FAMILY(r)  ((r).eax >> 8 & 0xfu)
-#define FAMILY_6                6u
 #define FEATURES_EAX_MODEL(r)   ((r).eax >> 4 & 0xfu)
 #define FEATURES_EAX_STEPPING(r) ((r).eax & 0xfu)
 #define FEATURES_EAX_FAMILY_MORE(r) ((r).eax >> 20 & 0xffu)
 /* the family as Linux counts it: x86_family() in arch/x86/lib/cpu.c adds the extended family if the family is Fh */
 #define FEATURES_EAX_WHOLE_FAMILY(r) \
 	(FEATURES_EAX_FAMILY(r) + (FEATURES_EAX_FAMILY(r) == 0xfu ? FEATURES_EAX_FAMILY_MORE(r) : 0))
+#define FAMILY_6 6u
 /*
  * True for the family of Intel's CPUs since the Pentium Pro: family 6, and since 2026 also 18 (Nova Lake) and 19
  * (Diamond Rapids). Linux: arch/x86/include/asm/intel-family.h. Family 15 is the Pentium 4, which has other MSRs.

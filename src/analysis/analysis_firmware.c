@@ -131,7 +131,7 @@ finish_second(struct interval_ppb *second)
 		return;
 	second->low -= (int64_t)REPORT_CRYSTAL_PPB;
 	second->high += (int64_t)REPORT_CRYSTAL_PPB;
-	second->value = second->low + (second->high - second->low) / 2;
+	second->value = offset_middle((struct offset){ second->low, second->high });
 }
 
 /*

@@ -7,15 +7,7 @@
 #include "advice/recommend.h"
 #include "report_literal.h"
 
-static struct report *report;
-
-static void
-begin(void)
-{
-	report = literal_make_clean_report();
-}
-
-TEST_FIXTURE(begin, NULL);
+LITERAL_REPORT_FIXTURE;
 
 static void
 judge_and_recommend(void)

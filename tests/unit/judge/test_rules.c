@@ -8,15 +8,7 @@
 #include "judge/judge_internal.h"
 #include "report_literal.h"
 
-static struct report *report;
-
-static void
-begin(void)
-{
-	report = literal_make_clean_report();
-}
-
-TEST_FIXTURE(begin, NULL);
+LITERAL_REPORT_FIXTURE;
 
 static void
 set_limit(const char *rule, uint64_t value)

@@ -756,4 +756,14 @@ literal_make_empty_report(void)
 	return report;
 }
 
+/* Declares `report`, which is a new report of a clean machine in each test of the file. See TEST_FIXTURE in test.h. */
+#define LITERAL_REPORT_FIXTURE \
+	static struct report *report; \
+	static void \
+	begin(void) \
+	{ \
+		report = literal_make_clean_report(); \
+	} \
+	TEST_FIXTURE(begin, NULL)
+
 #endif

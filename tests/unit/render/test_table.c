@@ -17,15 +17,7 @@
 #include "judge/cores/judge_cores.h"
 #include "judge/cores/offset_analysis.h"
 
-static struct report *report;
-
-static void
-begin(void)
-{
-	report = literal_make_clean_report();
-}
-
-TEST_FIXTURE(begin, NULL);
+LITERAL_REPORT_FIXTURE;
 
 #define TEXT_SIZE (1 << 20)
 

@@ -11,15 +11,7 @@
 #include "render/sections/table_sections.h"
 
 static char buffer[1 << 16];
-static struct report *report;
-
-static void
-begin(void)
-{
-	report = literal_make_clean_report();
-}
-
-TEST_FIXTURE(begin, NULL);
+LITERAL_REPORT_FIXTURE;
 
 typedef void renderer(struct text *out, const struct report *report);
 
