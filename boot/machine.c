@@ -288,11 +288,10 @@ static void
 handle_phase_start(void *context, const struct run *run, const struct run_phase *phase)
 {
 	struct machine *machine = context;
-	uint64_t begin_tsc = hw_tsc();
 
 	watchdog_feed(&machine->watchdog);
-	if (machine->boot.start_phase && machine->boot.start_phase(machine->boot.context, run, phase))
-		progress_extend_deadline(&machine->progress, begin_tsc);
+	if (machine->boot.start_phase)
+		machine->boot.start_phase(machine->boot.context, run, phase);
 	progress_print_phase(&machine->progress, phase->id);
 }
 
@@ -300,19 +299,16 @@ static void
 handle_sleep_state_start(void *context, const char *name)
 {
 	struct machine *machine = context;
-	uint64_t begin_tsc = hw_tsc();
 
 	watchdog_feed(&machine->watchdog);
 	if (machine->boot.mark_sleep_state)
 		machine->boot.mark_sleep_state(machine->boot.context, name);
-	progress_extend_deadline(&machine->progress, begin_tsc);
 }
 
 static void
 feed_watchdog_and_save_checkpoint(void *context)
 {
 	struct machine *machine = context;
-	uint64_t begin_tsc = hw_tsc();
 
 	watchdog_feed(&machine->watchdog);
 	if (!machine->boot.is_due || !machine->boot.is_due(machine->boot.context))
@@ -320,7 +316,6 @@ feed_watchdog_and_save_checkpoint(void *context)
 	run_start_or_stop_firmware_tick(machine->measured_run, true);
 	machine->boot.save_due(machine->boot.context);
 	run_start_or_stop_firmware_tick(machine->measured_run, false);
-	progress_extend_deadline(&machine->progress, begin_tsc);
 }
 
 static bool

@@ -32,7 +32,7 @@ struct machine_boot {
 	 * function.
 	 */
 	void *context;
-	bool (*start_phase)(void *context, const struct run *run, const struct run_phase *phase);
+	void (*start_phase)(void *context, const struct run *run, const struct run_phase *phase);
 	void (*set_cores)(void *context, enum options_cores cores);
 	void (*mark_sleep_state)(void *context, const char *name);
 	bool (*is_due)(const void *context);

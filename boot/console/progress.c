@@ -129,16 +129,16 @@ print_soak_row(void *context, const struct report *report)
 	progress->shown_tsc = 0;
 }
 
-static bool
-has_deadline_passed(void *context)
+static uint64_t
+calculate_ticks_until_deadline(void *context)
 {
 	struct progress *progress = context;
+	uint64_t passed_ticks = hw_tsc() - progress->start_tsc;
 
-	if (!progress->deadline_ticks || progress->passed)
-		return progress->passed;
-	progress->passed = hw_tsc() - progress->start_tsc > progress->deadline_ticks ||
-			   alarm_has_expired(&progress->deadline);
-	return progress->passed;
+	if (!progress->deadline_ticks)
+		return UINT64_MAX;
+	progress->passed |= passed_ticks >= progress->deadline_ticks || alarm_has_expired(&progress->deadline);
+	return progress->passed ? 0 : progress->deadline_ticks - passed_ticks;
 }
 
 static bool
@@ -163,7 +163,7 @@ progress_make_hooks(struct progress *progress, struct console *console, bool lfe
 		.pause = hw_pause,
 		.spin_ns = SURVEY_SPIN_NS,
 		.core_facts = cpu_read_core_facts,
-		.expired = has_deadline_passed,
+		.ticks_left = calculate_ticks_until_deadline,
 		.asked = is_end_requested,
 		.progress = show_progress,
 		.measured = print_measured_clock,

@@ -64,10 +64,21 @@ checkpoint_open(struct checkpoint *checkpoint, struct report *report, const stru
 }
 
 void
-checkpoint_set_plan(struct checkpoint *checkpoint, struct plan *plan)
+checkpoint_set_plan(struct checkpoint *checkpoint, struct plan *plan, struct progress *progress)
 {
 	checkpoint->plan = plan;
+	checkpoint->progress = progress;
 	checkpoint->saves = checkpoint->marks;
+}
+
+/* Writes PHASE into the marker during a run. */
+static void
+mark(struct checkpoint *checkpoint, const char *phase)
+{
+	uint64_t begin_tsc = hw_tsc();
+
+	write_marker_file(checkpoint, phase);
+	progress_extend_deadline(checkpoint->progress, begin_tsc);
 }
 
 /*
@@ -90,15 +101,16 @@ save_checkpoint_now(struct checkpoint *checkpoint)
 	if (checkpoint->saves)
 		checkpoint->marker.report = number;
 	write_marker_file(checkpoint, checkpoint->phase->id);
-	if (!checkpoint->saves)
-		return;
-	if (earlier)
-		save_remove_report(earlier);
-	checkpoint->saved_tsc = hw_tsc();
-	checkpoint->took_ticks = checkpoint->saved_tsc - begin;
+	if (checkpoint->saves) {
+		if (earlier)
+			save_remove_report(earlier);
+		checkpoint->saved_tsc = hw_tsc();
+		checkpoint->took_ticks = checkpoint->saved_tsc - begin;
+	}
+	progress_extend_deadline(checkpoint->progress, begin);
 }
 
-bool
+void
 checkpoint_mark_phase_start(void *context, const struct run *run, const struct run_phase *phase)
 {
 	struct checkpoint *checkpoint = context;
@@ -116,8 +128,7 @@ checkpoint_mark_phase_start(void *context, const struct run *run, const struct r
 	if (due)
 		save_checkpoint_now(checkpoint);
 	else
-		write_marker_file(checkpoint, phase->id);
-	return due;
+		mark(checkpoint, phase->id);
 }
 
 void
@@ -126,7 +137,7 @@ checkpoint_mark_sleep_state(void *context, const char *name)
 	char phase[MARKER_PHASE_SIZE];
 
 	text_format(phase, sizeof(phase), MARKER_SLEEP_STATE "%s", name);
-	write_marker_file(context, phase);
+	mark(context, phase);
 }
 
 void
@@ -135,7 +146,7 @@ checkpoint_set_core_start_method(void *context, enum options_cores cores)
 	struct checkpoint *checkpoint = context;
 
 	checkpoint->marker.cores = cores;
-	write_marker_file(checkpoint, checkpoint->phase->id);
+	mark(checkpoint, checkpoint->phase->id);
 }
 
 void

@@ -10,6 +10,7 @@
 #ifndef BARETICK_CHECKPOINT_H
 #define BARETICK_CHECKPOINT_H
 
+#include "console/progress.h"
 #include "plan.h"
 #include "run/marker.h"
 #include "run/run.h"
@@ -19,6 +20,7 @@
 
 struct checkpoint {
 	struct plan *plan;      /* owned by the caller; renders the report */
+	struct progress *progress; /* owned by the caller; the run's deadline moves by the duration of each write */
 	struct report report;   /* the report of the latest checkpoint */
 	struct marker marker;
 	char name[MARKER_FILE_NAME_SIZE];
@@ -39,16 +41,19 @@ struct checkpoint {
  */
 void checkpoint_open(struct checkpoint *checkpoint, struct report *report, const struct smbios_facts *smbios);
 
-/* Sets PLAN. Checkpoints use its text buffers from now on. */
-void checkpoint_set_plan(struct checkpoint *checkpoint, struct plan *plan);
+/*
+ * Sets PLAN and PROGRESS before the first phase. Checkpoints use the text buffers of PLAN. The time to write markers
+ * and checkpoints does not count for the deadline in PROGRESS, because a slow volume may need minutes.
+ */
+void checkpoint_set_plan(struct checkpoint *checkpoint, struct plan *plan, struct progress *progress);
 
 /* The next five functions are for struct machine_boot. CONTEXT is the struct checkpoint. */
 
 /*
  * Called at the start of PHASE. Writes the phase into the marker. From the phase that starts cores on, it also saves a
- * checkpoint, as long as checkpoints take at most a tenth of the run's time. Returns true if it saved a checkpoint.
+ * checkpoint, as long as checkpoints take at most a tenth of the run's time.
  */
-bool checkpoint_mark_phase_start(void *context, const struct run *run, const struct run_phase *phase);
+void checkpoint_mark_phase_start(void *context, const struct run *run, const struct run_phase *phase);
 
 /* Called if the current phase starts the cores by another method than the marker states. Writes the marker again. */
 void checkpoint_set_core_start_method(void *context, enum options_cores cores);

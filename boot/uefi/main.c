@@ -231,16 +231,13 @@ time_firmware(void *checkpoint, const struct platform *platform, struct run *run
 		time_services_find_second(&services);
 }
 
-/*
- * Switches the firmware's watchdog off as the first phase starts, because a run may take longer than START_S. Returns
- * true if a checkpoint was saved.
- */
-static bool
+/* Switches the firmware's watchdog off as the first phase starts, because a run may take longer than START_S. */
+static void
 start_phase(void *checkpoint, const struct run *run, const struct run_phase *phase)
 {
 	if (phase == run_phases)
 		set_firmware_watchdog(0);
-	return checkpoint_mark_phase_start(checkpoint, run, phase);
+	checkpoint_mark_phase_start(checkpoint, run, phase);
 }
 
 static EFI_STATUS
@@ -288,7 +285,7 @@ measure_and_report(struct application *app)
 		checkpoint_close(&app->checkpoint, false);
 		return end_without_measuring(app, NO_MEMORY, "");
 	}
-	checkpoint_set_plan(&app->checkpoint, &app->plan);
+	checkpoint_set_plan(&app->checkpoint, &app->plan, &machine->progress);
 	machine_run_measurements(machine, &app->plan, &app->console, &app->run);
 	app->plan.progress = &machine->progress;
 	app->pager.patience = app->is_installed && is_unattended(app) ? PATIENCE : 0;

@@ -241,7 +241,7 @@ survey_end_run_if_due(struct survey *survey)
 		return true;
 	if (!is_tsc_counting(survey)) {
 		end_run_because_tsc_stopped(survey);
-	} else if (survey->hooks.expired(survey->hooks.context)) {
+	} else if (!survey->hooks.ticks_left(survey->hooks.context)) {
 		report->facts.run.incomplete = true;
 		notes_add(&report->notes, "The deadline of the run passed. The results until then are reported.");
 	}
@@ -254,10 +254,10 @@ survey_end_run_if_due(struct survey *survey)
 uint64_t
 survey_core_pass_end_tsc(const struct survey *survey)
 {
-	uint64_t now = survey->hooks.tsc_ordered(), rest = scale_ns_to_ticks(&survey->scale, PASS_REST_NS);
-	uint64_t left = survey->deadline_tsc > now ? survey->deadline_tsc - now : 0;
+	uint64_t left = survey->hooks.ticks_left(survey->hooks.context);
+	uint64_t rest = scale_ns_to_ticks(&survey->scale, PASS_REST_NS);
 
-	return left ? now + (left - survey_smaller(rest, left / 2)) / PASS_SHARE : UINT64_MAX;
+	return survey->hooks.tsc_ordered() + (left - survey_smaller(rest, left / 2)) / PASS_SHARE;
 }
 
 bool

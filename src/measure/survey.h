@@ -44,8 +44,11 @@ struct survey_hooks {
 	uint64_t spin_ns;
 	/* Reads facts about the calling core, which may be any core. */
 	void (*core_facts)(struct core_facts *facts);
-	/* Returns true after the deadline of the run. Called between batches. */
-	bool (*expired)(void *context);
+	/*
+	 * Returns the TSC ticks until the deadline of the run: 0 after it, UINT64_MAX while it is not known. Called
+	 * between batches.
+	 */
+	uint64_t (*ticks_left)(void *context);
 	/*
 	 * Returns true after the user has asked for the end of the run. The remaining measurements are then as short as in
 	 * a quick run. Called between batches. NULL if the user cannot ask.
@@ -220,7 +223,6 @@ struct survey {
 	struct survey_hooks hooks;
 	struct survey_buffer buffer;
 	uint64_t rate_limit_ppb;        /* largest difference of two clocks' rates that is no disagreement */
-	uint64_t deadline_tsc;          /* TSC at which the run must have ended; 0 if not known */
 	/* Filled by survey_divide_memory(). If memory.cores is 0, cores are not compared. */
 	struct survey_memory memory;
 

@@ -55,10 +55,7 @@ may_test_timers(const struct run *run)
 static void
 set_deadline(struct run *run)
 {
-	uint64_t ns = run_deadline_ns(run);
-
-	run->machine->set_tsc_rate(run->machine->context, run->survey.scale.hz, ns);
-	run->survey.deadline_tsc = run->begin_tsc + scale_ns_to_ticks(&run->survey.scale, ns);
+	run->machine->set_tsc_rate(run->machine->context, run->survey.scale.hz, run_deadline_ns(run));
 }
 
 static void

@@ -90,11 +90,11 @@ has_time_for_loop_run(const struct loop_state *state)
 	const struct calibration_loop *loop = state->loop;
 	bool is_longer = loop->without_first_ns && !state->calibrating.devices[0];
 	uint64_t longest_ns = is_longer ? loop->without_first_ns : loop->longest_ns;
-	uint64_t now = survey->hooks.tsc_ordered(), longest = scale_ns_to_ticks(&survey->scale, longest_ns);
+	uint64_t now = survey->hooks.tsc_ordered();
 
 	return scale_ns(&survey->scale, now - state->begin_tsc) + longest_ns <=
 		       survey_planned_calibrations_ns(survey->report) &&
-	       (!survey->deadline_tsc || (int64_t)(survey->deadline_tsc - now - longest) > 0);
+	       survey->hooks.ticks_left(survey->hooks.context) > scale_ns_to_ticks(&survey->scale, longest_ns);
 }
 
 /* Adds a row for the loop to the report. Returns false if the loop cannot be run. */

@@ -168,6 +168,15 @@ def test_a_stick_that_is_pulled_out_while_it_is_written_loses_nothing_that_seria
     assert sorted(folders(volume_of(done.file("stick.img")))) == ["0002"]
 
 
+def test_writes_to_a_slow_stick_do_not_count_for_the_deadline(run):
+    """The stick does 50 writes a second in the host's time. In the machine's time each write takes many times as long. A
+    run without these writes needs less than half of the deadline."""
+    deadline_s = 6
+    done = run(*STICK, *qemu("-set", "drive.stick.throttling.iops-write=50"), "--", "profile=quick", "duration=10ms", "clocks=tsc,hpet",
+               "cores=off", "irq=off", f"deadline={deadline_s}s")
+    assert checked(done)["elapsed_ms"] > 1000 * deadline_s
+
+
 def test_a_stick_whose_writes_fail_says_that_it_does_not_answer(run):
     """The report must say that the stick does not answer. After the first failed write the stick is not used any more,
     because a driver may wait long at each failure."""

@@ -48,12 +48,16 @@ run_on_core(void *context, size_t core, smp_job *job, void *argument, uint64_t b
 	return false;
 }
 
-static bool
-is_run_past_deadline(void *context)
+uint64_t
+bench_ticks_left(void *context)
 {
 	const struct bench *bench = context;
+	uint64_t deadline_ps = bench->deadline_ms * SIM_PS_PER_MS;
 
-	return bench->deadline_ms != BENCH_NEVER_MS && sim.now_ps > bench->deadline_ms * SIM_PS_PER_MS;
+	if (bench->deadline_ms == BENCH_NEVER_MS)
+		return UINT64_MAX;
+	return sim.now_ps < deadline_ps ?
+	       scale_ns_to_ticks(&bench->run.survey.scale, (deadline_ps - sim.now_ps) / SIM_PS_PER_NS) : 0;
 }
 
 static void
@@ -144,8 +148,12 @@ does_firmware_tick(uint64_t (*tsc)(void), uint64_t bound)
 }
 
 static void
-ignore_run_time(void *context, struct rate hz, uint64_t deadline_ns)
+set_deadline(void *context, struct rate hz, uint64_t deadline_ns)
 {
+	struct bench *bench = context;
+
+	if (bench->deadline_ms == BENCH_NEVER_MS)
+		bench->deadline_ms = (sim.now_ps + deadline_ns * SIM_PS_PER_NS) / SIM_PS_PER_MS;
 }
 
 static void *
@@ -199,7 +207,7 @@ bench_open(struct bench *bench, size_t cores)
 			.tsc_ordered = hw_tsc_lfence,
 			.pause = hw_pause,
 			.core_facts = cpu_read_core_facts,
-			.expired = is_run_past_deadline,
+			.ticks_left = bench_ticks_left,
 			.progress = check_progress,
 			.measured = ignore_measured_clock,
 		},
@@ -208,7 +216,7 @@ bench_open(struct bench *bench, size_t cores)
 		.stop_cores = leave_cores_running,
 		.read_registers = read_registers,
 		.read_signals = read_signals,
-		.set_tsc_rate = ignore_run_time,
+		.set_tsc_rate = set_deadline,
 	};
 	if (bench->sleeps) {
 		bench->machine.hooks.sleep = &sleep;

@@ -33,7 +33,8 @@ struct bench {
 	bool is_late; /* true if the core in the field mute counts as dead because its job exceeded the time limit */
 	/* time in ps to start a job on one core; a job on N cores at once needs N times as long, as on a small host */
 	uint64_t job_ps;
-	uint64_t deadline_ms; /* end of the run in simulated time, in ms; BENCH_NEVER_MS for no limit */
+	/* end of the run in simulated time, in ms; BENCH_NEVER_MS until the test or the run sets it */
+	uint64_t deadline_ms;
 	uint64_t duration_ns;    /* duration of each measurement; 20 ms by default */
 	uint64_t interval_ns;    /* duration of each row in a soak's series; 0 for a quick run without a series */
 	const char *const *clocks; /* ids of the clocks to be measured, ended by NULL; NULL for all clocks */
@@ -83,5 +84,8 @@ const struct clock_figures *bench_find_figures(struct bench *bench, const char *
  * first batch has the number 0. There can be only one such call at a time.
  */
 void bench_call_before_batch(struct bench *bench, const char *id, unsigned batch, void (*work)(void));
+
+/* The hook ticks_left, which is called with the bench as CONTEXT. */
+uint64_t bench_ticks_left(void *context);
 
 #endif

@@ -96,11 +96,11 @@ handle_phase_start(void *context, const struct run *run, const struct run_phase 
 	access_start_phase(phase);
 }
 
-static bool
-is_run_too_long(void *context)
+static uint64_t
+ticks_left_if_not_too_long(void *context)
 {
 	machine.expired |= sim.accesses > ACCESSES_ENOUGH;
-	return machine.expired;
+	return machine.expired ? 0 : UINT64_MAX;
 }
 
 /* Returns the ids of the machine's clocks, without the alternative read methods of a clock. */
@@ -134,7 +134,7 @@ open_bench(struct bench *bench)
 	bench->machine.phase_starts = handle_phase_start;
 	if (machine.is_drawn)
 		bench->machine.checks = no_checks;
-	bench->run.survey.hooks.expired = is_run_too_long;
+	bench->run.survey.hooks.ticks_left = ticks_left_if_not_too_long;
 	strcpy(report->facts.machine.accelerator, machine.is_emulated ? "tcg" : machine.is_guest ? "kvm" : "");
 	for (size_t i = 0; i < machine.cores; i++)
 		report->facts.cores[i].apic_id = machine.core[i].apic_id;

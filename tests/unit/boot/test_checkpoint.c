@@ -10,12 +10,22 @@
 static uint8_t record_bytes[4096];
 static unsigned renders;
 
+#define RENDER_S 100 /* simulated time to render a checkpoint's files */
+
 /* Replaces the real function, because these tests save no files. Counts the checkpoints that were to be saved. */
 bool
 plan_render_files(struct plan *plan, const struct report *report, const struct text *texts[SAVE_FILES])
 {
 	renders++;
+	sim_advance_ps(RENDER_S * 1000 * SIM_PS_PER_MS);
 	return false;
+}
+
+/* Replaces the real function, which also sets an alarm of the firmware. */
+void
+progress_extend_deadline(struct progress *progress, uint64_t begin_tsc)
+{
+	progress->start_tsc += hw_tsc() - begin_tsc;
 }
 
 static struct marker
@@ -38,13 +48,18 @@ TEST(the_marker_says_if_the_firmware_starts_the_cores)
 	struct checkpoint *checkpoint = calloc(1, sizeof(*checkpoint));
 	struct run *run = calloc(1, sizeof(*run));
 	const struct smbios_facts smbios = { .product = "sim" };
+	struct progress progress = { .start_tsc = 0 };
 
+	sim_reset();
 	firmware_sim_reset();
 	volume_sim_open();
 	options_set_defaults(&run->report.facts.options);
 	run->report.facts.options.cores.method = CORES_SIPI;
 	checkpoint_open(checkpoint, &run->report, &smbios);
+	checkpoint_set_plan(checkpoint, NULL, &progress);
+	checkpoint->saves = false;
 	checkpoint_mark_phase_start(checkpoint, run, &start);
+	assert_true(progress.start_tsc > 0); /* the write of the marker does not count for the deadline */
 	assert_string_equal(marker_on(checkpoint->name).phase, "start-cores");
 	assert_int_equal(marker_on(checkpoint->name).cores, CORES_SIPI);
 	checkpoint_set_core_start_method(checkpoint, CORES_MP);
@@ -65,6 +80,7 @@ TEST(the_start_of_the_cores_saves_a_checkpoint_unless_one_was_just_saved)
 		struct checkpoint *checkpoint = calloc(1, sizeof(*checkpoint));
 		struct run *run = calloc(1, sizeof(*run));
 		struct record *record = &run->survey.record;
+		struct progress progress = { .start_tsc = 0 };
 
 		sim_reset();
 		firmware_sim_reset();
@@ -73,13 +89,15 @@ TEST(the_start_of_the_cores_saves_a_checkpoint_unless_one_was_just_saved)
 		run->machine = &machine;
 		record_begin(record, record_bytes, sizeof(record_bytes));
 		checkpoint_open(checkpoint, &run->report, &smbios);
-		checkpoint_set_plan(checkpoint, NULL);
+		checkpoint_set_plan(checkpoint, NULL, &progress);
 		checkpoint->marker.report = report; /* the one before Stall(), which took an hour of the TSC */
 		checkpoint->saved_tsc = hw_tsc();
 		checkpoint->took_ticks = UINT64_C(3600000000000);
 		renders = 0;
-		assert_int_equal(checkpoint_mark_phase_start(checkpoint, run, &start), report == 0);
+		checkpoint_mark_phase_start(checkpoint, run, &start);
 		assert_int_equal(renders, report == 0);
+		/* the time of a checkpoint does not count for the deadline */
+		assert_int_equal(progress.start_tsc / (sim.tsc.counter.hz.num / sim.tsc.counter.hz.den) / RENDER_S, report == 0);
 		volume_sim_close();
 		free(checkpoint);
 		free(run);

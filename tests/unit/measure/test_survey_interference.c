@@ -79,10 +79,10 @@ run(void *context, size_t core, smp_job *job, void *argument, uint64_t bound_ns)
 	return true;
 }
 
-static bool
-expired(void *context)
+static uint64_t
+ticks_left(void *context)
 {
-	return sim.now_ps > bench.deadline_ns * SIM_PS_PER_NS;
+	return sim.now_ps > bench.deadline_ns * SIM_PS_PER_NS ? 0 : UINT64_MAX;
 }
 
 static void
@@ -107,7 +107,7 @@ open_bench(size_t cores)
 	bench.survey = (struct survey){
 		.report = &bench.report,
 		.smp = &bench.smp,
-		.hooks = { .tsc_ordered = read_tsc, .expired = expired, .progress = progress,
+		.hooks = { .tsc_ordered = read_tsc, .ticks_left = ticks_left, .progress = progress,
 			   .stolen_counter = &no_counter },
 		.plan.part = SURVEY_GAPS,
 	};

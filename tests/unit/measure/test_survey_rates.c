@@ -177,14 +177,14 @@ counter_of(int clock)
  * Called between groups of readings. Makes the clock CHANGING faster as soon as the simulated time reaches
  * CHANGES_AT_PS. Returns false, because the run has no deadline.
  */
-static bool
-expired(void *context)
+static uint64_t
+ticks_left(void *context)
 {
 	if (sim.now_ps >= bench->changes_at_ps) {
 		bench->changes_at_ps = SIM_NEVER;
 		sim_counter_speed_up(counter_of(bench->changing), bench->change_ppm);
 	}
-	return false;
+	return UINT64_MAX;
 }
 
 /* Lets simulated time pass, as drawing on a screen does. */
@@ -284,7 +284,7 @@ open_clocks(void)
 		.smp = &bench->smp,
 		.hooks = {
 			.interrupts_mask = hw_interrupts_mask, .interrupts_restore = hw_interrupts_restore,
-			.tsc_ordered = hw_tsc_lfence, .pause = hw_pause, .expired = expired,
+			.tsc_ordered = hw_tsc_lfence, .pause = hw_pause, .ticks_left = ticks_left,
 			.progress = show_progress,
 		},
 		.buffer.samples = bench->samples,

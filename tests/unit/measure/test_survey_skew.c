@@ -60,10 +60,10 @@ static struct {
 	size_t turns;           /* number of calls of run_all() from now on in which the cores run one after another */
 } bench;
 
-static bool
-expired(void *context)
+static uint64_t
+ticks_left(void *context)
 {
-	return bench.expires_pingpongs && bench.pingpongs[1] >= bench.expires_pingpongs;
+	return bench.expires_pingpongs && bench.pingpongs[1] >= bench.expires_pingpongs ? 0 : UINT64_MAX;
 }
 
 static void
@@ -145,7 +145,7 @@ open_bench_of(void (*start)(size_t cores), size_t cores, enum pair_schedule wide
 			.tsc_ordered = threads_read_tsc,
 			.pause = threads_pause,
 			.core_facts = core_facts,
-			.expired = expired,
+			.ticks_left = ticks_left,
 			.progress = progress,
 		},
 		.buffer.samples = bench.samples,

@@ -73,6 +73,7 @@ soak_for_a_day(size_t cores, int64_t drift_ppb, uint64_t seed)
 	day.bench = bench = bench_new();
 	bench->duration_ns = 144 * (S / 4) / (cores == 1 ? 5 : 6);
 	bench->interval_ns = S;
+	bench->deadline_ms = (sim.now_ps + 2 * DAY_PS) / SIM_PS_PER_MS; /* the rests between the rounds are not planned */
 	bench->clocks = clocks;
 	bench_open(bench, cores);
 	options = &bench->run.report.facts.options;
