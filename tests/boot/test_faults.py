@@ -244,16 +244,16 @@ def freeze_while(monitor, wanted):
 
 def test_a_machine_that_is_frozen_while_rates_are_measured_has_no_failed_clock(tmp_path):
     """The RTC continues while the machine is frozen, and gains so much time that a rule would report it as wrong. The
-    report must explain the gain in a note, and must have no finding."""
+    report must explain the gain in a note. On a busy host, QEMU stops its TSC and its other clocks at different times, so
+    that the TSC really changes against them. A warning about this change is true. It must name no single clock."""
     def freeze(machine):
         with machine.monitor() as monitor:
             assert machine.wait_for(b"baretick ")
             return freeze_while(monitor, lambda: not machine.has_said(b"\nphase: latency")) > 0
 
     report = checked(levers.run_until_in_time(freeze, tmp_path, *ONE_CORE, "--", *QUICK))
-    if accused(report) == {("rate-changed", "tsc")}:
-        pytest.xfail("a known fault: HPET, PM timer and PIT of a guest are one witness, and count as three")
-    assert report["findings"] == []
+    assert [finding for finding in report["findings"] if (finding["rule"], finding["clock"], finding["of_clocks"]) !=
+            ("rate-changed", None, ["tsc"])] == []
     assert [note.split()[0] for note in report["notes"] if "the whole machine had been stopped" in note] == ["rtc"], report
     for name in ("hpet", "acpi_pm", "pit"):
         assert rates(report)[name, "rtc"]["high"] < -RATE_WRONG_PPM, rates(report)
