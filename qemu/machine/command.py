@@ -142,11 +142,11 @@ def make_boot_arguments(boot, image, out):
         return ["-kernel", image]
     if boot in STICKS:
         # QEMU gets a copy of the stick, because the guest writes its report to it. No copy is made if the file STICK exists: the
-        # image itself is this file, or an earlier boot with KVM made the copy.
+        # image itself is this file, or an earlier boot with KVM made the copy. The host need not write the copy to its disk.
         stick = os.path.join(out, STICK)
         if not os.path.exists(stick):
             copy_image_to_stick(image, stick)
-        return ["-drive", f"if=none,id=stick,format=raw,file={escape_commas(stick)}", *STICKS[boot]]
+        return ["-drive", f"if=none,id=stick,format=raw,cache=unsafe,file={escape_commas(stick)}", *STICKS[boot]]
     return ["-drive", f"if=none,id=cd,media=cdrom,format=raw,readonly=on,file={escape_commas(image)}",
             "-device", "ide-cd,drive=cd,bootindex=0"]
 

@@ -14,7 +14,8 @@ def record(log):
     """Return arguments for qemu/run that log all writes to the stick in the file LOG."""
     with open(log, "wb") as file:
         file.truncate(LOG_BYTES)
-    words = {"format": "blklogwrites", "log.driver": "file", "log.filename": log, "log-super-update-interval": 1}
+    words = {"format": "blklogwrites", "log.driver": "file", "log.filename": log, "log.cache.no-flush": "on",
+             "log-super-update-interval": 1}
     return qemu(*[word for key, value in words.items() for word in ("-set", f"drive.stick.{key}={value}")])
 
 
