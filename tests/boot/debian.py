@@ -5,7 +5,7 @@ import shutil
 
 from boots import ROOT
 from debian_packages import find_mirror
-from linux import LOADER, MIB, Machine, copy_tool, empty_disk, grub_file, run
+from linux import COMMAND_LINE, LOADER, MIB, Machine, copy_tool, empty_disk, grub_file, run
 
 ESP_MIB, ROOT_MIB, TRIAL_MIB = 120, 1600, 32
 SUITE = "bookworm"
@@ -23,8 +23,7 @@ ExecStart=/opt/baretick/trial
 TimeoutStartSec=1200
 """
 CACHE = ROOT / "build" / "debian"
-# The word "quiet" saves seconds, in which the kernel's messages would be sent over the serial line.
-COMMAND_LINE = "root=LABEL=root rw console=ttyS0 quiet"
+KERNEL_COMMAND_LINE = f"root=LABEL=root rw {COMMAND_LINE}"
 # GRUB reads Debian's grub.cfg if it exists. Otherwise GRUB starts the kernel on the system partition.
 GRUB_CONFIG = f"""search --no-floppy --label root --set=root
 set prefix=($root)/boot/grub
@@ -32,7 +31,7 @@ if [ -f $prefix/grub.cfg ]; then
   configfile $prefix/grub.cfg
 fi
 search --no-floppy --label ESP --set=root
-linux /linux {COMMAND_LINE}
+linux /linux {KERNEL_COMMAND_LINE}
 initrd /initrd
 boot
 """
@@ -110,7 +109,7 @@ class Debian(Machine):
             drives += ["-drive", f"file={folder / 'second'},format=raw,if=virtio"]
         # The disk with the root file system is a snapshot, so changes to it are lost when QEMU ends.
         loader = grub_file(folder, GRUB_CONFIG, GRUB_MODULES) if is_by_grub else LOADER
-        super().__init__(folder, loader=loader, kernel=made / "vmlinuz", initrd=made / "initrd", command_line=COMMAND_LINE,
+        super().__init__(folder, loader=loader, kernel=made / "vmlinuz", initrd=made / "initrd", command_line=KERNEL_COMMAND_LINE,
                          partition_mib=ESP_MIB, memory="1G", drives=drives)
 
     def read(self, name):

@@ -15,6 +15,9 @@ SECTORS = MIB // 512
 COMMAND_BOUND_S = 1500
 FOLDERS = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"  # search path for commands; mkfs.fat is in sbin
 LOADER = "/usr/lib/systemd/boot/efi/systemd-bootx64.efi"
+# The word "quiet" saves seconds, in which the kernel's messages would be sent over the serial line. A busy host may
+# deliver the timer interrupts of Linux's test too late, and Linux would panic without "no_timer_check".
+COMMAND_LINE = "console=ttyS0 quiet no_timer_check"
 
 # A shell function that lists everything that --remove must leave unchanged: files and folders of the system partition,
 # GRUB's files, and the variables of boot entries.

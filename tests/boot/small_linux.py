@@ -10,7 +10,7 @@ import subprocess
 from boots import EFI, ROOT
 from debian_packages import Release, find_kernel_image
 from initramfs import copy_libraries, write_archive
-from linux import COMMAND_BOUND_S, FOLDERS, LOADER, MIB, Machine, copy_tool, run
+from linux import COMMAND_BOUND_S, COMMAND_LINE, FOLDERS, LOADER, MIB, Machine, copy_tool, run
 from mok import MICROSOFTS_KEYS, OWN_KEYS, SHIM, with_mok
 
 PACKAGE = "linux-image-cloud-amd64"
@@ -18,8 +18,6 @@ MODULES = ["virtio_pci", "virtio_blk", "vfat", "nls_cp437", "nls_ascii", "efivar
 CACHE = ROOT / "build" / "linux"
 PROGRAMS = ["/usr/bin/python3", "busybox", "blkid", "efibootmgr", "lsblk"]
 PARTITION_MIB, TRIAL_MIB = 72, 8
-# A busy host may deliver the timer interrupts of Linux's test too late, and Linux would panic.
-COMMAND_LINE = "console=ttyS0 quiet no_timer_check"
 STARTS_MAX = 6  # no test starts the machine more than four times
 
 INIT = """#!/usr/bin/busybox sh
