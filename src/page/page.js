@@ -27,7 +27,6 @@ async function start() {
 	const text = document.getElementById("report").textContent;
 	const footer = document.getElementById("footer");
 
-	performance.mark("begun");
 	startTheme(redrawCharts);
 	footer.append(
 		"Made by baretick, with no operating system. This page needs no network and can use none. ",
@@ -40,7 +39,6 @@ async function start() {
 		main.replaceChildren(el("p", {class: "problem", role: "alert"},
 			`There is no report in this page that can be shown: ${error.message}.`));
 	}
-	performance.measure("drawn", "begun");
 	document.documentElement.dataset.ready = "yes";
 }
 

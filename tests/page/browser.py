@@ -87,6 +87,7 @@ class Page:
         self.session = browser.call("Target.attachToTarget", targetId=self.target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network", "DOM"):
             self.call(f"{domain}.enable")
+        self.call("Performance.enable", timeDomain="threadTicks")
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
         self.call("Emulation.setEmulatedMedia",
                   features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
@@ -109,6 +110,11 @@ class Page:
             if time.monotonic() > deadline:
                 raise TimeoutError(expression)
             time.sleep(0.02)
+
+    def processor_s(self, *kinds):
+        """Return the processor time of the page's thread for the KINDS of work, in seconds. It does not include waiting."""
+        metrics = {metric["name"]: metric["value"] for metric in self.call("Performance.getMetrics")["metrics"]}
+        return sum(metrics[f"{kind}Duration"] for kind in kinds)
 
     def settle(self):
         """Wait for two frames, after which everything is laid out and drawn."""

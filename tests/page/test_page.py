@@ -1074,12 +1074,8 @@ def test_the_chart_of_gaps_says_what_it_leaves_out(show, gaps, drawn, said):
     assert page.evaluate("Chart.getChart('chart-gaps').data.datasets[0].data.length") == drawn
 
 
-DRAWS_WITHIN_MS = 2000
-PARSES = 10  # the page's time is compared with 10 times the time for parsing the report, because the host may be busy
-# The measured time starts with the page's own script, so that it does not include the loading of the large file.
-TIMED = "performance.getEntriesByName('drawn')[0]?.duration"
-PARSED = """(() => { const text = document.getElementById('report').textContent, begun = performance.now();
-    JSON.parse(text); return performance.now() - begun; })()"""
+PARSES = 4  # limit; usually the page needs 2.2 times the processor time for parsing its report, and 5.2 times if it draws all buckets
+PARSE = "Boolean(JSON.parse(document.getElementById('report').textContent))"
 
 
 def endless():
@@ -1103,7 +1099,9 @@ def test_a_report_of_a_million_buckets_is_drawn_in_a_moment_and_says_what_it_lea
     page = show(report)
     assert page.problems == []
     assert_drawn(page, ALWAYS)
-    assert page.evaluate(TIMED) < max(DRAWS_WITHIN_MS, PARSES * page.evaluate(PARSED))
+    drawing_s, before_s = page.processor_s("Script", "Layout", "RecalcStyle"), page.processor_s("Task")
+    assert page.evaluate(PARSE)
+    assert drawing_s < PARSES * (page.processor_s("Task") - before_s)
     left = page.evaluate("document.getElementById('left-out').textContent")
     for said in ("clocks[].latency.histogram: 100,000 buckets, drawn as 1,021, and 11 more like it", "machine.cpu: 900,000 characters, of which 2,000 are shown",
                  "notes: 100,003 entries, of which the first 200 are shown;", "notes[]: 1,000,000 characters, of which 2,000 are shown, and 2 more like it", "behaviours: ", "rates: "):
