@@ -39,6 +39,12 @@ fact_names_get_field(enum facts_table table, uint8_t number)
 	return fields[table](number);
 }
 
+const uint8_t fact_unique_fields[FACTS_TABLES] = {
+#define TABLE(name, type)
+#define UNIQUE(table, number) [FACTS_OF_##table] = (number),
+#include "analysis/facts.def"
+};
+
 const char *const fact_list_names[FACTS_LISTS] = {
 	[FACTS_REPORT] = "report", [FACTS_CLOCKS] = "clocks", [FACTS_CLAIMS] = "claims", [FACTS_CORES] = "cores",
 	[FACTS_INTERVALS] = "intervals", [FACTS_CHECKS] = "checks", [FACTS_NOTES] = "notes", [FACTS_LOOPS] = "loops",

@@ -167,6 +167,67 @@ push_step(struct restored *restored, enum facts_table table, const struct facts_
 		(struct step){ fact_names_get_field(table, field->number), is_array ? i : NO_INDEX };
 }
 
+static const struct facts_field *
+find_field(const struct facts_shape *shape, uint8_t number)
+{
+	for (size_t i = 0; i < shape->count; i++)
+		if (shape->fields[i].number == number)
+			return &shape->fields[i];
+	return NULL;
+}
+
+/* Returns the field that identifies an element of TABLE. */
+static const struct facts_field *
+get_unique_field(enum facts_table table)
+{
+	struct facts_shape shape = facts_get_table_shape(table);
+
+	return find_field(&shape, fact_unique_fields[table]);
+}
+
+/* Returns true if the structs A and B of TABLE have the same value in the field that identifies them. */
+static bool
+have_same_id(enum facts_table table, const uint8_t *a, const uint8_t *b)
+{
+	const struct facts_field *field = get_unique_field(table);
+	const char *words, *other;
+
+	a += field->offset;
+	b += field->offset;
+	switch (field->kind) {
+	case FACTS_STRUCTS:
+		return have_same_id(field->table, a, b);
+	case FACTS_NUMBER:
+		return facts_get_number(field, a) == facts_get_number(field, b);
+	case FACTS_TEXT:
+		return text_equal((const char *)a, (const char *)b);
+	default:
+		__builtin_memcpy(&words, a, sizeof(words));
+		__builtin_memcpy(&other, b, sizeof(other));
+		return text_equal(words, other);
+	}
+}
+
+/* Rejects element I of the list that begins at FIRST if an earlier element has the same id. */
+static bool
+check_is_unique(struct restored *restored, enum facts_table table, const uint8_t *first, size_t stride, size_t i)
+{
+	const struct facts_field *field;
+	size_t same = 0;
+
+	if (!fact_unique_fields[table])
+		return true;
+	while (same < i && !have_same_id(table, first + same * stride, first + i * stride))
+		same++;
+	if (same == i)
+		return true;
+	for (field = get_unique_field(table); field->kind == FACTS_STRUCTS; field = get_unique_field(table)) {
+		push_step(restored, table, field, 0);
+		table = field->table;
+	}
+	return reject_fact(restored, table, field, "is the same as in element %zu.", same);
+}
+
 /* Reads element I of the array FIELD. */
 static bool
 read_element(struct restored *restored, enum facts_table table, const struct facts_field *field, size_t i,
@@ -179,7 +240,8 @@ read_element(struct restored *restored, enum facts_table table, const struct fac
 	if (field->count != FACTS_NO_COUNT)
 		__builtin_memcpy(object + field->count, &count, sizeof(count));
 	push_step(restored, table, field, i);
-	if (!read_struct(restored, field->table, bytes, length, object + field->offset + i * field->size))
+	if (!read_struct(restored, field->table, bytes, length, object + field->offset + i * field->size) ||
+	    !check_is_unique(restored, field->table, object + field->offset, field->size, i))
 		return false;
 	restored->depth--;
 	return true;
@@ -202,15 +264,6 @@ read_field(struct restored *restored, enum facts_table table, const struct facts
 				   field->size - 1);
 	copy_text((char *)member, bytes, length);
 	return check_text(restored, table, field, (char *)member, length);
-}
-
-static const struct facts_field *
-find_field(const struct facts_shape *shape, uint8_t number)
-{
-	for (size_t i = 0; i < shape->count; i++)
-		if (shape->fields[i].number == number)
-			return &shape->fields[i];
-	return NULL;
 }
 
 /*
@@ -339,7 +392,8 @@ read_facts_entry(struct restored *restored, const struct record_entry *entry)
 		restored->steps[0] = (struct step){ fact_list_names[facts.list], *next };
 		restored->depth = facts.list == FACTS_REPORT ? 0 : 1;
 		if (!read_struct(restored, elements.table, entry->items + at, length,
-				 (uint8_t *)elements.first + *next * elements.stride))
+				 (uint8_t *)elements.first + *next * elements.stride) ||
+		    !check_is_unique(restored, elements.table, elements.first, elements.stride, *next))
 			return false;
 		at += length;
 	}
@@ -387,6 +441,8 @@ read_latency_entry(struct restored *restored, const struct record_entry *entry)
 	    is.length > (size_t)entry->item_count * entry->item_bytes)
 		return false;
 	latency = restored->report->facts.clocks[is.clock].latency;
+	if (latency->count)
+		return false;
 	latency->count = is.count;
 	latency->min_ns = is.min_ns;
 	latency->max_ns = is.max_ns;

@@ -14,6 +14,7 @@
 
 #include "analysis/facts.h"
 #include "record/record_ranges.h"
+#include "replay/fact_names.h"
 #include "rules/rules.h"
 
 #define DEPTH      8u
@@ -390,7 +391,32 @@ find_last_entry(const uint8_t *data, size_t size, uint16_t list, struct place *f
 	return any;
 }
 
-/* Removes the last element of a list, or appends a copy of an element in the last entry of the list. */
+/*
+ * Extends WAY, which ends at an element, to the field that identifies it. Returns false if the element does not have
+ * this field.
+ */
+static bool
+go_to_unique_field(const uint8_t *data, struct way *way)
+{
+	uint8_t number = fact_unique_fields[way->table];
+	size_t at = way->lengths[way->depth - 1] + 2, end = at + read_16(data + at - 2);
+
+	while (at + FACTS_HEAD_BYTES <= end && data[at] != number)
+		at += FACTS_HEAD_BYTES + read_16(data + at + 1);
+	if (!number || at + FACTS_HEAD_BYTES > end || at + FACTS_HEAD_BYTES + read_16(data + at + 1) > end)
+		return false;
+	way->field = find_field(way->table, number);
+	way->lengths[way->depth++] = at + 1;
+	if (way->field->kind != FACTS_STRUCTS)
+		return true;
+	way->table = way->field->table;
+	return go_to_unique_field(data, way);
+}
+
+/*
+ * Removes the last element of a list, or appends a copy of an element in the last entry of the list. The copy gets
+ * another id, because two elements with one id are not accepted.
+ */
 static size_t
 change_list(uint8_t *data, size_t size, size_t size_max)
 {
@@ -418,8 +444,12 @@ change_list(uint8_t *data, size_t size, size_t size_max)
 		size_t at = way.lengths[0] + 2 + read_16(data + way.lengths[0]);
 
 		size = resize_facts(data, size, size_max, &entry, &way, 0, at, 0, length);
-		if (size)
-			memcpy(data + at, copy, length);
+		if (!size)
+			return 0;
+		memcpy(data + at, copy, length);
+		find_last_entry(data, size, list, &entry);
+		if (go_to_element(data, &entry, number, &way) && go_to_unique_field(data, &way))
+			size = change_field(data, size, size_max, &entry, &way);
 		return size ? change_count(data, size, size_max, list, 1) : 0;
 	}
 	return size ? change_count(data, size, size_max, list, -1) : 0;

@@ -19,6 +19,7 @@ enum { OPTIONS = 1, CPU_VENDOR = 5, INVARIANT = 13, SERIES = 22, HURRIED_MS = 24
 enum { OPTIONS_CLOCKS = 2, OPTIONS_CORES = 3 };
 enum { CLOCK_CLOCK = 1, CLOCK_ID = 1, CLOCK_TITLE = 2, CLOCK_MAIN = 3, CLOCK_STATE = 6,
        CLOCK_WIDTH = 9, CLOCK_CLAIMED = 11 };
+enum { CORE_APIC_ID = 1 };
 enum { INTERVAL_SOURCE = 1, INTERVAL_PERIODIC = 2, INTERVAL_ROUTE = 4, INTERVAL_STATE = 7, INTERVAL_ASKED = 9 };
 enum { UNKNOWN = 250 };
 
@@ -150,13 +151,13 @@ put_empty(uint16_t list, uint32_t first)
 	put_entry(list, first);
 }
 
-/* Appends a clock that has only its names. */
+/* Appends the clock number FIRST, which has only its names. */
 static void
 put_named_clock(uint32_t first)
 {
 	size_t at = begin_element(), inner = begin_field(CLOCK_CLOCK);
 
-	put_words(CLOCK_ID, "hpet");
+	put_bytes(CLOCK_ID, &"abcdefghijklmnopqrstuvwxyz"[first], 1);
 	put_words(CLOCK_MAIN, "hpet");
 	put_words(CLOCK_TITLE, "HPET");
 	end_element(inner);
@@ -345,7 +346,7 @@ TEST(limits_of_all_rules_and_the_longest_texts_of_options_fit_into_their_entry)
 	memset(options->label, 'l', sizeof(options->label) - 1);
 	options->clocks.count = OPTIONS_CLOCKS_MAX;
 	for (size_t i = 0; i < OPTIONS_CLOCKS_MAX; i++)
-		memset(options->clocks.ids[i], 'c', sizeof(options->clocks.ids[i]) - 1);
+		memset(options->clocks.ids[i], 'a' + (int)i, sizeof(options->clocks.ids[i]) - 1);
 	put_facts(from);
 	assert_null(replay(bytes, record.length));
 	assert_int_equal(report.facts.options.limit_count, options->limit_count);
@@ -484,7 +485,7 @@ TEST(more_elements_than_an_array_has_give_an_error)
 		for (size_t i = 0; i < most + more; i++) {
 			size_t clock = begin_field(OPTIONS_CLOCKS);
 
-			put_words(1, "tsc");
+			put_bytes(1, &"abcdefghijklmnopqrstuvwxyz"[i], 1);
 			end_element(clock);
 		}
 		end_element(inner);
@@ -539,8 +540,12 @@ replay_series(uint8_t clocks, uint8_t cores)
 	put_entry(FACTS_REPORT, 0);
 	for (uint32_t i = 0; i < 2; i++)
 		put_named_clock(i);
-	for (uint32_t i = 0; i < 2; i++)
-		put_empty(FACTS_CORES, i);
+	for (uint8_t i = 0; i < 2; i++) {
+		at = begin_element();
+		put_byte(CORE_APIC_ID, i);
+		end_element(at);
+		put_entry(FACTS_CORES, i);
+	}
 	put_empty(FACTS_ROWS, 0);
 	for (uint32_t i = 0; i < clocks; i++)
 		put_empty(FACTS_ROW_CLOCKS, i);
@@ -814,6 +819,18 @@ TEST(wrong_cells_of_a_latency_give_an_error)
 	assert_string_equal(replay_latency(0, 1, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\1\1", 12), BAD_FACTS);
 }
 
+/* The second entry states as many reads as the cells of both entries have. */
+TEST(second_latency_of_a_clock_gives_an_error)
+{
+	const struct record_taken cell_5_once = { 0x0105 };
+
+	put_clock(24, 3, 1);
+	for (uint64_t reads = 1; reads <= 2; reads++)
+		record_put(&record, RECORD_LATENCY,
+			   &(struct record_latency){ .length = 2, .count = reads, .max_ns = 7, .max_count = 1 }, &cell_5_once, 1);
+	assert_string_equal(replay_all(), BAD_FACTS);
+}
+
 TEST(latency_before_the_report_gives_an_error)
 {
 	record_put(&record, RECORD_LATENCY, &(struct record_latency){ .clock = 0 }, NULL, 0);
@@ -944,7 +961,11 @@ TEST(the_record_of_a_machine_with_any_numbers_is_accepted)
 				set_all_numbers(all.table, (uint8_t *)all.first + k * all.stride, values[i]);
 		}
 		facts_limit_numbers(from);
-		/* only a rule with a limit has a figure, and only a clock that is there has reads */
+		/* only a rule with a limit has a figure, only a clock that is there has reads, and each core has its own id */
+		for (uint32_t k = 0; k < from->facts.core_count; k++)
+			from->facts.cores[k].apic_id = k;
+		for (uint32_t k = 0; k < from->facts.machine.paravirtual.count; k++)
+			from->facts.machine.paravirtual.interfaces[k].base = 0x40000000 + 0x100 * k;
 		for (size_t k = 0; k < from->facts.checks.count; k++)
 			from->facts.checks.rows[k].has_figure &= rules_find(from->facts.checks.rows[k].rule)->unit != NULL;
 		for (size_t k = 0; k < from->facts.clock_count; k++)
@@ -996,6 +1017,42 @@ TEST(facts_that_contradict_each_other_give_an_error)
 			from->facts.checks.rows[0].rule = rule->id;
 			assert_non_null(strstr(replay_changed(from), ", which is only a limit."));
 		}
+}
+
+/* Code finds an element by these fields, and programs that read reports use them as keys. */
+TEST(two_elements_with_the_same_id_give_an_error)
+{
+	struct report *from = literal_make_clean_report();
+	struct options *options = &from->facts.options;
+
+	options->clocks.count = options->limit_count = 3;
+	for (size_t i = 0; i < 3; i++) {
+		snprintf(options->clocks.ids[i], sizeof(options->clocks.ids[i]), "%s", (const char *[]){ "tsc", "pit", "rtc" }[i]);
+		options->limits[i].value = 1;
+		snprintf(options->limits[i].rule, sizeof(options->limits[i].rule), "rule-%c", 'a' + (int)i);
+	}
+	from->facts.signals = (struct signals){ 2, { { .id = "kvmclock" }, { .id = "vmgenid" } } };
+	assert_null(replay_changed(from));
+	snprintf(options->clocks.ids[2], sizeof(options->clocks.ids[2]), "tsc");
+	assert_string_equal(replay_changed(from),
+			    "The record's fact facts.options.clocks.ids[2].text is the same as in element 0.");
+	options->clocks.count = 2;
+	snprintf(options->limits[2].rule, sizeof(options->limits[2].rule), "rule-b");
+	assert_string_equal(replay_changed(from),
+			    "The record's fact facts.options.limits[2].rule is the same as in element 1.");
+	options->limit_count = 2;
+	from->facts.machine.paravirtual.interfaces[1].base = from->facts.machine.paravirtual.interfaces[0].base;
+	assert_string_equal(replay_changed(from), "The record's fact facts.machine.paravirtual.interfaces[1].base is the "
+			    "same as in element 0.");
+	from->facts.machine.paravirtual.count = 1;
+	from->facts.signals.list[1].id = "kvmclock";
+	assert_string_equal(replay_changed(from),
+			    "The record's fact facts.signals.list[1].id is the same as in element 0.");
+	from->facts.signals.count = 1;
+	from->facts.cores[3].apic_id = from->facts.cores[2].apic_id;
+	assert_string_equal(replay_changed(from), "The record's fact cores[3].apic_id is the same as in element 2.");
+	from->facts.clocks[1].clock.id = from->facts.clocks[0].clock.id;
+	assert_string_equal(replay_changed(from), "The record's fact clocks[1].clock.id is the same as in element 0.");
 }
 
 TEST(a_name_of_a_clock_or_a_rule_has_only_the_characters_of_an_id)
