@@ -34,9 +34,12 @@ mp_add_core(struct mp *mp, UINTN number, const struct mp_processor *processor, s
 		mp_mark_lost(core, refusal, false);
 }
 
-/* Fills a record for each of the firmware's COUNT processors, within LIMITS. */
+/*
+ * Fills a record for each of the firmware's COUNT processors, within LIMITS. A processor whose APIC id was listed
+ * before is left out, because cores are found by their ids.
+ */
 static void
-mp_list_cores(struct mp *mp, UINTN count, uint32_t own_apic_id, struct cores_limits limits)
+mp_list_cores(struct mp *mp, UINTN count, struct cores_limits limits)
 {
 	struct cores *cores = mp->cores;
 
@@ -46,7 +49,7 @@ mp_list_cores(struct mp *mp, UINTN count, uint32_t own_apic_id, struct cores_lim
 		struct mp_processor processor = { 0 };
 
 		if (!EFI_ERROR(mp->services->get_processor_info(mp->services, number, &processor)) &&
-		    !(processor.status & MP_IS_BOOT_CORE) && (uint32_t)processor.id != own_apic_id)
+		    !(processor.status & MP_IS_BOOT_CORE) && mp_find_core(cores, (uint32_t)processor.id) == cores->count)
 			mp_add_core(mp, number, &processor, limits.started);
 	}
 }
@@ -105,7 +108,7 @@ mp_count_listed_cores(void)
  * stays allocated.
  */
 static const char *
-mp_prepare_cores(struct cores *cores, uint32_t own_apic_id, struct cores_limits limits, struct rate tsc)
+mp_prepare_cores(struct cores *cores, struct cores_limits limits, struct rate tsc)
 {
 	size_t count;
 	struct mp_services *services = mp_find_services(&count);
@@ -128,7 +131,7 @@ mp_prepare_cores(struct cores *cores, uint32_t own_apic_id, struct cores_limits 
 	scale_init(&mp->scale, startup_get_tsc_rate_or_default(tsc));
 	cores->mp = mp;
 	cores->records = records;
-	mp_list_cores(mp, count, own_apic_id, limits);
+	mp_list_cores(mp, count, limits);
 	return mp->usable == 0 && cores->count > 1 ?
 		"the firmware's MP services list no other core" : NULL;
 }
@@ -159,7 +162,7 @@ mp_start_cores(struct cores *cores, uint32_t own_apic_id, struct cores_limits li
 	struct text text;
 
 	cores_use_boot_core_only(cores, own_apic_id, smp);
-	const char *refusal = mp_prepare_cores(cores, own_apic_id, limits, tsc);
+	const char *refusal = mp_prepare_cores(cores, limits, tsc);
 
 	*smp = (struct smp){
 		.context = cores,

@@ -40,6 +40,9 @@ struct mp {
 /* Marks the core as lost for REASON. TIMED_OUT is true if REASON is a time-out, which does not prove a fault. */
 void mp_mark_lost(struct mp_core *core, const char *reason, bool timed_out);
 
+/* Returns the number of the core with this APIC id, or the number of cores if there is none. */
+size_t mp_find_core(const struct cores *cores, uint32_t apic_id);
+
 /* Waits until the firmware has noticed the end of the core's last job. Returns true if the core can get a job. */
 bool mp_await_core_release(struct mp_core *core);
 

@@ -29,6 +29,16 @@ mp_call_job(void *context)
 	job_run(&core->mp->job, core->core);
 }
 
+size_t
+mp_find_core(const struct cores *cores, uint32_t apic_id)
+{
+	size_t i = 0;
+
+	while (i < cores->count && cores->records[i].apic_id != apic_id)
+		i++;
+	return i;
+}
+
 /* The firmware calls this on the core. Executes the job that was posted to the core. */
 static VOID EFIAPI
 mp_execute_job(VOID *context)
@@ -52,12 +62,9 @@ static VOID EFIAPI
 mp_execute_batch_job(VOID *context)
 {
 	struct mp *mp = context;
-	uint32_t apic_id = cpu_read_apic_id();
-	size_t i = 1;
+	size_t i = mp_find_core(mp->cores, cpu_read_apic_id());
 
-	while (i < mp->cores->count && mp->cores->records[i].apic_id != apic_id)
-		i++;
-	if (i < mp->cores->count && mp->core[i].usable && !mp_has_core_finished(&mp->core[i]))
+	if (i && i < mp->cores->count && mp->core[i].usable && !mp_has_core_finished(&mp->core[i]))
 		mp_execute_job(&mp->core[i]);
 }
 
