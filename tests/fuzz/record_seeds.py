@@ -5,7 +5,8 @@ usage: record_seeds.py OUT RECORD...
 
 A seed is a shortened record, without blocks and without the last entry. It has the first batch of each clock and stage,
 because a rate needs a batch of each stage. It has all measurements of offsets, because a core's offset needs all of its
-pairs, and the first entries of each other kind. A record may be compressed (.xz).
+pairs, and all descriptions of timers. It has the first interrupts of each way to test a timer, and the first entries of
+each other kind. A record may be compressed (.xz).
 """
 
 import collections
@@ -15,8 +16,10 @@ import struct
 import sys
 
 HEADER_BYTES, BLOCK_BYTES, ENTRY_BYTES = 16, 12, 8
-BATCH, EXCHANGE, FACTS, PASS, END = 7, 9, 19, 20, 13
-WHOLE = (EXCHANGE, FACTS, PASS)
+BATCH, EXCHANGE, INTERRUPTS, END, TIMER, FACTS, PASS = 7, 9, 10, 13, 14, 19, 20
+WHOLE = (EXCHANGE, TIMER, FACTS, PASS)
+# bytes of an entry that tell its clock and stage, or the way to test a timer
+COUNTED = {BATCH: slice(ENTRY_BYTES, ENTRY_BYTES + 4), INTERRUPTS: slice(ENTRY_BYTES + 2, ENTRY_BYTES + 4)}
 KEPT = 3  # number of entries of each other kind; larger seeds make the fuzzer slow
 ENTRIES = b"\1"  # first byte of an input of fuzz_replay.c, which says that the rest is a sequence of entries
 
@@ -37,7 +40,7 @@ def seed(record):
     counts = collections.Counter()
     out = ENTRIES
     for kind, entry in entries(record):
-        counted = (kind, entry[ENTRY_BYTES:ENTRY_BYTES + 4]) if kind == BATCH else kind
+        counted = (kind, entry[COUNTED[kind]]) if kind in COUNTED else kind
         counts[counted] += 1
         if kind != END and (kind in WHOLE or counts[counted] <= (1 if kind == BATCH else KEPT)):
             out += entry
