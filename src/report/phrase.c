@@ -102,6 +102,22 @@ phrase_stolen_share(const struct report *report)
 }
 
 struct phrase
+phrase_reached_state(const struct report_sleep *sleep)
+{
+	static const char *const words[] = {
+		[REACHED_C1] = "C1", [REACHED_C3] = "C3", [REACHED_C6] = "C6", [REACHED_C7] = "C7",
+		[REACHED_C6_OR_C7] = "C6 or C7", [REACHED_AT_MOST_C1] = "C1 at most", [REACHED_NONE] = "none",
+		[REACHED_SIBLING] = "other thread awake", [REACHED_UNKNOWN] = "not known",
+		[REACHED_LEFT] = "left at once", [REACHED_LOST] = "did not wake",
+	};
+	size_t counter = sleep->reached == REACHED_C6_OR_C7 ? REACHED_C6 : sleep->reached;
+	bool counted = counter < SLEEP_COUNTERS;
+
+	return phrase("%s%s%s", words[sleep->reached], counted ? " " : "",
+		      counted ? number_from_ns(sleep->resident_ns[counter]).text : "");
+}
+
+struct phrase
 phrase_in_count_of(const char *noun, uint64_t count, uint64_t all)
 {
 	if (all == 1)

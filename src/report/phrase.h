@@ -26,6 +26,9 @@ struct phrase phrase_bound_ns(uint64_t ns);
 /* Returns the stolen share of the observed time, as "25.6 %" or "0.198 %". Call it only if stolen time was observed. */
 struct phrase phrase_stolen_share(const struct report *report);
 
+/* Returns the state that a core reached in its sleep, as "C6 17.0 ms", "C1 at most" or "not known". */
+struct phrase phrase_reached_state(const struct report_sleep *sleep);
+
 /*
  * Returns a duration with the digits that its error allows, and the error: "299.53 ms +-350 us", "-3.00 s +-12.0ms".
  */

@@ -16,6 +16,19 @@
 
 enum report_woken_by { WOKEN_BY_IPI, WOKEN_BY_TIMER, WAYS_OF_WAKING };
 
+/* The state in which a core was for the longest time of its long sleep, or why it is not known. */
+enum report_reached {
+	/* in the order of resident_ns[] */
+	REACHED_C1, REACHED_C3, REACHED_C6, REACHED_C7,
+	REACHED_C6_OR_C7,   /* the counter of C6 also counts C7 */
+	REACHED_AT_MOST_C1, /* no other state, and C1 is not counted */
+	REACHED_NONE,       /* none of the states, and C1 is counted */
+	REACHED_SIBLING,    /* none: the other thread (SMT) of the core was awake */
+	REACHED_UNKNOWN,    /* the CPU counts no state, or it is not known */
+	REACHED_LEFT,       /* see the member left */
+	REACHED_LOST,       /* see the member lost */
+};
+
 struct report_wakes { /* Wake-ups of a core after short sleeps. The lateness is in ns. */
 	uint32_t count, missed; /* number of wake-ups, and number of timers that never interrupted */
 	int64_t p50_ns, max_ns;
@@ -40,7 +53,7 @@ struct report_sleep { /* One core in one sleep state (see clock/sleep.h). */
 	/* time that the local APIC's timer lost against the core's TSC in the sleep, or OFFSET_UNKNOWN */
 	struct offset lapic_lost_ns;
 	uint64_t resident_ns[SLEEP_COUNTERS]; /* time in C1, C3, C6 and C7 in the long sleep; UINT64_MAX if not known */
-	char reached[20]; /* the state with the longest of these times, or why it is not known */
+	enum report_reached reached; /* the state that these times show */
 	struct report_wakes wakes[WAYS_OF_WAKING];
 };
 

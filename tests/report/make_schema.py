@@ -68,7 +68,7 @@ def or_null(node):
 COUNT = {"type": "integer", "minimum": 0}
 TEXT = {"type": "string", "minLength": 1}
 INTERVALS = {"ns": "whole_interval_or_null", **dict.fromkeys(("ppm", "hertz", "ns_as_ms", "ps_as_ns", "ps_as_ms"), "interval_or_null")}
-KINDS = {"word": TEXT, "text": or_null(TEXT), "id": ref("id"), "rule": ref("rule"), "flag": {"type": "boolean"}, "verdict": TEXT,
+KINDS = {"word": TEXT, "phrase": TEXT, "text": or_null(TEXT), "id": ref("id"), "rule": ref("rule"), "flag": {"type": "boolean"}, "verdict": TEXT,
          "count": COUNT, "whole": {"type": "integer"}, "milli": {"type": "number", "minimum": 0}, "micro": {"type": "number", "minimum": 0},
          "middle": {"type": ["integer", "null"]}, **{kind: ref(name) for kind, name in INTERVALS.items()},
          "pair": ref("pair_or_null"), "matrix": ref("matrix_or_null")}

@@ -215,7 +215,6 @@ static void
 set_residency(struct report_sleep *row, const struct record_sleep *sleep, const struct report *report,
 	      const struct scale *scale)
 {
-	static const char *const names[SLEEP_COUNTERS] = { "C1", "C3", "C6", "C7" };
 	uint64_t ticks[SLEEP_COUNTERS], *ns = row->resident_ns;
 	size_t longest = SLEEP_COUNTERS;
 
@@ -226,14 +225,10 @@ set_residency(struct report_sleep *row, const struct record_sleep *sleep, const 
 		if (ns[i] != UINT64_MAX && (longest == SLEEP_COUNTERS || ns[i] >= ns[longest]))
 			longest = i;
 	}
-	if (row->lost || row->left || longest == SLEEP_COUNTERS || !ns[longest])
-		text_copy(row->reached, sizeof(row->reached),
-			  row->lost ? "did not wake" : row->left ? "left at once" : longest == SLEEP_COUNTERS ? "not known" :
-			  is_other_thread_awake(report, &report->facts.cores[sleep->core]) ? "other thread awake" :
-			  ns[0] ? "C1 at most" : "none");
-	else
-		text_format(row->reached, sizeof(row->reached), "%s %s", longest == 2 && ns[3] ? "C6 or C7" : names[longest],
-			    number_from_ns(ns[longest]).text);
+	row->reached = row->lost ? REACHED_LOST : row->left ? REACHED_LEFT : longest == SLEEP_COUNTERS ? REACHED_UNKNOWN :
+		       ns[longest] ? longest == REACHED_C6 && ns[REACHED_C7] ? REACHED_C6_OR_C7 : (enum report_reached)longest :
+		       is_other_thread_awake(report, &report->facts.cores[sleep->core]) ? REACHED_SIBLING :
+		       ns[REACHED_C1] ? REACHED_AT_MOST_C1 : REACHED_NONE;
 }
 
 static void

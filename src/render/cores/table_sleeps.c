@@ -2,6 +2,7 @@
 #include "render/cores/table_cores.h"
 
 #include "base/number.h"
+#include "report/phrase.h"
 
 #define STATE_COLUMNS 12
 
@@ -43,7 +44,7 @@ table_put_sleeps(struct text *out, const struct report *report)
 		put_lateness(out, ipi->p50_ns, ipi->count);
 		put_lateness(out, ipi->max_ns, ipi->count);
 		put_lateness(out, timer->p50_ns, timer->count);
-		text_printf(out, "  %s\n", row->reached);
+		text_printf(out, "  %s\n", phrase_reached_state(row).bytes);
 	}
 	table_put_paragraph(out, 0, "TSC +-: what the core's TSC gained or lost in its sleeps; timer-: what its local APIC "
 				    "timer lost; <: less than. IPI, timer: half of the wake-ups took at least this time; reached: the "

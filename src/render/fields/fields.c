@@ -7,6 +7,7 @@
 #include "base/scale.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "report/phrase.h"
 #include "report/report_sizes.h"
 #include "rules/rules.h"
 #include "stats/observed.h"
@@ -147,6 +148,7 @@ figure_of_finding(const struct finding *finding)
  * comment after KIND_x names the C type of the value. SET_x stores a value in a struct field_value.
  */
 #define KIND_word    FIELD_WORD, 0, false     /* string */
+#define KIND_phrase  KIND_word                /* struct phrase of at most FIELD_PHRASE_SIZE - 1 characters */
 #define KIND_id      KIND_word                /* string: the id of a clock, a timer or a loop */
 #define KIND_rule    KIND_word                /* string: the id of a rule */
 #define KIND_text    FIELD_WORD, 0, false     /* string; NULL and "" are null in the JSON */
@@ -172,6 +174,7 @@ figure_of_finding(const struct finding *finding)
 #define KIND_matrix  FIELD_MATRIX, 0, true
 
 #define SET_word(figure)    value->word = (figure)
+#define SET_phrase(figure)  text_copy(value->phrase, FIELD_PHRASE_SIZE, (figure).bytes), SET_word(value->phrase)
 #define SET_id(figure)      SET_word(figure)
 #define SET_rule(figure)    SET_word(figure)
 #define SET_text(figure)    value->word = (figure), value->known = value->word && value->word[0]

@@ -28,6 +28,7 @@ enum field_shape {
 };
 
 #define FIELD_KEY_SIZE 18
+#define FIELD_PHRASE_SIZE 24
 
 struct field {
 	/* key in the JSON; "" if the elements of a list or map are values instead of objects */
@@ -45,7 +46,10 @@ struct field {
 struct field_value {
 	bool known; /* false: the value is not known, so it is null in the JSON and has no row in the CSV */
 	union {
-		const char *word;
+		struct {
+			const char *word;
+			char phrase[FIELD_PHRASE_SIZE]; /* WORD itself, if it is not a constant */
+		};
 		/* value, low and high of an interval, or the numbers of a pair, or one number, flag or verdict */
 		uint64_t numbers[3];
 		struct {

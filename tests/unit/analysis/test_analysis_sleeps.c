@@ -6,6 +6,7 @@
 #include "analysis/sleep/analysis_sleeps.h"
 #include "clock/sleep.h"
 #include "record/record.h"
+#include "report/phrase.h"
 
 #define MS INT64_C(2000000) /* in ticks */
 
@@ -29,6 +30,14 @@ calculate_sleep_of(struct report *report, const struct record_sleep *sleep)
 	record_put(&record, RECORD_SLEEP, sleep, NULL, 0);
 	analysis_calculate_sleeps(bytes, record.length, report, &report->figures);
 	return report->figures.sleeps.rows[0];
+}
+
+static void
+assert_reached(struct report *report, const struct record_sleep *sleep, const char *words)
+{
+	struct report_sleep row = calculate_sleep_of(report, sleep);
+
+	assert_string_equal(phrase_reached_state(&row).bytes, words);
 }
 
 static struct report_sleep
@@ -129,7 +138,7 @@ TEST(a_core_reached_the_state_with_the_longest_time_or_none_or_it_is_not_known)
 		sleep.early = cases[i].early;
 		sleep.resident = (struct record_resident){ (uint64_t)(cases[i].ms[0] * MS), (uint64_t)(cases[i].ms[1] * MS),
 							   (uint64_t)(cases[i].ms[2] * MS), (uint64_t)(cases[i].ms[3] * MS) };
-		assert_string_equal(calculate_sleep_of(report, &sleep).reached, cases[i].reached);
+		assert_reached(report, &sleep, cases[i].reached);
 	}
 }
 
@@ -146,11 +155,11 @@ TEST(the_boot_core_s_second_thread_that_reached_no_state_is_said_to_be_next_to_a
 	report->facts.cores[1].facts.package = report->facts.cores[0].facts.package;
 	for (uint32_t i = 0; i < 2; i++) {
 		report->facts.cores[1].facts.core = report->facts.cores[0].facts.core + i;
-		assert_string_equal(calculate_sleep_of(report, &sleep).reached, i ? "none" : "other thread awake");
+		assert_reached(report, &sleep, i ? "none" : "other thread awake");
 	}
 	report->facts.cores[1].facts.core--;
 	sleep.resident.c6 = (uint64_t)MS;
-	assert_string_equal(calculate_sleep_of(report, &sleep).reached, "C6 or C7 1.00 ms");
+	assert_reached(report, &sleep, "C6 or C7 1.00 ms");
 }
 
 /* KVM and QEMU may read an absent MSR as 0. */

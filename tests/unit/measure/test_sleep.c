@@ -7,6 +7,7 @@
 #include "test.h"
 #include "bench.h"
 #include "judge/judge.h"
+#include "report/phrase.h"
 #include "rules/rules.h"
 #include "sim.h"
 #include "sim_sleep.h"
@@ -484,8 +485,8 @@ TEST(residency_counters_show_the_state_that_a_core_reached)
 	assert_in_range(shallow->resident_ns[0], 20000000, 20100000);
 	assert_int_equal(shallow->resident_ns[2], 0);
 	assert_true(deep->resident_ns[1] == UINT64_MAX && deep->resident_ns[3] == UINT64_MAX);
-	assert_string_equal(deep->reached, "C6 or C7 20.0 ms");
-	assert_string_equal(shallow->reached, "C1 20.0 ms");
+	assert_string_equal(phrase_reached_state(deep).bytes, "C6 or C7 20.0 ms");
+	assert_string_equal(phrase_reached_state(shallow).bytes, "C1 20.0 ms");
 	bench_free(bench);
 }
 

@@ -226,7 +226,8 @@ TEST(a_row_of_a_sleeping_core_ends_with_the_state_that_it_reached)
 	struct text text;
 
 	report->figures.sleeps.rows[0] = (struct report_sleep){ .state = "mwait-20h", .core = 7,
-		.reached = "C6 or C7 19.4 ms", .tsc_gained_ns = OFFSET_UNKNOWN, .lapic_lost_ns = OFFSET_UNKNOWN };
+		.reached = REACHED_C6_OR_C7, .resident_ns = { 0, 0, 19400000, UINT64_MAX },
+		.tsc_gained_ns = OFFSET_UNKNOWN, .lapic_lost_ns = OFFSET_UNKNOWN };
 	report->figures.sleeps.count = 1;
 	text = render(table_put_sleeps);
 	assert_lines_fit(&text);
