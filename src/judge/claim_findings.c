@@ -370,17 +370,16 @@ add_claim_finding(const struct report *report, struct outcomes *outcomes, size_t
 	const struct claim_outcome *row = &report->outcomes.claims[i];
 	uint64_t claimed_millihz = scale_mul_div_nearest(claim->hz.num, MILLIHZ_PER_HZ, claim->hz.den);
 	uint64_t failing_ppb = vote_limit_ppb(report, "rate-wrong");
-	struct finding *finding;
+	bool fails = trust == TRUST_FULL && row->user_count && rate_is_beyond(&row->error, failing_ppb);
+	struct finding *finding = rules_begin_finding(report, outcomes, rules_find(find_rule_for_claim(claim)),
+						      fails ? VERDICT_FAIL : VERDICT_WARN, NULL, REPORT_NO_CORE);
 
-	finding = rules_add_finding(report, outcomes, find_rule_for_claim(claim), NULL, REPORT_NO_CORE,
-				    "%s states %s for %s, which runs at %s as measured by %s%s%s", claim->by,
-				    number_from_millihz(claimed_millihz).text, whose[claim->clock], number_from_millihz(row->measured.value).text,
-				    report->figures.relative_to,
-				    trust == TRUST_DISPUTED ? " (this claim or these clocks are wrong)" : "",
-				    describe_effects_of_wrong_rate(report, claim, row).bytes);
+	rules_add_text_to_finding(finding, "%s states %s for %s, which runs at %s as measured by %s%s%s", claim->by,
+				  number_from_millihz(claimed_millihz).text, whose[claim->clock],
+				  number_from_millihz(row->measured.value).text, report->figures.relative_to,
+				  trust == TRUST_DISPUTED ? " (this claim or these clocks are wrong)" : "",
+				  describe_effects_of_wrong_rate(report, claim, row).bytes);
 	vote_set_finding_figure(finding, &row->error);
-	if (finding && trust == TRUST_FULL && row->user_count && rate_is_beyond(&row->error, failing_ppb))
-		finding->severity = VERDICT_FAIL;
 }
 
 void

@@ -132,17 +132,10 @@ remove_last_warning(struct outcomes *outcomes)
 }
 
 struct finding *
-rules_add_finding(const struct report *report, struct outcomes *outcomes, const char *rule_id, const char *clock,
-		  uint32_t core, const char *format, ...)
+rules_begin_finding(const struct report *report, struct outcomes *outcomes, const struct rule *rule,
+		    enum verdict severity, const char *clock, uint32_t core)
 {
-	const struct rule *rule = rules_find(rule_id);
 	struct finding *finding;
-	struct text text;
-	va_list arguments;
-
-	if (!rule)
-		return NULL;
-	enum verdict severity = rules_get_severity(rule, report);
 
 	if (outcomes->finding_count == REPORT_FINDINGS_MAX) {
 		add_note_on_lost_finding(&outcomes->notes);
@@ -154,9 +147,31 @@ rules_add_finding(const struct report *report, struct outcomes *outcomes, const 
 				     .core = core, .against = REPORT_NO_CORE,
 				     .unit = rule->unit, .one_way = rule->one_way, .source = rule->source,
 				     .limit = clamp_to_signed(rules_get_limit(rule, &report->facts.options)) };
-	text_init(&text, finding->text, sizeof(finding->text));
-	va_start(arguments, format);
+	return finding;
+}
+
+static void
+append_formatted(struct finding *finding, const char *format, va_list arguments)
+{
+	struct text text;
+
+	if (!finding)
+		return;
+	text = (struct text){ .bytes = finding->text, .size = sizeof(finding->text), .length = text_length(finding->text) };
 	text_vprintf(&text, format, arguments);
+}
+
+struct finding *
+rules_add_finding(const struct report *report, struct outcomes *outcomes, const char *rule_id, const char *clock,
+		  uint32_t core, const char *format, ...)
+{
+	const struct rule *rule = rules_find(rule_id);
+	struct finding *finding = rule ? rules_begin_finding(report, outcomes, rule, rules_get_severity(rule, report), clock,
+							     core) : NULL;
+	va_list arguments;
+
+	va_start(arguments, format);
+	append_formatted(finding, format, arguments);
 	va_end(arguments);
 	return finding;
 }
@@ -164,14 +179,10 @@ rules_add_finding(const struct report *report, struct outcomes *outcomes, const 
 void
 rules_add_text_to_finding(struct finding *finding, const char *format, ...)
 {
-	struct text text;
 	va_list arguments;
 
-	if (!finding)
-		return;
-	text = (struct text){ .bytes = finding->text, .size = sizeof(finding->text), .length = text_length(finding->text) };
 	va_start(arguments, format);
-	text_vprintf(&text, format, arguments);
+	append_formatted(finding, format, arguments);
 	va_end(arguments);
 }
 

@@ -85,6 +85,13 @@ struct finding *rules_add_finding(const struct report *report, struct outcomes *
 				  const char *clock, uint32_t core, const char *format, ...)
 	__attribute__((format(printf, 6, 7)));
 
+/*
+ * Adds a finding without a text, as rules_add_finding() does, but with SEVERITY instead of the severity of RULE. The
+ * caller then adds the text.
+ */
+struct finding *rules_begin_finding(const struct report *report, struct outcomes *outcomes, const struct rule *rule,
+				    enum verdict severity, const char *clock, uint32_t core);
+
 /* Returns the first finding on RULE and CLOCK, or NULL. CLOCK may be NULL, which means any. */
 const struct finding *rules_find_finding(const struct report *report, const char *rule, const char *clock);
 

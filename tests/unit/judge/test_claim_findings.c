@@ -5,7 +5,7 @@
 #include "test.h"
 #include "report_literal.h"
 
-#include "judge/judge.h"
+#include "judge/judge_internal.h"
 
 #define TSC_MILLIHZ (UINT64_C(1000) * LITERAL_TSC_HZ)
 #define MICROHZ     UINT64_C(1000000)
@@ -130,6 +130,23 @@ TEST(a_wrong_leaf_is_named_with_the_systems_that_use_it_and_the_tsc_passes)
 			       "EDK II's delays would be 1740 ppm too short, and PostgreSQL 19 would show times 1740 ppm too "
 			       "long."));
 	assert_in_range(finding->measured, 1739, 1741);
+}
+
+/* A warning that is raised to a failure afterwards would find no space. */
+TEST(a_claim_that_fails_replaces_a_warning_in_a_full_list_of_findings)
+{
+	struct outcomes *outcomes = &report->outcomes;
+
+	claim(CLAIM_LEAF_15, CLAIM_OF_TSC, "CPUID 15h", LITERAL_TSC_HZ, 1737, 0);
+	outcomes->finding_count = 0;
+	for (size_t i = 0; i < REPORT_FINDINGS_MAX; i++)
+		assert_non_null(rules_add_finding(report, outcomes, "clock-slow", "hpet", REPORT_NO_CORE, "Warning %zu.", i));
+	judge_claims(report, outcomes);
+	judge_add_claim_findings(report, outcomes);
+	assert_int_equal(outcomes->finding_count, REPORT_FINDINGS_MAX);
+	assert_string_equal(outcomes->findings[REPORT_FINDINGS_MAX - 1].rule, "tsc-claim");
+	assert_int_equal(outcomes->findings[REPORT_FINDINGS_MAX - 1].severity, VERDICT_FAIL);
+	assert_string_equal(outcomes->findings[REPORT_FINDINGS_MAX - 2].text, "Warning 62.");
 }
 
 TEST(a_leaf_that_is_wrong_by_a_factor_is_off_in_percent)
