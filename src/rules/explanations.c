@@ -26,9 +26,11 @@ const struct explanation explanations[] = {
 	{ .rule = "clock-sleeps", .raises_limit = true, .by = { "rate-wrong" },
 	  .words = ", but the clock's own rate is off" },
 	{ .rule = "efi-rate", .clock = "efi_time", .by_clock = "rtc",
-	  .by = { "clock-stuck", "clock-broken", "clock-backward", "clock-jumped", "rate-off", "rate-wrong", "rate-changed",
-		  "rtc-update", "rtc-seconds", "rtc-periodic", "rtc-battery", "irq-rate" },
+	  .by = { "clock-stuck", "clock-broken", "clock-backward", "clock-jumped", "rate-changed", "rtc-update", "rtc-seconds",
+		  "rtc-periodic", "rtc-battery", "irq-rate" },
 	  .words = "; the RTC has a fault, and the firmware may read the time of day from it" },
+	{ .rule = "efi-rate", .clock = "efi_time", .by_clock = "rtc", .raises_limit = true, .by = { "rate-off", "rate-wrong" },
+	  .words = "; the firmware may read the time of day from the RTC, whose rate is off" },
 	/* The rate changed at an unknown time in the run, so the error of such a rate may be larger than the change. */
 	{ .unit = "ppm", .by_clock = "tsc", .by = { "rate-changed", "rate-disagree" },
 	  .words = ", but the test was timed by a TSC whose own rate is uncertain" },

@@ -38,7 +38,7 @@ struct rule {
 /* Pairs of rules: a failed check of one rule has no finding if a fault of another rule explains it. */
 struct explanation {
 	const char *rule, *clock, *unit; /* the rule of the failed check, its clock and its unit; NULL for any */
-	const char *by[13];              /* the rules whose faults explain it, followed by NULL */
+	const char *by[11];              /* the rules whose faults explain it, followed by NULL */
 	const char *by_clock;            /* the clock with the fault; NULL means the check's device, as "hpet" of "hpet0" */
 	bool raises_limit; /* true if the check must pass with its limit raised by what the wrong rate can change */
 	bool unchecked;    /* true if the check counts as not checked then, false if as not determined */

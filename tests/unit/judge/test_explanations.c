@@ -118,7 +118,9 @@ static const struct pairs findings[] = {
 	{ "clock-sleeps", "hpet", "hpet", OUTCOME_FAILED, "against the TSC.", { "clock-slow" } },
 
 	{ "efi-rate", "efi_time", "rtc", OUTCOME_NOT_DETERMINED, OF_RTC,
-	  { "clock-stuck", "clock-broken", "clock-backward", "clock-jumped", "rate-off", "rate-wrong", "rate-changed" } },
+	  { "clock-stuck", "clock-broken", "clock-backward", "clock-jumped", "rate-changed" } },
+	/* the second lasts half a second, and the rate is off by 1,100 ppm at most */
+	{ "efi-rate", "efi_time", "rtc", OUTCOME_FAILED, "500.21 ms.", { "rate-off", "rate-wrong" } },
 	{ "efi-rate", "efi_time", "rtc", OUTCOME_FAILED, "500.21 ms.", { "clock-slow", "clock-contended" } },
 	{ "efi-rate", "efi_time", "pit", OUTCOME_FAILED, "500.21 ms.", { "rate-wrong" } },
 	{ "efi-rate", "efi_timer", "rtc", OUTCOME_FAILED, "500.21 ms.", { "rate-wrong" } },
@@ -136,6 +138,9 @@ static const struct pairs findings[] = {
 
 /* In these pairs the rate is wrong by 1,000,000 ppm. A clock at twice its rate may wrap in a sleep. */
 static const struct pairs far_rates[] = {
+	{ "efi-rate", "efi_time", "rtc", OUTCOME_NOT_DETERMINED,
+	  "; the firmware may read the time of day from the RTC, whose rate is off by up to 1000100 ppm.",
+	  { "rate-off", "rate-wrong" } },
 	{ "clock-sleeps", "pit", "pit", OUTCOME_NOT_DETERMINED, ", but the clock's own rate is off by up to 1000100 ppm.",
 	  { "rate-wrong" } },
 	{ "clock-sleeps", "pit", "hpet", OUTCOME_FAILED, "against the TSC.", { "rate-wrong" } },
