@@ -246,19 +246,6 @@ drop_earlier_readings_of_clock(struct survey *survey, size_t i)
 	survey->steps.clocks[i].then.end = survey->steps.before[i].end = 0;
 }
 
-/*
- * Makes the reading of clock I at the start of a step the one before the next step. Does nothing if a sweep gave a
- * later reading, or if the clock was not read in the step.
- */
-static void
-keep_reading_at_start_of_step(struct survey *survey, size_t i)
-{
-	const struct record_compared *clock = &survey->steps.clocks[i];
-
-	if (survey->steps.before[i].end < clock->then.end && clock->then.end < clock->now.end)
-		survey->steps.before[i] = clock->then;
-}
-
 static void
 begin_next_step(struct survey *survey)
 {
@@ -270,7 +257,6 @@ begin_next_step(struct survey *survey)
 		if (!is_clock_compared(survey, i)) {
 			drop_earlier_readings_of_clock(survey, i);
 		} else if (!is_edge_clock(survey, i) || clock->now_at_edge) {
-			keep_reading_at_start_of_step(survey, i);
 			/*
 			 * The first edge of an edge clock (an RTC) has no earlier edge to be compared with, so it is
 			 * compared with itself. Whether it came late is unknown.
@@ -508,7 +494,7 @@ survey_check_jump_of_clock(struct survey *survey, uint64_t jump_ns)
 	seen = survey->hooks.tsc_ordered();
 	found = find_groups_of_agreeing_clocks(survey, ANALYSIS_EDGE_LATEST_NS, jump_ns / 2);
 	if (jump_ns / 2 > FLOOR_NS || found.count < 2 || !do_second_sweeps_find_groups(survey, &found, jump_ns / 2))
-		return survey_end_step_and_find_disagreement(survey, false);
+		return survey_read_and_compare_clocks(survey);
 	record_clock_disagreement(survey, jump_ns / 2, seen);
 	survey->steps.cuts++;
 	begin_next_step(survey);
