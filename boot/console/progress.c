@@ -46,13 +46,12 @@ show_progress(void *context, const char *what, uint64_t done_ns, uint64_t total_
 	uint64_t now = hw_tsc(), left_ns;
 	char bytes[CONSOLE_LINE + 1];
 	struct text line;
-	unsigned percent;
 
 	if (!is_line_due(progress, now))
 		return;
 	if (done_ns > total_ns)
 		done_ns = total_ns;
-	percent = total_ns ? (unsigned)(done_ns / (total_ns / 100 + 1)) : 0;
+	unsigned percent = total_ns ? (unsigned)(done_ns / (total_ns / 100 + 1)) : 0;
 	/* The shown percentage never goes down, even if the run's planned duration increases. */
 	if (progress->percent < percent)
 		progress->percent = percent;

@@ -199,7 +199,6 @@ cores_start(struct cores *cores, const struct acpi_madt *madt, uint32_t own_apic
 	size_t in_table = cores_count_listed_in_madt(madt, own_apic_id);
 	size_t listed = in_table < limits.listed ? in_table : limits.listed;
 	size_t wanted = listed < limits.started ? listed : limits.started;
-	const char *refusal;
 	uint32_t *ids;
 
 	cores_use_boot_core_only(cores, own_apic_id, smp);
@@ -211,7 +210,7 @@ cores_start(struct cores *cores, const struct acpi_madt *madt, uint32_t own_apic
 			    "the boot core: no core was sent INIT.", own_apic_id);
 		return false;
 	}
-	refusal = lapic_open(&cores->startup.lapic);
+	const char *refusal = lapic_open(&cores->startup.lapic);
 	if (refusal) {
 		text_format(cores->reason, sizeof(cores->reason), "No core was started: %s.", refusal);
 		return false;

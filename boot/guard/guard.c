@@ -65,10 +65,8 @@ free_interrupt_tables(void)
 bool
 guard_install_handlers(void)
 {
-	const struct gate *gates;
-
 	tables.found = processor_read_idtr();
-	gates = (const struct gate *)(uintptr_t)tables.found.base;
+	const struct gate *gates = (const struct gate *)(uintptr_t)tables.found.base;
 	/*
 	 * The end of a guard does not restore a shadow stack, which CET would require. With FRED, exceptions do not use
 	 * the table. Therefore guards are not used with CET or FRED.

@@ -209,14 +209,12 @@ static void
 replace_file(const char *path, const struct text *text)
 {
 	char new_path[PATH_BYTES];
-	FILE *file;
-	int fd;
 
 	if ((size_t)snprintf(new_path, sizeof(new_path), "%s.new", path) >= sizeof(new_path))
 		exit_with_error("%s: the path is too long", path);
 	unlink(new_path);
-	fd = open(new_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	file = fd < 0 ? NULL : fdopen(fd, "wb");
+	int fd = open(new_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "wb");
 	if (!file)
 		exit_with_error("%s: %s", path, strerror(errno));
 	if (fwrite(text->bytes, 1, text->length, file) != text->length || fclose(file) || rename(new_path, path)) {

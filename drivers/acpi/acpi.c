@@ -28,7 +28,6 @@ static struct acpi_table
 fetch_table(const struct acpi_memory *memory, uint64_t address)
 {
 	struct acpi_table table = { memory->at(memory->context, address, ACPI_HEADER_SIZE), 0 };
-	const uint8_t *whole;
 	size_t length;
 
 	if (!table.bytes)
@@ -37,7 +36,7 @@ fetch_table(const struct acpi_memory *memory, uint64_t address)
 	length = (size_t)acpi_read_field(&table, ACPI_HEADER_LENGTH, sizeof(uint32_t));
 	if (length <= ACPI_HEADER_SIZE || length > ACPI_TABLE_LENGTH_MAX)
 		return table;
-	whole = memory->at(memory->context, address, length);
+	const uint8_t *whole = memory->at(memory->context, address, length);
 	return whole ? (struct acpi_table){ whole, length } : table;
 }
 
@@ -143,14 +142,12 @@ static uint64_t
 get_xsdt_address(const struct acpi_memory *memory, uint64_t address, struct acpi_facts *facts)
 {
 	struct acpi_table rsdp = { memory->at(memory->context, address, RSDP_SIZE_2), RSDP_SIZE_2 };
-	size_t length;
-	uint8_t sum;
 
 	if (!rsdp.bytes) {
 		acpi_add_problem(facts, "RSDP: only its first %u bytes can be read", RSDP_SIZE_1);
 		return 0;
 	}
-	length = (size_t)acpi_read_field(&rsdp, RSDP_LENGTH, sizeof(uint32_t));
+	size_t length = (size_t)acpi_read_field(&rsdp, RSDP_LENGTH, sizeof(uint32_t));
 	if (length >= RSDP_SIZE_2 && length <= ACPI_TABLE_LENGTH_MAX)
 		rsdp = (struct acpi_table){ memory->at(memory->context, address, length), length };
 	if (length != rsdp.length || !rsdp.bytes) {
@@ -158,7 +155,7 @@ get_xsdt_address(const struct acpi_memory *memory, uint64_t address, struct acpi
 				 length);
 		return 0;
 	}
-	sum = acpi_sum_bytes(&rsdp);
+	uint8_t sum = acpi_sum_bytes(&rsdp);
 	if (sum != 0)
 		acpi_add_problem(facts, "RSDP: its second checksum is off by %xh; its XSDT is not used",
 				 sum);

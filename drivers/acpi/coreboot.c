@@ -90,7 +90,6 @@ bool
 coreboot_find_tsc_mhz(const struct acpi_memory *memory, uint64_t *mhz)
 {
 	uint64_t header = find_header(memory, STEP, 0x1000), forward, address;
-	struct acpi_table stamps;
 
 	if (!header)
 		header = find_header(memory, 0xf0000, 0x100000);
@@ -100,7 +99,7 @@ coreboot_find_tsc_mhz(const struct acpi_memory *memory, uint64_t *mhz)
 	address = find_address(memory, forward ? forward : header, TAG_TIMESTAMPS);
 	if (!address)
 		return false;
-	stamps = read_memory(memory, address, STAMPS_SIZE);
+	struct acpi_table stamps = read_memory(memory, address, STAMPS_SIZE);
 	if (stamps.length)
 		*mhz = acpi_read_field(&stamps, STAMPS_MHZ, 2);
 	return stamps.length != 0;

@@ -54,11 +54,10 @@ acpi_read_fpdt(const struct acpi_memory *memory, const uint8_t *bytes, size_t le
 {
 	const struct acpi_table available = { bytes, length };
 	struct acpi_table table;
-	size_t at;
 
 	if (!acpi_validate_table(&available, "FPDT", "FPDT", &table, facts))
 		return false;
-	at = find_value(&table, ACPI_HEADER_SIZE, TYPE_POINTER, sizeof(uint64_t));
+	size_t at = find_value(&table, ACPI_HEADER_SIZE, TYPE_POINTER, sizeof(uint64_t));
 	if (at)
 		read_boot_times(memory, acpi_read_field(&table, at, sizeof(uint64_t)), &facts->fpdt);
 	return true;

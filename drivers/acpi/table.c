@@ -57,7 +57,6 @@ acpi_validate_table(const struct acpi_table *available, const char *signature, c
 		    struct acpi_table *table, struct acpi_facts *facts)
 {
 	size_t length = (size_t)acpi_read_field(available, ACPI_HEADER_LENGTH, sizeof(uint32_t));
-	uint8_t sum;
 
 	if (!acpi_has_signature(available, signature)) {
 		acpi_add_problem(facts, "%s: its signature is not %s; it is not used", name, signature);
@@ -74,7 +73,7 @@ acpi_validate_table(const struct acpi_table *available, const char *signature, c
 		return false;
 	}
 	*table = (struct acpi_table){ available->bytes, length };
-	sum = acpi_sum_bytes(table);
+	uint8_t sum = acpi_sum_bytes(table);
 	if (sum != 0)
 		acpi_add_problem(facts, "%s: its checksum is off by %xh; it is not used", name, sum);
 	return sum == 0;

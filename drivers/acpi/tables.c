@@ -262,7 +262,6 @@ acpi_read_madt(const uint8_t *bytes, size_t length, struct acpi_facts *facts)
 	struct acpi_table available = { bytes, length };
 	struct madt_walk walk = { .facts = facts };
 	struct acpi_madt *madt = &facts->madt;
-	bool whole;
 
 	*madt = (struct acpi_madt){ .apic_ids = madt->apic_ids, .core_max = madt->core_max };
 	if (!acpi_validate_table(&available, "APIC", "MADT", &walk.table, facts))
@@ -274,7 +273,7 @@ acpi_read_madt(const uint8_t *bytes, size_t length, struct acpi_facts *facts)
 	}
 	madt->found = true;
 	madt->has_pics = acpi_read_field(&walk.table, MADT_FLAGS, 4) & MADT_PCAT_COMPAT;
-	whole = read_madt_structures(&walk);
+	bool whole = read_madt_structures(&walk);
 	if (walk.invalid > 0)
 		acpi_add_problem(facts, "MADT: %u enabled processors have the broadcast APIC id; "
 				 "they are left out", walk.invalid);

@@ -79,7 +79,6 @@ measure_khz_by_pit(const struct calibrating *c, unsigned ms, struct calibration_
 {
 	uint32_t count = PIT_RATE / (1000 / ms);
 	uint64_t begin, last, now, shortest = NONE, longest = 0, loops = 0;
-	struct wait wait;
 
 	if (!c->devices[PIT]) {
 		wait_ms(c, LONG_MS);
@@ -87,7 +86,7 @@ measure_khz_by_pit(const struct calibrating *c, unsigned ms, struct calibration_
 			calibration_add_reading(result, 0);
 		return NONE;
 	}
-	wait = wait_begin(c->scale, OUT_FACTOR * ms * WAIT_NS_PER_MS);
+	struct wait wait = wait_begin(c->scale, OUT_FACTOR * ms * WAIT_NS_PER_MS);
 	hw_out8(PIT_CONTROL, CONTROL_MODE_0);
 	hw_out8(PIT_DATA_2, count & 0xff);
 	hw_out8(PIT_DATA_2, (uint8_t)(count >> 8));

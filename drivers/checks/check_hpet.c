@@ -59,12 +59,11 @@ stop_and_restart_counter(const struct checking *checking)
 	uint64_t interrupts = hw_interrupts_mask(), begin = check_read_tsc(checking->device);
 	uint32_t configuration = hw_read32(configuration_at);
 	struct stop stop = { .running = hpet_read_low_half(checking) };
-	struct wait wait;
 
 	hw_write32(configuration_at, configuration & ~HPET_ENABLE_CNF);
 	stop.stopped = hpet_read_low_half(checking);
 	stop.off_ticks = check_read_tsc(checking->device) - begin;
-	wait = wait_begin(checking->scale, STOPPED_NS);
+	struct wait wait = wait_begin(checking->scale, STOPPED_NS);
 	while (wait_has_time_left(&wait))
 		;
 	stop.stopped_later = hpet_read_low_half(checking);
@@ -108,8 +107,6 @@ test_counter_stopping_once(const struct checking *checking, struct behaviour *ro
 static void
 check_counter_stopping(const struct checking *checking, struct behaviour *row)
 {
-	struct behaviour first;
-
 	if (!checking->device->opened) {
 		behaviour_set_text(row, "The firmware left the HPET running and may use it.");
 		return;
@@ -117,7 +114,7 @@ check_counter_stopping(const struct checking *checking, struct behaviour *row)
 	test_counter_stopping_once(checking, row);
 	if (!row->failed)
 		return;
-	first = *row;
+	struct behaviour first = *row;
 	test_counter_stopping_once(checking, row);
 	if (row->failed)
 		*row = first;
@@ -141,7 +138,6 @@ static void
 check_pc10_is_excluded(const struct checking *checking, struct behaviour *row)
 {
 	const struct cpu_facts *cpu = &checking->platform->cpu;
-	unsigned limit;
 
 	if (check_is_guest(checking) || !text_equal(cpu->vendor, "GenuineIntel")) {
 		row->unchecked = check_is_guest(checking) ? UNCHECKED_GUEST : UNCHECKED_OTHER;
@@ -153,7 +149,7 @@ check_pc10_is_excluded(const struct checking *checking, struct behaviour *row)
 		behaviour_set_text(row, "CPUID 5h reports no C-state as deep as PC10.");
 		return;
 	}
-	limit = (unsigned)(hw_msr_read(MSR_PKG_CST_CONFIG) & PKG_CST_LIMIT);
+	unsigned limit = (unsigned)(hw_msr_read(MSR_PKG_CST_CONFIG) & PKG_CST_LIMIT);
 	check_set_outcome(row, limit >= PKG_CST_PC10);
 	behaviour_set_text(row, "The package's C-state limit (MSR E2h) is %u, which %s PC10.", limit,
 		       row->failed ? "allows" : "excludes");
@@ -163,11 +159,9 @@ check_pc10_is_excluded(const struct checking *checking, struct behaviour *row)
 static bool
 hpet_responds(const struct acpi_hpet *table)
 {
-	uint32_t id;
-
 	if (!table->base || table->base % sizeof(uint64_t) || !hw_is_mapped(table->base, HPET_SIZE))
 		return false;
-	id = hw_read32(table->base + HPET_ID);
+	uint32_t id = hw_read32(table->base + HPET_ID);
 	return (id != 0 && id != UINT32_MAX) || id != hw_read32(table->base + HPET_PERIOD);
 }
 

@@ -92,7 +92,6 @@ hpet_check_torn_readings(const struct checking *checking, struct behaviour *row)
 {
 	uint64_t period_fs = checking->rows->claimed.den, rollover_ns, left_ns;
 	uint32_t low = hpet_read_low_half(checking), before;
-	struct wait wait;
 
 	if (checking->rows->width_bits != 64) {
 		behaviour_set_text(row, "The HPET is 32 bits wide, so one access reads all of it.");
@@ -117,7 +116,7 @@ hpet_check_torn_readings(const struct checking *checking, struct behaviour *row)
 	bool plain = can_be_read_in_one_access(checking, &pace);
 
 	before = (uint32_t)(TORN_BEFORE_NS * HPET_FS_PER_NS / period_fs);
-	wait = wait_begin(checking->scale, rollover_ns);
+	struct wait wait = wait_begin(checking->scale, rollover_ns);
 	while (low <= UINT32_MAX - before && wait_has_time_left(&wait))
 		low = hpet_read_low_half(checking);
 	read_across_rollover(checking, row, &pace, plain);

@@ -34,7 +34,6 @@ static void
 check_stated_rate(const struct checking *checking, struct behaviour *row, uint64_t multiplier)
 {
 	const struct scale *scale = checking->scale;
-	uint64_t khz;
 
 	if (checking->scale_by_tsc) {
 		behaviour_set_text(row, "No clock that is independent of the TSC and the hypervisor measured the TSC's "
@@ -45,7 +44,7 @@ check_stated_rate(const struct checking *checking, struct behaviour *row, uint64
 		behaviour_set_text(row, "The clock's page was being updated, or stated no rate, when it was read.");
 		return;
 	}
-	khz = scale_mul_div_nearest(UINT64_C(1) << 32, PPM, multiplier);
+	uint64_t khz = scale_mul_div_nearest(UINT64_C(1) << 32, PPM, multiplier);
 	check_set_figure(row, get_rate_excess_ppm(scale->least, multiplier, false),
 			 get_rate_excess_ppm(scale->most, multiplier, true));
 	behaviour_set_text(row,
@@ -78,12 +77,11 @@ pvclock_check_stated_rate(const struct checking *checking, struct behaviour *row
 {
 	uint64_t refused = pvclock_count_cores_without_page(checking->device), multiplier;
 	struct pvclock taken;
-	size_t length;
 
 	multiplier = pvclock_copy_page(checking->rows, &taken) ? pvclock_get_multiplier(&taken) : 0;
 	if (!was_rate_changed(checking, row, multiplier))
 		check_stated_rate(checking, row, multiplier);
-	length = text_length(row->text);
+	size_t length = text_length(row->text);
 	if (!refused)
 		return;
 	text_format(row->text + length, sizeof(row->text) - length,
@@ -169,12 +167,11 @@ hv_page_compare_with_msr(const struct checking *checking, struct behaviour *row)
 	int64_t worst = 0;
 
 	while (reads < APART_TRIES && wait_has_time_left(&wait) && hv_page_read_ticks(checking, &before)) {
-		int64_t apart;
 
 		msr = hw_msr_read(MSR_HV_REFERENCE);
 		if (!hv_page_read_ticks(checking, &after))
 			break;
-		apart = get_ticks_outside_interval(before, msr, after);
+		int64_t apart = get_ticks_outside_interval(before, msr, after);
 		reads++;
 		if ((apart < 0 ? -apart : apart) > (worst < 0 ? -worst : worst))
 			worst = apart;

@@ -155,14 +155,13 @@ test_latch(const struct checking *checking, bool latch_twice)
 {
 	uint64_t interrupts = hw_interrupts_mask();
 	struct latched l = { .before = take_pit_sample(checking) };
-	struct wait wait;
 
 	hw_out8(PIT_CONTROL, CONTROL_LATCH);
 	l.latched_tsc = check_read_tsc(checking->device);
 	l.wait_ticks = LATCH_FACTOR * (l.latched_tsc - l.before.begin) +
 		       scale_ns_to_ticks(checking->scale, LATCH_HELD_NS);
-	wait = wait_begin(checking->scale, scale_ns(checking->scale, l.wait_ticks) < LATCH_HELD_NS_MAX ?
-			  scale_ns(checking->scale, l.wait_ticks) : 0);
+	struct wait wait = wait_begin(checking->scale, scale_ns(checking->scale, l.wait_ticks) < LATCH_HELD_NS_MAX ?
+				      scale_ns(checking->scale, l.wait_ticks) : 0);
 	while (wait_has_time_left(&wait))
 		;
 	l.waited_tsc = check_read_tsc(checking->device);

@@ -67,10 +67,9 @@ static enum end
 test_end_of_count(const struct checking *checking, uint8_t control)
 {
 	uint64_t interrupts = hw_interrupts_mask();
-	enum end end;
 
 	load_count(checking, control, END_COUNT);
-	end = watch_end_of_count(checking);
+	enum end end = watch_end_of_count(checking);
 	pit_start_counting();
 	hw_interrupts_restore(interrupts);
 	return end;

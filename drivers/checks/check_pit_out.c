@@ -70,13 +70,12 @@ measure_count_duration(const struct checking *checking, uint64_t ns)
 	uint64_t interrupts = hw_interrupts_mask(), clocks, requested = get_requested_clocks(checking);
 	uint64_t range_ticks = get_expected_tsc_ticks(checking, checking->rows->wrap_ticks + 1);
 	struct sample first, last;
-	struct wait wait;
 
 	hw_out8(PIT_CONTROL, CONTROL_MODE_0);
 	hw_out8(PIT_DATA_2, 0);
 	hw_out8(PIT_DATA_2, 0);
 	(void)pit_wait_until_loaded(checking);
-	wait = wait_begin(checking->scale, ns);
+	struct wait wait = wait_begin(checking->scale, ns);
 	checking->rows->sample(checking->device, &first, 1);
 	while (wait_has_time_left(&wait))
 		;
@@ -212,20 +211,18 @@ void
 pit_check_out(const struct checking *checking, struct behaviour *row)
 {
 	struct rise best = { 0, 0 }, rise = best;
-	struct duration time;
 	unsigned counts[OUT_KINDS] = { 0 };
-	uint64_t requested_us;
 
 	if (hw_in8(PORT_B) == PORT_B_UNREADABLE) {
 		behaviour_set_text(row, "Port 61h, where OUT is read, reads FFh.");
 		return;
 	}
-	time = get_requested_count_duration(checking);
+	struct duration time = get_requested_count_duration(checking);
 	if (time.high_ticks > PACE_SLOWEST_FACTOR * get_nominal_count_duration(checking).high_ticks) {
 		behaviour_set_text(row, "The counter hardly counts.");
 		return;
 	}
-	requested_us = scale_ns(checking->scale, time.high_ticks) / US;
+	uint64_t requested_us = scale_ns(checking->scale, time.high_ticks) / US;
 	for (unsigned i = 0; i < OUT_TRIES; i++) {
 		uint64_t interrupts = hw_interrupts_mask();
 		enum out out = test_out_pin(checking, &time, &rise);

@@ -299,11 +299,10 @@ check_updates_and_2_hz_flag(const struct checking *checking, bool with_flag, str
 	size_t first = behaviours->count;
 	struct behaviour *row;
 	struct periodic_flag flag;
-	uint64_t interrupts;
 
 	if (!check_must_run_next_rows(checking, behaviours, with_flag ? 3 : 2))
 		return;
-	interrupts = hw_interrupts_mask();
+	uint64_t interrupts = hw_interrupts_mask();
 	if (with_flag)
 		flag = periodic_flag_start_polling(checking, 2, A_RATE_2_HZ);
 	hw_interrupts_restore(interrupts);

@@ -96,7 +96,6 @@ static void
 acpi_pm_open(const struct platform *platform, struct device *device, struct clock *clocks)
 {
 	const struct acpi_fadt *fadt = &platform->acpi.fadt;
-	sample_read *read;
 	uint8_t space;
 
 	if (!probe_initialize_clocks(platform, device, clocks, &acpi_pm_driver))
@@ -105,7 +104,7 @@ acpi_pm_open(const struct platform *platform, struct device *device, struct cloc
 	if (!acpi_pm_locate(fadt, device, clocks, &space) ||
 	    !acpi_pm_is_readable(device, space, clocks))
 		return;
-	read = space == ACPI_SPACE_IO ? acpi_pm_read_port : acpi_pm_read_memory;
+	sample_read *read = space == ACPI_SPACE_IO ? acpi_pm_read_port : acpi_pm_read_memory;
 	clocks->sample = space == ACPI_SPACE_IO ? acpi_pm_port_sample : acpi_pm_memory_sample;
 	clocks->width_bits = fadt->tmr_val_ext ? 32 : 24;
 	clocks->wrap_ticks = fadt->tmr_val_ext ? UINT32_MAX : ACPI_PM_MASK_24;

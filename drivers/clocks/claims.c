@@ -82,10 +82,8 @@ read_cpuid_leaf(const struct reading *reading, uint32_t leaf)
 static bool
 read_msr(const struct reading *reading, uint32_t msr, uint64_t *value)
 {
-	bool is_read;
-
 	*value = 0;
-	is_read = paravirtual_read_msr(msr, reading->guarded, value);
+	bool is_read = paravirtual_read_msr(msr, reading->guarded, value);
 	claims_add_raw(reading->claims, &(struct claim_raw){ .is_msr = true, .faulted = !is_read, .number = msr,
 							     .eax = (uint32_t)*value, .edx = (uint32_t)(*value >> 32) });
 	return is_read;
@@ -132,12 +130,9 @@ add_rate_claims_without_crystal(const struct reading *reading, const struct hw_c
 static void
 add_leaf_15_rate_claims(const struct reading *reading)
 {
-	struct claim *claim;
-	struct hw_cpuid r;
-
 	if (reading->cpu->basic_leaf_max < LEAF_TSC_CRYSTAL)
 		return;
-	r = read_cpuid_leaf(reading, LEAF_TSC_CRYSTAL);
+	struct hw_cpuid r = read_cpuid_leaf(reading, LEAF_TSC_CRYSTAL);
 	if (!r.eax || !r.ebx) {
 		claim_set_refusal(claims_add(reading->claims, CLAIM_LEAF_15, CLAIM_OF_TSC, "CPUID 15h"),
 				  r.eax | r.ebx | r.ecx ? "The leaf's ratio is %u/%u." : "It is 0.", r.ebx, r.eax);
@@ -149,7 +144,7 @@ add_leaf_15_rate_claims(const struct reading *reading)
 	}
 	claim_set_rate(claims_add(reading->claims, CLAIM_LEAF_15, CLAIM_OF_TSC, "CPUID 15h"),
 		       (struct rate){ (uint64_t)r.ecx * r.ebx, r.eax }, 0);
-	claim = claims_add(reading->claims, CLAIM_LEAF_15, CLAIM_OF_CRYSTAL, "CPUID 15h ECX");
+	struct claim *claim = claims_add(reading->claims, CLAIM_LEAF_15, CLAIM_OF_CRYSTAL, "CPUID 15h ECX");
 	claim->per_tsc = (struct rate){ r.eax, r.ebx };
 	set_rate_in_hz(claim, r.ecx, 0);
 	set_rate_in_hz(claims_add(reading->claims, CLAIM_LEAF_15, CLAIM_OF_LAPIC, "CPUID 15h ECX"), r.ecx, 0);
@@ -172,10 +167,9 @@ add_interface_rate_claim(const struct reading *reading, const struct paravirtual
 			 enum claim_source source, enum claim_clock clock, const char *format, uint32_t number)
 {
 	char by[CLAIM_SOURCE_SIZE];
-	struct claim *claim;
 
 	text_format(by, sizeof(by), format, number);
-	claim = claims_add(reading->claims, source, clock, by);
+	struct claim *claim = claims_add(reading->claims, source, clock, by);
 	claim->base = interface->base;
 	return claim;
 }
@@ -187,11 +181,9 @@ add_interface_rate_claim(const struct reading *reading, const struct paravirtual
 static void
 add_khz_leaf_rate_claims(const struct reading *reading, const struct paravirtual_interface *interface)
 {
-	struct hw_cpuid r;
-
 	if (interface->leaf_max < interface->base + LEAF_RATES)
 		return;
-	r = read_cpuid_leaf(reading, interface->base + LEAF_RATES);
+	struct hw_cpuid r = read_cpuid_leaf(reading, interface->base + LEAF_RATES);
 	set_rate_in_hz(add_interface_rate_claim(reading, interface, CLAIM_KHZ_LEAF, CLAIM_OF_TSC, "CPUID %xh EAX",
 						interface->base + LEAF_RATES),
 		       r.eax * HZ_PER_KHZ, HZ_PER_KHZ);
@@ -247,13 +239,12 @@ add_rate_claims_of_interface(const struct reading *reading, const struct paravir
 static void
 add_platform_info_rate_claim(const struct reading *reading)
 {
-	struct claim *claim;
 	uint64_t value;
 
 	if (!text_equal(reading->cpu->vendor, "GenuineIntel") || !IS_INTEL_CORE_FAMILY(reading->features) ||
 	    !(reading->features.ecx & FEATURES_ECX_AVX))
 		return;
-	claim = claims_add(reading->claims, CLAIM_PLATFORM_INFO, CLAIM_OF_TSC, "MSR CEh");
+	struct claim *claim = claims_add(reading->claims, CLAIM_PLATFORM_INFO, CLAIM_OF_TSC, "MSR CEh");
 	read_claim_msr(reading, claim, MSR_PLATFORM_INFO, &value);
 	if (!claim->reason[0])
 		set_nominal_rate(claim, PLATFORM_INFO_RATIO(value) * BUS_HZ);
@@ -280,12 +271,11 @@ static void
 add_amd_rate_claim(const struct reading *reading)
 {
 	uint32_t family = FEATURES_EAX_WHOLE_FAMILY(reading->features);
-	struct claim *claim;
 	uint64_t value;
 
 	if (!text_equal(reading->cpu->vendor, "AuthenticAMD") || family < FAMILY_ZEN)
 		return;
-	claim = claims_add(reading->claims, CLAIM_AMD_P0, CLAIM_OF_TSC, "MSR C0010064h");
+	struct claim *claim = claims_add(reading->claims, CLAIM_AMD_P0, CLAIM_OF_TSC, "MSR C0010064h");
 	read_claim_msr(reading, claim, MSR_AMD_P0, &value);
 	if (!claim->reason[0])
 		set_nominal_rate(claim, decode_amd_p0_hz(family, value));
@@ -335,12 +325,11 @@ static void
 add_vmclock_rate_claim(const struct reading *reading, uint64_t address)
 {
 	struct vmclock_time time;
-	struct claim *claim;
 	uint64_t units, hz;
 
 	if (!address || !hw_is_mapped(address, VMCLOCK_SIZE) || hw_read32(address) != VMCLOCK_MAGIC)
 		return;
-	claim = claims_add(reading->claims, CLAIM_VMCLOCK, CLAIM_OF_TSC, "vmclock's page");
+	struct claim *claim = claims_add(reading->claims, CLAIM_VMCLOCK, CLAIM_OF_TSC, "vmclock's page");
 	if (!copy_vmclock_time(address, &time)) {
 		claim_set_refusal(claim, "The page was being updated in each of %u reads.", PAGES_TRIES);
 		return;

@@ -82,12 +82,10 @@ pit_restore_channel(uint8_t status)
 static void
 pit_close(struct device *device)
 {
-	uint64_t interrupts;
-
 	if (!device->opened)
 		return;
 	device->opened = false;
-	interrupts = hw_interrupts_mask();
+	uint64_t interrupts = hw_interrupts_mask();
 	pit_restore_channel((uint8_t)device->saved[SAVED_STATUS]);
 	pit_write_port_b(device->saved[SAVED_PORT_B] & (PORT_B_GATE_2 | PORT_B_SPEAKER));
 	hw_interrupts_restore(interrupts);

@@ -74,11 +74,9 @@ decode_number(uint8_t raw, uint8_t b, uint32_t low, uint32_t high)
 static uint32_t
 decode_hour(uint8_t raw, uint8_t b)
 {
-	uint32_t hour;
-
 	if (b & B_24_HOURS)
 		return decode_number(raw, b, 0, HOURS_PER_DAY - 1);
-	hour = decode_number(raw & (uint8_t)~AFTERNOON, b, 1, HOURS_PER_DAY / 2);
+	uint32_t hour = decode_number(raw & (uint8_t)~AFTERNOON, b, 1, HOURS_PER_DAY / 2);
 	if (hour == INVALID)
 		return INVALID;
 	return hour % (HOURS_PER_DAY / 2) + (raw & AFTERNOON ? HOURS_PER_DAY / 2 : 0);
@@ -403,12 +401,11 @@ rtc_open_seconds_clock(struct device *device, struct clock *clock)
 {
 	unsigned tries = device->saved[RTC_IN_GUEST] ? RTC_TRIES_GUEST : 1;
 	bool updating;
-	uint8_t seconds;
 
 	do
 		updating = rtc_update_flag_stays_set(device);
 	while (updating && --tries);
-	seconds = rtc_read_register(device, REGISTER_SECONDS);
+	uint8_t seconds = rtc_read_register(device, REGISTER_SECONDS);
 
 	if (device->saved[SAVED_B] & B_SET)
 		probe_set_state(clock, CLOCK_STUCK, "The RTC is halted: SET in register B was 1 at the start.");
@@ -478,12 +475,11 @@ rtc_is_at_alias_ports(uint8_t index_found)
 {
 	struct device device = { .address = RTC_INDEX_ALIAS, .saved = { [RTC_NMI] = index_found & RTC_INDEX_NMI } };
 	uint8_t d, a;
-	bool keeps;
 
 	if (index_found == RTC_UNREADABLE)
 		return false;
 	d = rtc_read_register(&device, REGISTER_D);
-	keeps = (hw_in8(RTC_INDEX_ALIAS) & (uint8_t)~RTC_INDEX_NMI) == REGISTER_D;
+	bool keeps = (hw_in8(RTC_INDEX_ALIAS) & (uint8_t)~RTC_INDEX_NMI) == REGISTER_D;
 	a = rtc_read_register(&device, REGISTER_A);
 	keeps &= (hw_in8(RTC_INDEX_ALIAS) & (uint8_t)~RTC_INDEX_NMI) == REGISTER_A;
 	keeps &= (a & d) != RTC_UNREADABLE && (a & A_DIVIDER) == A_DIVIDER_32768_HZ;
@@ -521,8 +517,6 @@ rtc_restore_index(const struct device *device)
 static void
 rtc_open(const struct platform *platform, struct device *device, struct clock *clocks)
 {
-	uint64_t interrupts;
-
 	if (!probe_initialize_clocks(platform, device, clocks, &rtc_driver))
 		return;
 	if (platform->acpi.fadt.found && platform->acpi.fadt.cmos_rtc_absent) {
@@ -531,7 +525,7 @@ rtc_open(const struct platform *platform, struct device *device, struct clock *c
 		return;
 	}
 	device->saved[RTC_IN_GUEST] = platform->cpu.hypervisor[0] != 0;
-	interrupts = hw_interrupts_mask();
+	uint64_t interrupts = hw_interrupts_mask();
 	rtc_find_ports(device);
 	if (device->address == RTC_INDEX_ALIAS)
 		clocks[RTC].found_by = clocks[RTC_PF].found_by = "ports 74h-75h, Intel chip sets' alias of 70h-71h";
@@ -548,12 +542,10 @@ rtc_open(const struct platform *platform, struct device *device, struct clock *c
 static void
 rtc_close(struct device *device)
 {
-	uint64_t interrupts;
-
 	if (!device->opened)
 		return;
 	device->opened = false;
-	interrupts = hw_interrupts_mask();
+	uint64_t interrupts = hw_interrupts_mask();
 	rtc_pf_stop(device); /* needed if a core was stopped before it called rtc_pf_stop() */
 	rtc_write_register(device, REGISTER_A, (uint8_t)device->saved[SAVED_A]);
 	rtc_restore_index(device);

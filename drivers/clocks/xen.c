@@ -119,12 +119,10 @@ static void
 xen_open(const struct platform *platform, struct device *device, struct clock *clocks)
 {
 	const struct paravirtual_interface *xen = paravirtual_find(&platform->paravirtual, PARAVIRTUAL_XEN);
-	const char *missing;
-	int64_t answer;
 
 	if (!probe_initialize_clocks(platform, device, clocks, &xen_driver))
 		return;
-	missing = xen_explain_absence(xen);
+	const char *missing = xen_explain_absence(xen);
 	clocks->unoffered = missing != NULL;
 	if (missing) {
 		probe_set_state(clocks, CLOCK_ABSENT, "%s", missing);
@@ -137,7 +135,7 @@ xen_open(const struct platform *platform, struct device *device, struct clock *c
 	device->saved[XEN_BASE] = xen->base;
 	device->saved[PVCLOCK_STABLE_KNOWN] = true;
 	device->opened = true;
-	answer = xen_register_slot(device, pvclock_find_slot_of_this_core(device));
+	int64_t answer = xen_register_slot(device, pvclock_find_slot_of_this_core(device));
 	if (answer)
 		probe_set_state(clocks, CLOCK_DISABLED, "Xen refused to write its page: error %d.", (int)-answer);
 	if (answer || !pvclock_test_page(pvclock_find_slot_of_this_core(device), clocks, "Xen")) {

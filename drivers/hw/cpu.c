@@ -164,14 +164,12 @@ lfence_serialises(const struct cpu_facts *facts)
 static bool
 can_count_smis(const struct cpu_facts *facts)
 {
-	struct hw_cpuid r;
-
 	if (text_equal(facts->hypervisor, "TCGTCGTCGTCG"))
 		return true;
 	if (facts->hypervisor[0] || !text_equal(facts->vendor, "GenuineIntel") ||
 	    facts->basic_leaf_max < LEAF_FEATURES)
 		return false;
-	r = hw_cpuid(LEAF_FEATURES, 0);
+	struct hw_cpuid r = hw_cpuid(LEAF_FEATURES, 0);
 	return IS_INTEL_CORE_FAMILY(r) && (r.ecx & FEATURES_ECX_SSE4_2);
 }
 
@@ -191,11 +189,10 @@ static bool
 is_trust_domain(const struct cpu_facts *facts)
 {
 	char name[13] = "";
-	struct hw_cpuid r;
 
 	if (facts->basic_leaf_max < LEAF_TDX)
 		return false;
-	r = hw_cpuid(LEAF_TDX, 0);
+	struct hw_cpuid r = hw_cpuid(LEAF_TDX, 0);
 	append_4_characters(append_4_characters(append_4_characters(name, r.ebx), r.edx), r.ecx);
 	return text_equal(name, "IntelTDX    ");
 }

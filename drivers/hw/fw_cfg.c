@@ -52,10 +52,8 @@ read_directory_entry(struct file *file)
 static bool
 find_file(const char *name, struct file *file)
 {
-	uint32_t count;
-
 	hw_out16(PORT_SELECTOR, KEY_FILES);
-	count = read_number(4);
+	uint32_t count = read_number(4);
 	for (uint32_t i = 0; i < count && i < FILES_MAX; i++) {
 		read_directory_entry(file);
 		if (text_equal(file->name, name))

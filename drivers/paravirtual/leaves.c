@@ -152,13 +152,12 @@ static void
 read_hyperv_features(struct paravirtual_interface *interface, fault_guard *guarded)
 {
 	struct fault fault;
-	struct hw_cpuid r;
 	uint64_t hz;
 
 	if (interface->leaf_max < interface->base + LEAF_TIME ||
 	    hw_cpuid(interface->base + LEAF_INTERFACE, 0).eax != HV_1)
 		return;
-	r = hw_cpuid(interface->base + LEAF_VERSION, 0);
+	struct hw_cpuid r = hw_cpuid(interface->base + LEAF_VERSION, 0);
 	text_format(interface->version, sizeof(interface->version), "%u.%u.%u", r.ebx >> 16, r.ebx & 0xffff, r.eax);
 	r = hw_cpuid(interface->base + LEAF_TIME, 0);
 	interface->features = r.eax;
@@ -176,11 +175,9 @@ read_hyperv_features(struct paravirtual_interface *interface, fault_guard *guard
 static void
 read_xen_features(struct paravirtual_interface *interface)
 {
-	struct hw_cpuid r;
-
 	if (interface->leaf_max < interface->base + LEAF_TIME)
 		return;
-	r = hw_cpuid(interface->base + LEAF_INTERFACE, 0);
+	struct hw_cpuid r = hw_cpuid(interface->base + LEAF_INTERFACE, 0);
 	text_format(interface->version, sizeof(interface->version), "%u.%u", r.eax >> 16, r.eax & 0xffff);
 	r = hw_cpuid(interface->base + LEAF_TIME, 0);
 	interface->features = r.ebx;

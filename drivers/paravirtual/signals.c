@@ -42,11 +42,9 @@ read_kvmclock_stopped_flag(const struct paravirtual_interface *kvm, fault_guard 
 static void
 read_vmclock_marker(uint64_t address, struct signals *signals)
 {
-	struct signal *signal;
-
 	if (!address || !hw_is_mapped(address, VMCLOCK_SIZE))
 		return;
-	signal = add_signal(signals, "vmclock", "vmclock's disruption marker");
+	struct signal *signal = add_signal(signals, "vmclock", "vmclock's disruption marker");
 	signal->unusable = hw_read32(address) != VMCLOCK_MAGIC;
 	signal->value = hw_read64(address + VMCLOCK_DISRUPTION);
 	if (hw_read64(address + VMCLOCK_FLAGS) & FLAG_GENERATION)
@@ -56,14 +54,13 @@ read_vmclock_marker(uint64_t address, struct signals *signals)
 static void
 read_vm_generation_id(uint64_t address, struct signals *signals)
 {
-	struct signal *signal;
 	uint64_t low, high;
 
 	if (!address || !hw_is_mapped(address, VMGENID_SIZE))
 		return;
 	low = hw_read64(address);
 	high = hw_read64(address + sizeof(low));
-	signal = add_signal(signals, "vmgenid", "the VM Generation ID");
+	struct signal *signal = add_signal(signals, "vmgenid", "the VM Generation ID");
 	signal->restores_only = true;
 	signal->unusable = !low && !high;
 	signal->value = low ^ high;

@@ -103,13 +103,12 @@ count_stolen_time_by_kvm_area(const struct stolen_counter *counter, void (*work)
 	struct count count_job = { counter, &area, work, argument, stolen, false };
 	bool on_boot_core = cpu_read_apic_id() == counter->boot_apic_id, back = true;
 	struct fault fault;
-	uint64_t found;
 
 	if (counter->are_others_lent && !on_boot_core) {
 		work(argument);
 		return false;
 	}
-	found = hw_msr_read(MSR_KVM_STEAL_TIME);
+	uint64_t found = hw_msr_read(MSR_KVM_STEAL_TIME);
 	hw_msr_write(MSR_KVM_STEAL_TIME, (uintptr_t)&area | MSR_ON);
 	if (counter->guarded && on_boot_core)
 		back = counter->guarded(count_stolen_time_during_work, &count_job, &fault);

@@ -35,12 +35,11 @@ static const uint32_t residency_msrs[SLEEP_COUNTERS] = { 0x660, 0x3fc, 0x3fd, 0x
 static size_t
 list_mwait_states(const struct cpu_facts *cpu, uint32_t states[SLEEP_STATES_MAX])
 {
-	uint32_t levels;
 	size_t count = 0;
 
 	if (cpu->basic_leaf_max < LEAF_MWAIT || !(hw_cpuid(LEAF_FEATURES, 0).ecx & FEATURES_ECX_MONITOR))
 		return 0;
-	levels = hw_cpuid(LEAF_MWAIT, 0).edx;
+	uint32_t levels = hw_cpuid(LEAF_MWAIT, 0).edx;
 	/* EDX has the number of sub-states of C0 to C7. The hint of Cn is n - 1 in bits 7:4, and the sub-state in 3:0. */
 	for (uint32_t level = 1; level < MWAIT_LEVELS; level++)
 		for (uint32_t sub = 0; sub < (levels >> SUBSTATES_BITS * level & 0xfu) && count < SLEEP_STATES_MAX; sub++)
@@ -55,10 +54,9 @@ sleep_list_deep_states(uint32_t states[SLEEP_STATES_MAX], fault_guard *guarded)
 {
 	struct cpu_facts cpu;
 	uint64_t base = 0;
-	size_t count;
 
 	cpu_read_facts(&cpu);
-	count = list_mwait_states(&cpu, states);
+	size_t count = list_mwait_states(&cpu, states);
 	if (guarded && cpu_is_amd(&cpu) && !cpu.hypervisor[0])
 		(void)paravirtual_read_msr(MSR_CSTATE_ADDRESS, guarded, &base);
 	base &= CSTATE_ADDRESS;

@@ -12,11 +12,10 @@ add_hpet_registers(struct as_found *registers, const struct acpi_hpet *hpet)
 		"HPET comparator 0", "HPET comparator 1", "HPET comparator 2", "HPET comparator 3",
 		"HPET comparator 4", "HPET comparator 5", "HPET comparator 6", "HPET comparator 7",
 	};
-	uint32_t count;
 
 	if (!hpet->found || hpet->space != ACPI_SPACE_MEMORY || !hpet->base || !hw_is_mapped(hpet->base, HPET_SIZE))
 		return;
-	count = HPET_TIMERS(hw_read32(hpet->base + HPET_ID));
+	uint32_t count = HPET_TIMERS(hw_read32(hpet->base + HPET_ID));
 	for (uint32_t n = 0; n < count && n < sizeof(names) / sizeof(names[0]); n++) {
 		uint64_t at = hpet->base + HPET_TIMER(n);
 		uint32_t configuration = hw_read32(at);

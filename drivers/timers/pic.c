@@ -13,11 +13,10 @@ static bool
 pics_reach_this_core(void)
 {
 	struct lapic lapic;
-	uint32_t lint0;
 
 	if (lapic_open(&lapic))
 		return false;
-	lint0 = lapic_read(&lapic, LAPIC_LVT_LINT0);
+	uint32_t lint0 = lapic_read(&lapic, LAPIC_LVT_LINT0);
 	return (lint0 & DELIVERY_EXTINT) == DELIVERY_EXTINT && !(lint0 & LAPIC_LVT_MASKED);
 }
 

@@ -90,12 +90,10 @@ pm_timer_get_nearest_period(const struct timer *timer, uint64_t ticks)
 static uint64_t
 pm_timer_arm(struct timer *timer, uint64_t ticks, bool periodic)
 {
-	uint64_t now;
-
 	(void)ticks;
 	(void)periodic;
 	pm_timer_acknowledge(timer);
-	now = pm_timer_read_count(timer);
+	uint64_t now = pm_timer_read_count(timer);
 	if (timer->driver->route_kind == BY_SCI)
 		hw_out16((uint16_t)timer->saved[ENABLE_PORT], (uint16_t)timer->saved[SAVED_ENABLE] | TMR_EN);
 	return (now + timer->saved[HALF] - now % timer->saved[HALF]) & timer->count_mask;

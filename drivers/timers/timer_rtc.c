@@ -65,8 +65,6 @@ check_rtc_alarm_availability(const struct platform *platform, struct timer *time
 static void
 rtc_timer_open(const struct platform *platform, struct timer *timer)
 {
-	uint64_t interrupts;
-
 	timer->route = (struct timer_route){ .kind = timer->driver->by_pic ? "pic" : "ioapic" };
 	timer->hz = (struct rate){ timer->driver->route_kind == RTC_PERIODIC ? CRYSTAL_HZ : 1, 1 };
 	timer->ticks_max = timer->driver->route_kind == RTC_PERIODIC ? 1u << SHIFT_MAX : 1;
@@ -75,7 +73,7 @@ rtc_timer_open(const struct platform *platform, struct timer *timer)
 		timer_set_unusable(timer, CLOCK_ABSENT, "The FADT lists no RTC (CMOS RTC not present).");
 		return;
 	}
-	interrupts = hw_interrupts_mask();
+	uint64_t interrupts = hw_interrupts_mask();
 	find_rtc_ports(timer);
 	check_rtc_alarm_availability(platform, timer);
 	hw_interrupts_restore(interrupts);
@@ -99,10 +97,8 @@ timer_get_rtc_alarm(const struct device *device)
 static void
 rtc_timer_set_up(struct timer *timer, uint32_t vector)
 {
-	struct device device;
-
 	find_rtc_ports(timer);
-	device = make_rtc_device(timer);
+	struct device device = make_rtc_device(timer);
 	timer->saved[FOUND_A] = rtc_read_register(&device, REGISTER_A) & (uint8_t)~A_UIP;
 	timer->saved[FOUND_B] = rtc_read_register(&device, REGISTER_B);
 	timer->saved[FOUND_ALARM] = timer_get_rtc_alarm(&device);

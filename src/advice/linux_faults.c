@@ -383,12 +383,11 @@ linux_respond_to_faults(const struct report *report, const struct linux_versions
 		const char *clock = !faults[i].of_reference ? "tsc" : choice->reference ? choice->reference->id : NULL;
 		/* these rules are about the machine, so their findings may name no clock */
 		bool names_clock = !text_equal(faults[i].rule, "tsc-claim") && !text_equal(faults[i].rule, "clocks-parted");
-		struct response one;
 
 		at.finding = clock ? rules_find_finding(report, faults[i].rule, names_clock ? clock : NULL) : NULL;
 		if (!at.finding)
 			continue;
-		one = faults[i].respond(&at);
+		struct response one = faults[i].respond(&at);
 		one.rule = faults[i].rule;
 		one.clock = clock;
 		add_response(&all, &one);

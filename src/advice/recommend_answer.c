@@ -115,13 +115,12 @@ put_clocks_of_linux(struct text *text, const struct report *report)
 {
 	const struct report_taken *rows = report->advice.taken, *other = NULL;
 	size_t count = 0;
-	bool agree;
 
 	while (count < report->advice.taken_count && is_linux_row(&rows[count]))
 		count++;
 	if (!count)
 		return;
-	agree = true;
+	bool agree = true;
 	for (size_t i = 1; i < count; i++)
 		agree = agree && text_equal(rows[i].clock, rows[0].clock);
 	if (agree && report->advice.answer.clock && text_equal(report->advice.answer.clock, rows[0].clock)) {

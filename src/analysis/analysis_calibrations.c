@@ -185,7 +185,6 @@ analysis_calculate_calibrations(const void *record, size_t size, const struct re
 		struct loop_results found = { .count = 0 };
 		struct record_reader reader = record_open_without_checksums(record, size), again = reader;
 		struct record_entry entry;
-		uint64_t worst;
 
 		*row = (struct calibration_figures){ .loop = report->facts.calibrations[i].loop,
 						     .reason = report->facts.calibrations[i].reason };
@@ -193,7 +192,7 @@ analysis_calculate_calibrations(const void *record, size_t size, const struct re
 			if (entry.kind == RECORD_CALIBRATION)
 				add_runs_from_entry(row, &found, &entry);
 		copy_refusal_counts(row, &found);
-		worst = set_median_and_worst_error(row, &found, &figures->tsc_within);
+		uint64_t worst = set_median_and_worst_error(row, &found, &figures->tsc_within);
 		set_durations_of_runs(row, again, worst, &scale);
 	}
 }

@@ -87,12 +87,11 @@ error_by_rate_ticks(const struct record_rate *rate, int64_t tsc_ticks, int64_t s
 	uint64_t size = tsc_ticks < 0 ? 0 - (uint64_t)tsc_ticks : (uint64_t)tsc_ticks;
 	uint64_t shown = shown_ticks < 0 ? 0 : (uint64_t)shown_ticks, longer = shown > size ? shown : size;
 	int64_t error = clamp_difference((int64_t)scale_mul_div_up(longer, rate->high - rate->low, rate->low));
-	int64_t least;
 
 	if (!alone)
 		return error;
-	least = clamp_difference((int64_t)scale_mul_div_up(size, rate->high - rate->low, rate->low) +
-				 (int64_t)scale_mul_div_up(longer, EDGE_RATE_PPM, PPM));
+	int64_t least = clamp_difference((int64_t)scale_mul_div_up(size, rate->high - rate->low, rate->low) +
+					 (int64_t)scale_mul_div_up(longer, EDGE_RATE_PPM, PPM));
 	return least < error ? least : error;
 }
 
@@ -127,13 +126,12 @@ clock_gain_on_tsc_ns(const struct analysis_step *step, const struct record_compa
 	int64_t less = of->edges_only ? !clock->then_at_edge : slack;
 	int64_t more = of->edges_only ? !clock->now_at_edge : slack;
 	struct offset offset;
-	int64_t by_rate;
 
 	if (alone && step->scale.hz.den)
 		used.implied.value = allowed_rate_nearest_to_scale(&rate, &step->scale);
 	offset = (struct offset){ to_tsc_ticks(step, &used, ticks - less, SCALE_DOWN),
 				  to_tsc_ticks(step, &used, ticks + more, SCALE_UP) };
-	by_rate = error_by_rate_ticks(&rate, most, offset.high, alone);
+	int64_t by_rate = error_by_rate_ticks(&rate, most, offset.high, alone);
 	late_ns = of->edges_only ? max_edge_lateness_ns(step, late_ns) : 0;
 	return (struct offset){
 		clamp_difference(scale_ticks_to_ns_down(&step->scale,
@@ -150,11 +148,9 @@ clock_gain_on_tsc_ns(const struct analysis_step *step, const struct record_compa
 static struct offset
 reduce_gain_by_whole_wraps(struct offset offset, int64_t wrap_ns)
 {
-	int64_t by;
-
 	if (!wrap_ns)
 		return offset;
-	by = (offset.high - EDGE_BACK_NS) / wrap_ns;
+	int64_t by = (offset.high - EDGE_BACK_NS) / wrap_ns;
 	by -= offset.high - EDGE_BACK_NS < by * wrap_ns;
 	return (struct offset){ offset.low - by * wrap_ns, offset.high - by * wrap_ns };
 }
@@ -164,13 +160,11 @@ static int64_t
 time_between_wraps_ns(const struct analysis_step *step, const struct record_compared *clock)
 {
 	uint64_t wrap_ticks = get_compared_clock(step, clock)->wrap_ticks;
-	int64_t tsc_ticks;
-	uint64_t wrap_ns;
 
 	if (wrap_ticks == UINT64_MAX)
 		return 0;
-	tsc_ticks = to_tsc_ticks(step, clock, clamp_difference((int64_t)(wrap_ticks + 1)), SCALE_NEAREST);
-	wrap_ns = scale_ns(&step->scale, (uint64_t)tsc_ticks);
+	int64_t tsc_ticks = to_tsc_ticks(step, clock, clamp_difference((int64_t)(wrap_ticks + 1)), SCALE_NEAREST);
+	uint64_t wrap_ns = scale_ns(&step->scale, (uint64_t)tsc_ticks);
 	return wrap_ns < FAR ? (int64_t)wrap_ns : FAR;
 }
 
@@ -225,12 +219,10 @@ analysis_group_clocks_by_gain(const struct analysis_step *step, int64_t edge_lat
 uint64_t
 analysis_max_unreported_gain_ns(const struct analysis_step *step, const struct record_compared *clock)
 {
-	struct offset by;
-
 	if (!get_compared_clock(step, clock)->edges_only || !report_is_guest(step->report))
 		return 0;
-	by = reduce_gain_by_whole_wraps(clock_gain_on_tsc_ns(step, clock, ANALYSIS_EDGE_LATEST_NS, false),
-					time_between_wraps_ns(step, clock));
+	struct offset by = reduce_gain_by_whole_wraps(clock_gain_on_tsc_ns(step, clock, ANALYSIS_EDGE_LATEST_NS, false),
+						      time_between_wraps_ns(step, clock));
 	return by.high > 0 ? (uint64_t)by.high : 0;
 }
 

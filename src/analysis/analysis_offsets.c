@@ -88,10 +88,9 @@ read_pass_entry(struct offset_analysis *analysis, const struct record_entry *ent
 	struct record_pass read;
 	struct report_pass *pass;
 	size_t cores;
-	bool is_first;
 
 	record_read_fixed_part(entry, &read);
-	is_first = read.stage == RECORD_PASS_FIRST;
+	bool is_first = read.stage == RECORD_PASS_FIRST;
 	if (!read.pass || read.stage < RECORD_PASS_FIRST || read.stage > RECORD_PASS_LAST)
 		return;
 	cores = is_first ? read_cores_of_pass(report->facts.core_count, entry, NULL) : first->cores;
@@ -162,7 +161,6 @@ add_pingpong(struct offset_analysis *analysis, struct report_pass *pass, struct 
 					  .least_to_first = pingpong->least_to_first };
 	const struct report *report = analysis->report;
 	size_t a, b;
-	bool is_first_result;
 
 	if (pingpong->first >= report->facts.core_count || pingpong->second >= report->facts.core_count)
 		return;
@@ -172,7 +170,7 @@ add_pingpong(struct offset_analysis *analysis, struct report_pass *pass, struct 
 	b = analysis->figures->cores[pingpong->second].rank;
 	if (!pass || a >= b || b == REPORT_NO_RANK || (a && pass->offsets.kind == PAIR_SCHEDULE_STAR))
 		return;
-	is_first_result = offsets_add_pingpong(&pass->offsets, a, b, result.offset, result.moved_ticks, moment);
+	bool is_first_result = offsets_add_pingpong(&pass->offsets, a, b, result.offset, result.moved_ticks, moment);
 	pass->pingpongs += is_first_result;
 	pass->again += !is_first_result;
 	if (pass == analysis->figures->skew.passes)

@@ -214,15 +214,13 @@ choose_clock_that_sets_scale(struct rates *rates)
 {
 	const struct report *report = rates->report;
 	struct rate_interval votes[REPORT_CLOCKS_MAX] = { { .known = false } };
-	struct falseticker_sources sources;
-	struct falseticker found;
 	size_t count = report->facts.clock_count, best;
 
 	for (size_t i = 0; i < count; i++)
 		votes[i] = text_equal(report->facts.clocks[i].clock.id, "tsc") ?
 			   get_claimed_rate_of_tsc(report, &report->facts.clocks[i]) : rates->implied[i];
-	sources = find_clock_sources_for_rates(report, votes);
-	found = falseticker_find(votes, count, &sources, rates->limit_ppb);
+	struct falseticker_sources sources = find_clock_sources_for_rates(report, votes);
+	struct falseticker found = falseticker_find(votes, count, &sources, rates->limit_ppb);
 	rates->outcome.undecided = found.undecided;
 	/*
 	 * A clock derived from the TSC repeats the rate that its hypervisor assumes, so such a clock is only used if
@@ -270,11 +268,10 @@ choose_tsc_claim(struct rates *rates)
 	const struct report_clock *tsc = report_find_clock(report, "tsc");
 	size_t best = rate_find_consensus_index(rates->implied, report->facts.clock_count,
 						find_clocks_not_derived_from_tsc(report));
-	struct rate_interval claimed;
 
 	if (!tsc || best == report->facts.clock_count || report->facts.options.tsc_hz)
 		return;
-	claimed = get_claimed_rate_of_tsc(report, tsc);
+	struct rate_interval claimed = get_claimed_rate_of_tsc(report, tsc);
 	if (!tsc_claim_agrees_with_rate(rates, &claimed, &rates->implied[best]))
 		rates->figures->tsc_claim = find_tsc_claim_that_agrees(rates, &rates->implied[best]);
 }
@@ -343,7 +340,6 @@ set_error_budget(const struct rates *rates, const struct report_clock *from, con
 	unsigned __int128 low = (unsigned __int128)slope->low_ticks * slope->high_time;
 	unsigned __int128 high = (unsigned __int128)slope->high_ticks * slope->low_time;
 	uint64_t rest = half_width_ppt(low, high), whole = half_width_ppt(figures->measured.low, figures->measured.high);
-	uint64_t sum;
 	struct rate_budget budget = { .known = low != 0 && figures->measured.low != 0 };
 
 	budget.tsc_resolution = take_part_of_remaining_error(&rest, scale_mul_div_wide(rates->tsc_resolution_ticks, PPT,
@@ -356,7 +352,7 @@ set_error_budget(const struct rates *rates, const struct report_clock *from, con
 		budget.claim = from->clock.claimed_within_ppb * PPT_PER_PPB;
 	else
 		budget.tsc_rate = half_width_ppt(tsc->low, tsc->high);
-	sum = budget.bracket + budget.resolution + budget.tsc_resolution + budget.tsc_rate + budget.claim;
+	uint64_t sum = budget.bracket + budget.resolution + budget.tsc_resolution + budget.tsc_rate + budget.claim;
 	budget.conversion = whole > sum ? whole - sum : 0;
 	figures->budget = budget;
 }
@@ -695,7 +691,6 @@ analysis_calculate_rates(const void *record, size_t size, uint64_t limit_ppb, co
 	struct rate_windows windows = rate_find_windows(record, size);
 	uint32_t miscounted = wraps_find_miscounted_clocks(&windows, report);
 	struct rates rates = { .report = report, .figures = figures, .limit_ppb = limit_ppb };
-	struct scale scale;
 
 	figures->tsc_claim = NULL;
 	figures->soak_rates = report->facts.series.rates;
@@ -705,7 +700,7 @@ analysis_calculate_rates(const void *record, size_t size, uint64_t limit_ppb, co
 		rates.clocks[i].is_uncounted = rates.clocks[i].is_followed && set_has(miscounted, i);
 	}
 	calculate_rates(&rates, false);
-	scale = report_get_tsc_scale(report);
+	struct scale scale = report_get_tsc_scale(report);
 	store_window_rates(&rates, &scale);
 	if (windows.final) {
 		set_rate_changes_since_window(&rates, &scale);

@@ -287,12 +287,11 @@ add_lateness_of_periods(struct timer_analysis *analysis, struct periods *periods
 	const struct record_interrupts *arming = &analysis->arming;
 
 	for (size_t k = 0; k + 1 < periods->count; k++) {
-		struct lateness late;
 		uint64_t tsc, due;
 
 		if (!periods->ticks[k])
 			continue;
-		late = lateness_of_tick(analysis, periods->first[k], k);
+		struct lateness late = lateness_of_tick(analysis, periods->first[k], k);
 		tsc = interrupt_tsc(analysis, periods->first[k]);
 		due = arming->armed_before + (k + (late.high >= 0)) * period_tsc_ticks(analysis);
 		if ((does_device_set_tick_phase(analysis) && late.high < 0) ||

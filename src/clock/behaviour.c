@@ -7,11 +7,9 @@
 struct behaviour *
 behaviour_add_row(struct behaviours *behaviours, const char *rule, const char *clock)
 {
-	struct behaviour *row;
-
 	if (behaviours->count == BEHAVIOURS_MAX)
 		return NULL;
-	row = &behaviours->rows[behaviours->count++];
+	struct behaviour *row = &behaviours->rows[behaviours->count++];
 	*row = (struct behaviour){ .rule = rule, .clock = clock };
 	return row;
 }

@@ -85,14 +85,13 @@ find_largest_agreeing_set(const struct panel *panel, uint32_t set)
 	for (size_t i = 0; i < panel->count; i++) {
 		for (size_t j = 0; j < panel->count && set_has(set, i); j++) {
 			int64_t begin = min_clock_elapsed_ns(panel, j);
-			uint32_t holding;
 
 			if (!set_has(set, j))
 				continue;
 			begin += wrap_time_to_reach_ns(&panel->clocks[j], begin, min_clock_elapsed_ns(panel, i));
 			if (begin > max_clock_elapsed_ns(panel, i))
 				continue;
-			holding = find_clocks_that_allow_duration(panel, set, begin);
+			uint32_t holding = find_clocks_that_allow_duration(panel, set, begin);
 			if (set_size(holding) > set_size(best))
 				best = holding;
 		}
@@ -211,11 +210,10 @@ static struct panel
 make_panel_of_clocks(const struct discontinuity_clock *clocks, size_t count, uint64_t floor_ns)
 {
 	struct panel panel = { .count = count, .half_ns = (int64_t)(floor_ns / 2) };
-	int64_t near_ns;
 
 	for (size_t i = 0; i < count; i++)
 		panel.clocks[i] = clocks[i];
-	near_ns = typical_duration_ns(&panel);
+	int64_t near_ns = typical_duration_ns(&panel);
 	for (size_t i = 0; i < count; i++) {
 		struct discontinuity_clock *clock = &panel.clocks[i];
 		int64_t by = wrap_time_to_reach_ns(clock, offset_middle(clock->elapsed),

@@ -119,11 +119,10 @@ find_largest_group(const struct panel *panel, uint32_t voting)
 	struct group largest = { .members = 0 };
 
 	for (size_t i = 0; i < panel->count; i++) {
-		struct group group;
 
 		if (!set_has(voting, i))
 			continue;
-		group = make_agreeing_group(panel, voting, i);
+		struct group group = make_agreeing_group(panel, voting, i);
 		if (is_larger_group(&group, &largest))
 			largest = group;
 	}
@@ -187,14 +186,13 @@ falseticker_find(const struct rate_interval *rates, size_t count, const struct f
 	struct panel panel = { .rates = rates, .count = count, .sources = all_sources, .limit_ppb = limit_ppb };
 	struct falseticker found = { .truechimers = 0 };
 	uint32_t among, voting, rest;
-	struct group largest;
 
 	find_disagreeing_pairs(&panel);
 	find_falsetickers_of_same_source(&panel, &found);
 	among = find_clocks_with_known_rate(&panel) & ~found.falsetickers;
 	voting = find_voting_clocks(&panel, among);
 	found.voters = voting | found.same_source;
-	largest = find_largest_group(&panel, voting);
+	struct group largest = find_largest_group(&panel, voting);
 	rest = voting & ~largest.members;
 	found.undecided = rest && (2 * largest.clocks <= set_size(voting) ||
 				   largest.sources <= count_independent_sources(&panel, rest));

@@ -260,14 +260,13 @@ static void
 judge_claimed_rate(const struct report *report, const struct claim *claim, enum trust trust, struct claim_outcome *row)
 {
 	struct behaviour error = { .checked = true, .open = trust == TRUST_OPEN, .has_figure = true };
-	struct rate_interval rate;
 
 	*row = (struct claim_outcome){ .outcome = OUTCOME_NOT_CHECKED };
 	list_systems_that_use_claim(report, claim, row);
 	if (trust == TRUST_NONE || !claim->hz.den)
 		return;
 	set_measured_rate_of_claim(report, claim, row);
-	rate = millihz_interval_to_microhz(&row->measured);
+	struct rate_interval rate = millihz_interval_to_microhz(&row->measured);
 	row->error = rate_error_against_claim(&rate, claim->hz);
 	if (!row->error.known)
 		return;

@@ -76,7 +76,6 @@ rate_change_of_clock(const struct change *change, size_t i)
 	const struct report *report = change->vote->report;
 	const struct report_clock *entry = &report->facts.clocks[i];
 	const struct clock_figures *figures = &report->figures.clocks[i];
-	struct interval_ppb by;
 
 	if (!vote_is_rate_compared(report, entry) || vote_may_clock_jump(report, entry))
 		return (struct rate_interval){ .known = false };
@@ -84,8 +83,8 @@ rate_change_of_clock(const struct change *change, size_t i)
 		return (struct rate_interval){ !may_emulator_have_moved_tsc(change), UNCHANGED, UNCHANGED, UNCHANGED };
 	if (change->kind != CHANGE_TREND)
 		return rate_change_to_ratio(change->kind == CHANGE_HALVES ? &figures->change_halves : &figures->change_since);
-	by = rate_relative_difference(get_implied_rate_in_row(change, change->to, i),
-				      get_implied_rate_in_row(change, change->from, i));
+	struct interval_ppb by = rate_relative_difference(get_implied_rate_in_row(change, change->to, i),
+							  get_implied_rate_in_row(change, change->from, i));
 	return rate_change_to_ratio(&by);
 }
 
@@ -298,7 +297,6 @@ find_largest_change(struct change *change, size_t i)
 	const struct series *series = &change->vote->report->facts.series;
 	const struct rate_interval *lowest = NULL, *highest = NULL;
 	const struct series_row *low = NULL, *high = NULL;
-	struct interval_ppb by;
 
 	for (size_t r = 0; r < series->count; r++) {
 		const struct series_row *row = &series->rows[r];
@@ -313,7 +311,7 @@ find_largest_change(struct change *change, size_t i)
 	}
 	if (!low || low == high)
 		return false;
-	by = rate_relative_difference(lowest, highest);
+	struct interval_ppb by = rate_relative_difference(lowest, highest);
 	change->from = low < high ? low : high;
 	change->to = low < high ? high : low;
 	return rate_is_beyond(&by, vote_limit_ppb(change->vote->report, change->rule));

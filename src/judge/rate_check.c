@@ -198,14 +198,13 @@ fill_rate_row_from_pair(const struct report *report, const struct report_clock *
 	const struct interval_ppb *error = &report_get_figures(report, entry)->error;
 	struct interval_ppm ppm = interval_in_ppm(&pair->ppb);
 	struct phrase end = { "." };
-	bool contradicted;
 
 	row->checked = true;
 	row->against = pair->other;
 	behaviour_set_figure(row, ppm.value, ppm.low, ppm.high);
-	contradicted = rules_find_finding(report, "rate-disagree", NULL) ||
-		       (error->known && offset_max_abs(rate_bounds(error)) / PPB_PER_PPM >= limit &&
-			behaviour_get_outcome(row, limit) == OUTCOME_PASSED);
+	bool contradicted = rules_find_finding(report, "rate-disagree", NULL) ||
+			    (error->known && offset_max_abs(rate_bounds(error)) / PPB_PER_PPM >= limit &&
+			     behaviour_get_outcome(row, limit) == OUTCOME_PASSED);
 	row->open = contradicted || judge_has_tsc_stepped_or_jumped(report) ||
 		    behaviour_get_outcome(row, limit) != OUTCOME_PASSED;
 	if (row->open && judge_has_tsc_stepped_or_jumped(report))

@@ -106,11 +106,9 @@ survey_run_pingpongs(struct survey *survey, size_t count, uint64_t trips, uint64
 void
 survey_add_tsc_steps(struct survey *survey, size_t core, const struct tsc_steps *steps)
 {
-	struct tsc_steps *total;
-
 	if (core >= survey->memory.cores)
 		return; /* without memory for the rows of cores, cores are not compared */
-	total = &survey->report->facts.cores[core].tsc;
+	struct tsc_steps *total = &survey->report->facts.cores[core].tsc;
 	total->reads += steps->reads;
 	total->backward += steps->backward;
 	if (steps->worst_ticks > total->worst_ticks)

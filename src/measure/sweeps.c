@@ -80,10 +80,9 @@ wait_for_edge_of_clock(struct survey *survey, size_t i)
 {
 	const struct clock *clock = &survey->report->facts.clocks[i].clock;
 	uint64_t bound = scale_ns_to_ticks(&survey->scale, EDGE_NS), start;
-	struct sample before;
 
 	survey_sample_batch(survey, clock, 1);
-	before = survey->buffer.samples[0];
+	struct sample before = survey->buffer.samples[0];
 	start = before.begin;
 	for (unsigned turn = 0; turn < EDGE_TURNS && before.begin - start < bound && !survey_end_run_if_due(survey); turn++) {
 		survey_sample_batch(survey, clock, EDGE_READS);
@@ -130,13 +129,12 @@ read_all_clocks_once(struct survey *survey, bool with_edge_clocks, uint64_t *beg
 {
 	*begin = *end = 0;
 	for (size_t i = 0; i < survey->report->facts.clock_count; i++) {
-		struct sample reading;
 
 		if (!is_clock_compared(survey, i) || (is_edge_clock(survey, i) && !with_edge_clocks) ||
 		    survey_store_newer_edge(survey, i))
 			continue;
 		survey_sample_batch(survey, &survey->report->facts.clocks[i].clock, READS);
-		reading = survey->buffer.samples[READS - 1];
+		struct sample reading = survey->buffer.samples[READS - 1];
 		*begin = *end ? *begin : survey->buffer.samples[0].begin;
 		*end = reading.end;
 		if (is_reading_longer_than(survey, reading, LONG_NS))
@@ -294,8 +292,6 @@ widen_rate_intervals_to_latest_rates(struct survey *survey, const struct record_
 		struct record_compared *step = &survey->steps.clocks[i];
 		struct rate_window window = { before[i].now, step->now, 0, survey->tsc.resolution_ticks };
 		uint64_t late = scale_ns_to_ticks(&survey->scale, ANALYSIS_EDGE_LATE_NS);
-		struct rate_slope slope;
-		struct rate_interval since;
 
 		if (is_edge_clock(survey, i) && set_has(waited, i) && !step->now_at_edge)
 			/* no edge came: the clock stopped, or is too slow for a measurement of its rate */
@@ -313,8 +309,8 @@ widen_rate_intervals_to_latest_rates(struct survey *survey, const struct record_
 			continue;
 		if (window.last.ticks == 0)
 			step->implied.value = 0; /* the clock stopped, so it has no rate */
-		slope = rate_calculate_slope(&window);
-		since = rate_of_tsc_implied_by_clock(&slope, entry->clock.claimed);
+		struct rate_slope slope = rate_calculate_slope(&window);
+		struct rate_interval since = rate_of_tsc_implied_by_clock(&slope, entry->clock.claimed);
 		if (!since.known || !rate_is_tsc_rate_plausible(&survey->scale, &since))
 			continue;
 		step->implied.low = since.low < step->implied.low ? since.low : step->implied.low;
@@ -369,17 +365,15 @@ examine_clock_disagreement(struct survey *survey, int64_t edge_late_ns)
 	uint64_t seen = survey->hooks.tsc_ordered(), until;
 	bool edges = survey->record.entries_of[RECORD_STEP] < REPORT_DISCONTINUITIES_MAX;
 	struct survey_steps first = survey->steps, at_end;
-	struct discontinuity found;
-	uint32_t off_tsc;
 
 	read_all_clocks(survey, true);
 	wait_for_edges(survey, edges ? UINT32_MAX : 0);
 	read_all_clocks_without_preemption(survey);
 	at_end = survey->steps;
-	found = find_groups_of_agreeing_clocks(survey, edge_late_ns, FLOOR_NS);
+	struct discontinuity found = find_groups_of_agreeing_clocks(survey, edge_late_ns, FLOOR_NS);
 	if (found.count < 2)
 		return false;
-	off_tsc = analysis_find_clocks_outside_tsc_group(&found);
+	uint32_t off_tsc = analysis_find_clocks_outside_tsc_group(&found);
 	until = survey->hooks.tsc_ordered() + scale_ns_to_ticks(&survey->scale, SETTLE_NS);
 	for (unsigned i = 0; i < SETTLE_SWEEPS && survey->hooks.tsc_ordered() < until; i++)
 		read_all_clocks(survey, false);
@@ -484,15 +478,12 @@ do_second_sweeps_find_groups(struct survey *survey, const struct discontinuity *
 bool
 survey_check_jump_of_clock(struct survey *survey, uint64_t jump_ns)
 {
-	struct discontinuity found;
-	uint64_t seen;
-
 	if (survey->steps.jumps_checked == JUMPS_CHECKED || survey_end_run_if_due(survey))
 		return false;
 	survey->steps.jumps_checked++;
 	read_all_clocks(survey, true);
-	seen = survey->hooks.tsc_ordered();
-	found = find_groups_of_agreeing_clocks(survey, ANALYSIS_EDGE_LATEST_NS, jump_ns / 2);
+	uint64_t seen = survey->hooks.tsc_ordered();
+	struct discontinuity found = find_groups_of_agreeing_clocks(survey, ANALYSIS_EDGE_LATEST_NS, jump_ns / 2);
 	if (jump_ns / 2 > FLOOR_NS || found.count < 2 || !do_second_sweeps_find_groups(survey, &found, jump_ns / 2))
 		return survey_read_and_compare_clocks(survey);
 	record_clock_disagreement(survey, jump_ns / 2, seen);

@@ -113,13 +113,12 @@ origin_parse_dhcp(const uint8_t *packet, size_t length, uint8_t ipv4[4])
 {
 	char digits[sizeof("255.255.255.255")];
 	uint8_t named[4];
-	const uint8_t *found;
 	struct text text;
 	size_t size;
 
 	if (length >= DHCP_NEXT_AT + 4 && copy_ipv4_if_set(packet + DHCP_NEXT_AT, ipv4))
 		return true;
-	found = find_dhcp_option(packet, length, OPTION_TFTP, &size);
+	const uint8_t *found = find_dhcp_option(packet, length, OPTION_TFTP, &size);
 	text_init(&text, digits, sizeof(digits));
 	for (size_t i = 0; found && i < size && found[i]; i++)
 		text_put_char(&text, (char)found[i]);

@@ -97,13 +97,11 @@ static bool
 read_number_field(struct restored *restored, enum facts_table table, const struct facts_field *field,
 		  const uint8_t *bytes, size_t length, uint8_t *member)
 {
-	uint64_t value;
-
 	if (length > field->size)
 		return reject_fact(restored, table, field, "has %zu bytes, but it can have only %u.", length, field->size);
 	__builtin_memset(member, 0, field->size);
 	__builtin_memcpy(member, bytes, length);
-	value = facts_get_number(field, member);
+	uint64_t value = facts_get_number(field, member);
 	if (facts_get_number_in_range(field, member) == value)
 		return true;
 	return field->is_signed ?
@@ -313,7 +311,6 @@ read_struct(struct restored *restored, enum facts_table table, const uint8_t *by
 	uint8_t before = 0;
 
 	for (size_t at = 0, i = 0; at < length; ) {
-		const struct facts_field *field;
 		uint16_t size;
 
 		if (length - at < FACTS_HEAD_BYTES)
@@ -323,7 +320,7 @@ read_struct(struct restored *restored, enum facts_table table, const uint8_t *by
 			return false;
 		i = bytes[at] == before ? i + 1 : 0;
 		before = bytes[at];
-		field = find_field(&shape, before);
+		const struct facts_field *field = find_field(&shape, before);
 		if (field && !read_field(restored, table, field, i, bytes + at + FACTS_HEAD_BYTES, size, object))
 			return false;
 		at += FACTS_HEAD_BYTES + size;
@@ -368,7 +365,6 @@ allocate_lists(struct restored *restored)
 static bool
 read_facts_entry(struct restored *restored, const struct record_entry *entry)
 {
-	struct facts_elements elements;
 	struct record_facts facts;
 	size_t *next;
 
@@ -379,7 +375,7 @@ read_facts_entry(struct restored *restored, const struct record_entry *entry)
 	if (facts.first != *next || facts.length > (size_t)entry->item_count * entry->item_bytes ||
 	    (facts.list != FACTS_REPORT && !restored->next[FACTS_REPORT]))
 		return false;
-	elements = facts_get_list_elements(facts.list, restored->report, restored->loops);
+	struct facts_elements elements = facts_get_list_elements(facts.list, restored->report, restored->loops);
 	for (size_t at = 0; at < facts.length; (*next)++) {
 		uint16_t length;
 

@@ -135,14 +135,12 @@ struct finding *
 rules_begin_finding(const struct report *report, struct outcomes *outcomes, const struct rule *rule,
 		    enum verdict severity, const char *clock, uint32_t core)
 {
-	struct finding *finding;
-
 	if (outcomes->finding_count == REPORT_FINDINGS_MAX) {
 		add_note_on_lost_finding(&outcomes->notes);
 		if (severity != VERDICT_FAIL || !remove_last_warning(outcomes))
 			return NULL;
 	}
-	finding = &outcomes->findings[outcomes->finding_count++];
+	struct finding *finding = &outcomes->findings[outcomes->finding_count++];
 	*finding = (struct finding){ .rule = rule->id, .severity = severity, .clock = clock,
 				     .core = core, .against = REPORT_NO_CORE,
 				     .unit = rule->unit, .one_way = rule->one_way, .source = rule->source,

@@ -29,10 +29,9 @@ add_note_on_changed_register(struct run *run)
 {
 	const struct as_found *before = &run->before;
 	struct as_found after;
-	size_t i;
 
 	run->machine->read_registers(run->machine->context, &after);
-	i = as_found_find_changed_register(before, &after);
+	size_t i = as_found_find_changed_register(before, &after);
 	if (i < before->count)
 		notes_add(&run->report.notes, "Not restored: %s was %lxh before the run and is now %lxh.",
 			  before->registers[i].name, before->registers[i].value, after.registers[i].value);
@@ -254,13 +253,12 @@ add_claims_of_clock_pages(struct run *run)
 		bool is_kvm = clock->paravirtual.offered_by == PARAVIRTUAL_KVM;
 		bool is_xen = clock->paravirtual.offered_by == PARAVIRTUAL_XEN;
 		struct claim *claim;
-		uint64_t multiplier;
 
 		if (!clock->paravirtual.assumed || clock->state != CLOCK_PRESENT)
 			continue;
 		claim = claims_add(&claims, is_kvm ? CLAIM_KVM_PAGE : is_xen ? CLAIM_XEN_PAGE : CLAIM_HYPERV_PAGE,
 				   CLAIM_OF_TSC, is_kvm ? "kvm-clock's page" : is_xen ? "Xen's page" : "Hyper-V's page");
-		multiplier = clock->paravirtual.assumed(clock->device);
+		uint64_t multiplier = clock->paravirtual.assumed(clock->device);
 		/*
 		 * The multiplier is rounded down to a whole number. The last argument of claim_set_rate() is the
 		 * resulting error of the rate in Hz.

@@ -191,7 +191,6 @@ check_device(struct run *run, const struct device_check *check, uint64_t budget_
 	size_t driver = run_find_driver_index(run, check->driver);
 	struct clock rows[DRIVER_CLOCKS_MAX];
 	const struct report_clock *entry;
-	size_t first;
 
 	if (driver == RUN_DRIVERS_MAX || !(entry = report_find_clock(&run->report, check->driver->rows[0].id)))
 		return false;
@@ -203,7 +202,7 @@ check_device(struct run *run, const struct device_check *check, uint64_t budget_
 		.pace = survey_get_pace(&run->survey, entry->clock.id), .scale_by_tsc = is_tsc_rate_from_tsc_itself(&run->report),
 	};
 
-	first = behaviours->count;
+	size_t first = behaviours->count;
 	read_and_compare_clocks_guarded(&run->survey);
 	survey_run_catching_exceptions(&run->survey, "checks", &entry->clock, call_device_check,
 				       &(struct check_call){ check, &checking, behaviours });

@@ -73,11 +73,10 @@ series_add_reads(struct series *series, size_t clock, const struct scale *scale,
 	struct series_reads *reads = &series->reads[clock];
 
 	for (size_t i = 0; series->open && i < count; i++) {
-		uint64_t ns;
 
 		if (samples[i].end < samples[i].begin)
 			continue;
-		ns = scale_ns(scale, samples[i].end - samples[i].begin);
+		uint64_t ns = scale_ns(scale, samples[i].end - samples[i].begin);
 		reads->min_ns = ns < reads->min_ns ? ns : reads->min_ns;
 		reads->max_ns = ns > reads->max_ns ? ns : reads->max_ns;
 		histogram_record(&reads->histogram, ns);

@@ -136,11 +136,9 @@ static void
 record_contradiction(struct offsets_summary *summary, struct offsets *offsets, const struct offset *voted, size_t a,
 		     size_t b)
 {
-	uint64_t ticks;
-
 	offsets_record_movement(offsets, a, b,
 				offset_gap_between(offsets_get_offset(offsets, a, b), get_voted_offset(voted, a, b)));
-	ticks = offsets_get_movement_ticks(offsets, a, b);
+	uint64_t ticks = offsets_get_movement_ticks(offsets, a, b);
 	summary->contradictions += ticks > 0;
 	if (ticks <= summary->contradiction_ticks)
 		return;
@@ -295,12 +293,10 @@ static void
 mark_half_as_outliers(struct offsets_summary *summary, const struct offsets *offsets, const struct offset *voted,
 		      uint8_t *outlier)
 {
-	bool halves;
-
 	summary->no_majority = true;
 	for (size_t i = 0; i < offsets->cores; i++)
 		outlier[i] = offset_excludes_zero(find_best_offset_of_pair(offsets, voted, 0, i));
-	halves = do_cores_form_two_halves(offsets, voted, outlier);
+	bool halves = do_cores_form_two_halves(offsets, voted, outlier);
 	for (size_t i = 0; i < offsets->cores && !halves; i++)
 		outlier[i] = false;
 	summary->outliers = halves ? offsets->cores / 2 : 0;
@@ -317,12 +313,11 @@ find_outliers(const struct offsets *offsets, struct offset *voted, uint8_t *outl
 	struct solution solution = { offsets, voted };
 	/* until outliers_find() overwrites OUTLIER, it marks the cores whose offset was decided by a majority of votes */
 	const uint8_t *decided = outlier;
-	struct outliers found;
 
 	for (size_t i = 0; i < offsets->cores; i++)
 		if (!decided[i])
 			voted[i] = OFFSET_UNKNOWN;
-	found = outliers_find(get_offset_of_pair, &solution, 0, offsets->cores, outlier);
+	struct outliers found = outliers_find(get_offset_of_pair, &solution, 0, offsets->cores, outlier);
 	for (size_t i = 0; i < offsets->cores; i++)
 		if (!offset_is_known(voted[i]))
 			voted[i] = offsets_get_offset(offsets, 0, i);

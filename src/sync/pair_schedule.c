@@ -35,11 +35,10 @@ static size_t
 partner_in_round_robin(size_t cores, size_t round, size_t core)
 {
 	size_t circle = pair_schedule_count_rounds(PAIR_SCHEDULE_ALL, cores);
-	size_t peer;
 
 	if (core == circle)
 		return round % 2 == 0 ? round / 2 : (round + circle) / 2;
-	peer = (round + circle - core) % circle;
+	size_t peer = (round + circle - core) % circle;
 	if (peer != core)
 		return peer;
 	return cores % 2 == 0 ? circle : PAIR_SCHEDULE_IDLE;

@@ -145,13 +145,12 @@ remove_used_ranges_from_ram(const struct start_info *info, const struct start_in
 const char *
 bare_read_loader_data(const void *loader_data, uint32_t magic)
 {
-	const struct start_info *info;
 	const struct start_info_range *map;
 
 	found.protocol = protocols;
 	while (found.protocol->magic && found.protocol->magic != magic)
 		found.protocol++;
-	info = loader_data ? found.protocol->convert(loader_data) : NULL;
+	const struct start_info *info = loader_data ? found.protocol->convert(loader_data) : NULL;
 	if (!info || info->magic != START_INFO_MAGIC)
 		return found.protocol->no_data;
 	found.version = info->version;

@@ -64,13 +64,11 @@ bool
 boot_entry_has_file_path(void)
 {
 	uint16_t number;
-	uint8_t *entry;
-	bool named;
 
 	if (read_variable((const CHAR16 *)L"BootCurrent", &number, sizeof(number)) != sizeof(number))
 		return false;
-	entry = firmware_allocate(ENTRY_MAX);
-	named = entry && entry_has_file_path(number, entry);
+	uint8_t *entry = firmware_allocate(ENTRY_MAX);
+	bool named = entry && entry_has_file_path(number, entry);
 	firmware_free(entry);
 	return named;
 }

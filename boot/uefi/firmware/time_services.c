@@ -69,13 +69,12 @@ read_time(struct record_firmware *fixed, uint64_t *value)
 {
 	EFI_TIME_CAPABILITIES able = { 0 };
 	EFI_TIME now = { 0 };
-	int64_t s;
 
 	if (EFI_ERROR(firmware_system->RuntimeServices->GetTime(&now, &able)))
 		return false;
 	fixed->stated = able.Accuracy;
 	fixed->range = able.Resolution;
-	s = count_days(now.Year, now.Month, now.Day) * 86400 + now.Hour * 3600 + now.Minute * 60 + now.Second;
+	int64_t s = count_days(now.Year, now.Month, now.Day) * 86400 + now.Hour * 3600 + now.Minute * 60 + now.Second;
 	*value = (uint64_t)s * NS_PER_S + now.Nanosecond;
 	return true;
 }

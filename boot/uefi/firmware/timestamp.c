@@ -11,12 +11,11 @@ timestamp_add_rate_claim(struct claims *claims)
 {
 	struct timestamp_protocol *protocol = firmware_find_protocol(NULL, &guid_timestamp);
 	struct timestamp_properties properties = { 0, 0 };
-	struct claim *claim;
 	uint64_t before, stamp, after;
 
 	if (!protocol)
 		return;
-	claim = claims_add(claims, CLAIM_EFI, CLAIM_OF_TSC, "EFI_TIMESTAMP_PROTOCOL");
+	struct claim *claim = claims_add(claims, CLAIM_EFI, CLAIM_OF_TSC, "EFI_TIMESTAMP_PROTOCOL");
 	before = hw_tsc_lfence();
 	stamp = protocol->get_timestamp();
 	after = hw_tsc_lfence();

@@ -67,13 +67,12 @@ request_address(struct dns4 *dns, const char *name, UINT8 ipv4[4])
 {
 	struct dns4_token token = { .status = EFI_NOT_READY, .retries = RETRIES, .retry_s = RETRY_S };
 	CHAR16 wide[URL_HOST_SIZE];
-	EFI_STATUS status;
 	size_t i = 0;
 
 	for (; name[i]; i++)
 		wide[i] = (CHAR16)name[i];
 	wide[i] = 0;
-	status = firmware_boot->CreateEvent(0, 0, NULL, NULL, &token.event);
+	EFI_STATUS status = firmware_boot->CreateEvent(0, 0, NULL, NULL, &token.event);
 	if (EFI_ERROR(status))
 		return status;
 	status = dns->host_name_to_ip(dns, wide, &token);
@@ -118,7 +117,6 @@ dns_look_up(EFI_HANDLE card, const char *name, UINT8 ipv4[4])
 	struct network_address servers[SERVERS_MAX];
 	UINTN count = read_dns_servers(card, servers);
 	EFI_HANDLE child = NULL;
-	struct dns4 *dns;
 	EFI_STATUS status = EFI_UNSUPPORTED;
 
 	if (!binding)
@@ -127,7 +125,7 @@ dns_look_up(EFI_HANDLE card, const char *name, UINT8 ipv4[4])
 		return "DHCP named no DNS server: use an IPv4 address";
 	if (EFI_ERROR(binding->create_child(binding, &child)))
 		return explain_dns_status(status);
-	dns = firmware_find_protocol(child, &guid_dns4);
+	struct dns4 *dns = firmware_find_protocol(child, &guid_dns4);
 	if (dns)
 		status = look_up_by_servers(dns, servers, count, name, ipv4);
 	binding->destroy_child(binding, child);

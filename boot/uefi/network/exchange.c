@@ -200,19 +200,17 @@ exchange_run(EFI_HANDLE card, struct exchange *exchange)
 {
 	const char *unknown = exchange->at.has_ipv4 ? NULL : dns_look_up(card, exchange->at.host, exchange->at.ipv4);
 	struct tcp tcp;
-	EFI_STATUS status;
-	bool answered;
 
 	if (unknown) {
 		exchange_set_failure(exchange, unknown);
 		return EXCHANGE_NOT_REACHED;
 	}
-	status = tcp_open(&tcp, card, exchange->at.ipv4, exchange->at.port);
+	EFI_STATUS status = tcp_open(&tcp, card, exchange->at.ipv4, exchange->at.port);
 	if (EFI_ERROR(status)) {
 		set_connection_failure(exchange, status);
 		return EXCHANGE_NOT_REACHED;
 	}
-	answered = send_and_receive(&tcp, exchange);
+	bool answered = send_and_receive(&tcp, exchange);
 	tcp_close(&tcp);
 	return answered ? EXCHANGE_ANSWERED : EXCHANGE_FAILED;
 }

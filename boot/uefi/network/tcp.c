@@ -61,10 +61,9 @@ connect_to_address(struct tcp *tcp, const UINT8 ipv4[4], UINT16 port)
 		.access_point = { .use_default_address = TRUE, .remote_port = port, .active = TRUE },
 	};
 	struct tcp4_token token = { tcp->event, EFI_NOT_READY };
-	EFI_STATUS status;
 
 	__builtin_memcpy(config.access_point.remote.bytes, ipv4, sizeof(config.access_point.remote.bytes));
-	status = tcp->tcp4->configure(tcp->tcp4, &config);
+	EFI_STATUS status = tcp->tcp4->configure(tcp->tcp4, &config);
 	if (!EFI_ERROR(status))
 		status = tcp->tcp4->connect(tcp->tcp4, &token);
 	return EFI_ERROR(status) ? status : wait_for_token(tcp, &token, CONNECT_MS);
@@ -73,11 +72,9 @@ connect_to_address(struct tcp *tcp, const UINT8 ipv4[4], UINT16 port)
 EFI_STATUS
 tcp_open(struct tcp *tcp, EFI_HANDLE card, const UINT8 ipv4[4], UINT16 port)
 {
-	EFI_STATUS status;
-
 	if (!open_tcp_child(tcp, card))
 		return EFI_UNSUPPORTED;
-	status = connect_to_address(tcp, ipv4, port);
+	EFI_STATUS status = connect_to_address(tcp, ipv4, port);
 	if (EFI_ERROR(status))
 		tcp_close(tcp);
 	return status;

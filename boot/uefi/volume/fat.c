@@ -143,13 +143,12 @@ static bool
 open_fat(struct fat *fat, EFI_HANDLE device)
 {
 	const EFI_BLOCK_IO_PROTOCOL *blocks = firmware_find_protocol(device, &guid_block_io);
-	const uint8_t *boot;
 
 	*fat = (struct fat){ .disk = firmware_find_protocol(device, &guid_disk_io) };
 	if (!blocks || !fat->disk)
 		return false;
 	fat->medium = blocks->Media->MediaId;
-	boot = read_bytes_at(fat, &fat->folder, 0);
+	const uint8_t *boot = read_bytes_at(fat, &fat->folder, 0);
 	if (!boot || (boot[0] != 0xeb && boot[0] != 0xe9))
 		return false;
 

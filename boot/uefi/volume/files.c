@@ -142,14 +142,13 @@ files_read_options(char *buffer, size_t size, size_t *length)
 	char bytes[FILES_PATH_SIZE];
 	struct text path;
 	EFI_FILE_HANDLE root;
-	bool found;
 
 	if (EFI_ERROR(files_open_volume(&root)))
 		return false;
 	text_init(&path, bytes, sizeof(bytes));
 	append_own_folder(&path);
 	text_put(&path, OPTIONS_FILE);
-	found = files_read(root, bytes, buffer, size, length) ||
+	bool found = files_read(root, bytes, buffer, size, length) ||
 		files_read(root, "\\" OPTIONS_FILE, buffer, size, length);
 	root->Close(root);
 	return found;

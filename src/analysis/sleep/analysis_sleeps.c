@@ -237,7 +237,6 @@ add_sleep(const struct report *report, struct figures *figures, const struct sca
 {
 	struct report_sleeps *sleeps = &figures->sleeps;
 	struct record_sleep sleep;
-	int64_t slept_ticks;
 
 	record_read_fixed_part(entry, &sleep);
 	if ((sleep.core | sleep.partner) >= report->facts.core_count || sleeps->count == REPORT_SLEEPS_MAX)
@@ -261,7 +260,7 @@ add_sleep(const struct report *report, struct figures *figures, const struct sca
 	if (row->lost)
 		return;
 	row->counted = sleep.seen_ticks && count_ticks_asleep(&sleep) >= difference(sleep.seen_ticks, 0);
-	slept_ticks = difference(sleep.awake.begin, sleep.asleep.end);
+	int64_t slept_ticks = difference(sleep.awake.begin, sleep.asleep.end);
 	row->slept_ns = slept_ticks > 0 ? scale_ns(scale, (uint64_t)slept_ticks) : 0; /* 0 if the core's TSC stepped back */
 	calculate_lateness(&row->wakes[WOKEN_BY_IPI], entry, &sleep, false, report);
 	calculate_lateness(&row->wakes[WOKEN_BY_TIMER], entry, &sleep, true, report);

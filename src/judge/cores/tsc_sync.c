@@ -169,12 +169,11 @@ add_findings_for_cores_off_majority(const struct report *report, struct outcomes
 	size_t count = 0;
 
 	for (size_t i = 0; i < pass->offsets.cores && count < NAMED_MAX; i++) {
-		size_t other;
 
 		if (!report_get_pass_outcome(report, pass)->off[i] ||
 		    (earlier && report_get_pass_outcome(report, earlier)->off[i]))
 			continue;
-		other = find_core_furthest_from(report, pass, i);
+		size_t other = find_core_furthest_from(report, pass, i);
 		/* A step back of one of the two TSCs explains the offset, and has a finding. */
 		if (report_get_pass_outcome(report, pass)->no_majority &&
 		    (report_get_outcome_of_rank(report, i)->steps_back || report_get_outcome_of_rank(report, other)->steps_back))
@@ -451,11 +450,10 @@ add_contradiction_finding(const struct report *report, struct outcomes *outcomes
 	size_t count = summary->contradictions;
 	struct finding *finding, *cause = find_step_back_finding(report, outcomes);
 	struct phrase cores = phrase("between core %u and core %u", id_a, id_b), clause;
-	struct moment moment;
 
 	if (count <= rules_get_limit_by_id(report, "tsc-contradiction"))
 		return false;
-	moment = offsets_get_time_of_pair(&pass->offsets, a, b);
+	struct moment moment = offsets_get_time_of_pair(&pass->offsets, a, b);
 	if (c != b) {
 		moment = moment_union(moment, offsets_get_time_of_pair(&pass->offsets, c, a));
 		moment = moment_union(moment, offsets_get_time_of_pair(&pass->offsets, c, b));

@@ -487,11 +487,10 @@ count_cores_that_break_rules(const struct report *report, const char *source, st
 	uint64_t most[RULES] = { 0 };
 
 	for (size_t i = 0; i < report->figures.interval_count; i++) {
-		struct irq_totals totals;
 
 		if (!text_equal(report->figures.intervals[i].test.source, source) || !is_first_test_of_source(report, i, true))
 			continue;
-		totals = irq_sum_up_source(report, source, report->figures.intervals[i].test.core);
+		struct irq_totals totals = irq_sum_up_source(report, source, report->figures.intervals[i].test.core);
 		judge_by_each_rule(report, &totals, of_core);
 		for (size_t rule = 0; rule < RULES; rule++) {
 			struct offset figure = { of_core[rule].low, of_core[rule].high };
@@ -538,12 +537,11 @@ judge_timer_tests(const struct report *report, struct outcomes *outcomes)
 	for (size_t i = 0; i < report->figures.interval_count; i++) {
 		const char *source = report->figures.intervals[i].test.source;
 		struct behaviour rows[RULES], *added;
-		struct irq_totals totals;
 
 		/* No rule judges interrupts that a core sends to itself (self_ipi). They have no requested interval. */
 		if (!report->figures.intervals[i].test.asked_ns || !is_first_test_of_source(report, i, false))
 			continue;
-		totals = irq_sum_up_source(report, source, REPORT_NO_CORE);
+		struct irq_totals totals = irq_sum_up_source(report, source, REPORT_NO_CORE);
 		judge_by_each_rule(report, &totals, rows);
 		count_cores_that_break_rules(report, source, rows);
 		for (size_t rule = 0; rule < RULES; rule++)

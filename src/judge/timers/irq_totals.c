@@ -57,7 +57,6 @@ irq_sum_up_source(const struct report *report, const char *source, uint32_t core
 
 	for (size_t i = 0; i < report->figures.interval_count; i++) {
 		const struct interval_figures *row = &report->figures.intervals[i];
-		struct irq_mode_totals *mode;
 
 		if (!text_equal(row->test.source, source) || (core != REPORT_NO_CORE && row->test.core != core))
 			continue;
@@ -68,7 +67,7 @@ irq_sum_up_source(const struct report *report, const char *source, uint32_t core
 		totals.expired.stale += row->stale;
 		totals.storms |= row->state == CLOCK_BROKEN && !totals.polled && !row->test.faulted;
 		totals.came |= row->delivered || totals.storms;
-		mode = row->test.periodic ? &totals.periods : &totals.shots;
+		struct irq_mode_totals *mode = row->test.periodic ? &totals.periods : &totals.shots;
 		mode->tests += row->state != CLOCK_ABSENT && row->state != CLOCK_DISABLED;
 		mode->many |= row->test.asked_ns <= MANY_NS;
 		mode->count += row->expected;

@@ -177,11 +177,10 @@ survey_observe_gaps(struct survey *survey)
 	const struct smp *smp = survey->smp;
 	size_t living = survey->memory.cores ? survey_count_living_cores(survey) : 0, watched = 0;
 	uint64_t end_tsc = survey_core_pass_end_tsc(survey);
-	size_t share_events;
 
 	if (!living)
 		return;
-	share_events = survey_larger(REPORT_EVENTS_MAX / (living * survey_larger(survey->soak.rounds, 1)), 1);
+	size_t share_events = survey_larger(REPORT_EVENTS_MAX / (living * survey_larger(survey->soak.rounds, 1)), 1);
 	for (size_t core = 0; core < smp->count && !survey_end_run_if_due(survey); core++) {
 		if (!smp->alive(smp->context, core))
 			continue;

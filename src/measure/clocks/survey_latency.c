@@ -448,11 +448,9 @@ sample_batch_on_core(void *argument, size_t core)
 static struct core_latency
 summarize_latency(const struct latency *latency)
 {
-	struct latency_typical typical;
-
 	if (!latency->count)
 		return (struct core_latency){ 0 };
-	typical = latency_get_typical(latency);
+	struct latency_typical typical = latency_get_typical(latency);
 	return (struct core_latency){
 		latency->count, latency->min_ns, latency_percentile_ns(latency, 50000), latency_percentile_ns(latency, 99000),
 		typical.ps, typical.low_ps, typical.high_ps,

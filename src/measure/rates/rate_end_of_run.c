@@ -68,11 +68,10 @@ read_clock_at_next_edge(struct survey *survey, struct survey_track *track, struc
 {
 	const struct report_clock *entry = track->entry;
 	const struct sample *sample = &survey->buffer.samples[SURVEY_FOLLOW_SAMPLES - 1];
-	uint64_t expected;
 	bool countable;
 
 	survey_sample_batch(survey, &entry->clock, SURVEY_FOLLOW_SAMPLES);
-	expected = survey_track_expected_ticks(survey, track, sample->end - track->count.latest.end);
+	uint64_t expected = survey_track_expected_ticks(survey, track, sample->end - track->count.latest.end);
 	countable = !rate_may_wraps_be_miscounted(&entry->clock, &report_get_figures(survey->report, entry)->implied,
 						  expected, 0) &&
 		    !may_clock_have_jumped(survey, track, expected, sample->end);
@@ -119,7 +118,6 @@ void
 survey_measure_rates_at_end_of_run(struct survey *survey)
 {
 	struct survey_batch_end ends[REPORT_CLOCKS_MAX] = { { .unread_ticks = 0 } };
-	struct rate_outcome outcome;
 
 	survey_show_progress(survey, "rates", 0);
 	survey->rates.count++;
@@ -133,7 +131,7 @@ survey_measure_rates_at_end_of_run(struct survey *survey)
 		return;
 	if (!survey_is_cut(survey))
 		record_final_readings(survey, ends);
-	outcome = survey_analyse_rates(survey);
+	struct rate_outcome outcome = survey_analyse_rates(survey);
 	if (survey_is_cut(survey))
 		return;
 	for (size_t i = 0; i < survey->report->facts.clock_count; i++) {

@@ -237,7 +237,6 @@ follow_clocks_through_window(struct survey *survey, struct survey_track *edges)
 	struct survey_window window = { .middle_taken = false };
 	struct survey_track *pacer = edges;
 	uint64_t window_ns = survey_rate_window_ns(report);
-	bool closed;
 
 	for (size_t i = 0; i < report->facts.clock_count; i++) {
 		struct report_clock *entry = &report->facts.clocks[i];
@@ -256,8 +255,8 @@ follow_clocks_through_window(struct survey *survey, struct survey_track *edges)
 		return;
 	window.start_tsc = edges ? edges->first.end : pacer->count.latest.end;
 	window.middle_tsc = window.start_tsc + scale_ns_to_ticks(&survey->scale, time_to_middle_ns(window_ns));
-	closed = follow_clocks_until(survey, &window, pacer, window.start_tsc +
-				     scale_ns_to_ticks(&survey->scale, window_ns - (edges ? EDGE_QUIET_NS : 0)));
+	bool closed = follow_clocks_until(survey, &window, pacer, window.start_tsc +
+					  scale_ns_to_ticks(&survey->scale, window_ns - (edges ? EDGE_QUIET_NS : 0)));
 	if (edges && !closed && !survey_is_cut(survey))
 		survey_wait_for_edge(survey, edges, &window);
 	if (survey_is_cut(survey))

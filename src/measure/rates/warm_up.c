@@ -168,16 +168,13 @@ estimate_tsc_rate(struct survey *survey, struct report_clock *entry, const struc
 					clock->claimed.den * SURVEY_NS_PER_S);
 	struct rate_window window = { .slack_ticks = 1, .tsc_resolution_ticks = survey->tsc.resolution_ticks };
 	struct rate_interval implied = { .known = false };
-	struct passed passed;
 	uint64_t begin;
 
 	survey_sample_batch(survey, clock, PROVISIONAL_SAMPLES);
 	begin = survey->buffer.samples[0].begin;
-	passed = begin_tick_count(survey, clock);
+	struct passed passed = begin_tick_count(survey, clock);
 	count_ticks_through_samples(survey, clock, &passed, &window);
 	for (unsigned turn = 0; turn < PROVISIONAL_TURNS; turn++) {
-		struct rate_slope slope;
-		struct rate_interval rate;
 		uint64_t end = passed.end;
 
 		if ((scale ? is_pace_known(scale, &implied) : implied.known) || passed.end - begin > PROVISIONAL_TSC_TICKS)
@@ -186,8 +183,8 @@ estimate_tsc_rate(struct survey *survey, struct report_clock *entry, const struc
 		count_ticks_through_samples(survey, clock, &passed, &window);
 		if (passed.end == end) /* the TSC has stopped, so more turns add nothing */
 			break;
-		slope = rate_calculate_slope(&window);
-		rate = rate_of_tsc_implied_by_clock(&slope, clock->claimed);
+		struct rate_slope slope = rate_calculate_slope(&window);
+		struct rate_interval rate = rate_of_tsc_implied_by_clock(&slope, clock->claimed);
 		if (window.last.ticks - window.first.ticks < wanted || !is_rate_narrower(&rate, &implied))
 			continue;
 		implied = rate;

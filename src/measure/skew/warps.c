@@ -174,7 +174,6 @@ check_hypervisor_clock_for_warps(struct survey *survey, struct warp_time *time, 
 {
 	size_t living = survey_count_living_cores(survey);
 	struct behaviour *row;
-	struct warp_result result;
 	enum paravirtual_stable stable;
 
 	if (!can_check_for_warps(survey) ||
@@ -184,7 +183,7 @@ check_hypervisor_clock_for_warps(struct survey *survey, struct warp_time *time, 
 		mark_row_not_checked(row, "");
 		return;
 	}
-	result = warp_get_result(survey->memory.warp, living);
+	struct warp_result result = warp_get_result(survey->memory.warp, living);
 	stable = clock->paravirtual.get_stability ? clock->paravirtual.get_stability(clock->device) : STABLE_YES;
 	if (stable == STABLE_UNKNOWN)
 		behaviour_set_text(row, "The hypervisor's page for a core was missing, or changed in all tries of a "

@@ -236,10 +236,8 @@ end_sleep(const struct sleep_test *test)
 static void
 watch_long_sleep(struct sleep_test *test)
 {
-	uint64_t begin;
-
 	sleep_test_read_clocks(test, offsetof(struct record_slept_clock, asleep));
-	begin = test->survey->hooks.tsc_ordered();
+	uint64_t begin = test->survey->hooks.tsc_ordered();
 	sleep_test_wait(test, SLEEP_LONG_NS, NULL, NULL);
 	test->seen_ticks = test->survey->hooks.tsc_ordered() - begin;
 	sleep_test_read_clocks(test, offsetof(struct record_slept_clock, awake));

@@ -17,11 +17,10 @@ let_deadline_pass(struct timer_test *test)
 {
 	struct timer *timer = test->timer;
 	uint64_t polls = 2 * DUE_NS * TEST_POLLS_PER_NS;
-	bool in_time;
 
 	timer_test_arm_source(test, RECORD_EXPIRED, timer_test_ns_to_ticks(test, DUE_NS));
 	timer->driver->disarm(timer);
-	in_time = timer->driver->get_ticks_left(timer) != 0;
+	bool in_time = timer->driver->get_ticks_left(timer) != 0;
 	while (timer->driver->get_ticks_left(timer) && polls-- > 0)
 		test->survey->hooks.pause();
 	timer_test_discard_pending_interrupts(test);

@@ -42,11 +42,10 @@ static bool
 find_next_due_time(struct timer_test *test)
 {
 	const struct timer *timer = test->timer;
-	uint64_t left_ns;
 
 	if (timer->ticks_max == 1)
 		return wait_for_step_of_counter(test);
-	left_ns = scale_mul_div(timer->driver->get_ticks_left(timer), test->tick.value, AS_PER_NS);
+	uint64_t left_ns = scale_mul_div(timer->driver->get_ticks_left(timer), test->tick.value, AS_PER_NS);
 	if (left_ns > FAR_NS) {
 		timer_test_end_row(test, CLOCK_DISABLED, "The timer's next interrupt is due in more than three seconds, "
 				     "which is too long to wait.");

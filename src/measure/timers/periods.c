@@ -49,11 +49,10 @@ void
 run_periods_window(void *argument)
 {
 	struct timer_test *test = argument;
-	uint64_t period;
 
 	if (!timer_test_set_up_source(test))
 		return;
-	period = timer_test_ns_to_tsc_ticks(test, test->row->test.asked_ns);
+	uint64_t period = timer_test_ns_to_tsc_ticks(test, test->row->test.asked_ns);
 	if (!arm_periodic_source(test, RECORD_PERIODS, period)) {
 		if (double_period_of_row(test))
 			return;

@@ -86,11 +86,10 @@ static void
 run_work_in_timer_windows(struct timer_test *test, void (*work)(void *argument))
 {
 	for (unsigned i = 0; i < WINDOWS_MAX && test->left > 0 && test->misses < TEST_MISSES_MAX; i++) {
-		const char *why;
 
 		if (survey_end_run_if_due(test->survey))
 			return;
-		why = run_timer_window(test, work);
+		const char *why = run_timer_window(test, work);
 		if (why) {
 			timer_test_end_row(test, CLOCK_DISABLED, why);
 			return;

@@ -121,13 +121,12 @@ screen_put_clock_facts(struct text *out, const struct report *report, const stru
 {
 	const struct clock_outcome *outcome = report_get_clock_outcome(report, entry);
 	bool is_open = outcome->open && outcome->verdict == VERDICT_PASS;
-	size_t line_start;
 
 	out->ink = INK_HEADING;
 	text_printf(out, "%s: %s\n", entry->clock.id, entry->clock.title);
 	out->ink = INK_PLAIN;
 	text_put_char(out, '\n');
-	line_start = out->length;
+	size_t line_start = out->length;
 	text_put(out, "verdict  ");
 	out->ink = is_open ? INK_DIM : table_colour_of_verdict(outcome->verdict);
 	table_put_wrapped(out, line_start, 0, is_open ? "NOT DETERMINED: no fault was found, but some rules are undecided" :
