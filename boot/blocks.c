@@ -41,11 +41,10 @@ char *
 blocks_queue_rules_or_help(struct serial *serial, const struct options *options, const struct options_names *names)
 {
 	char *bytes = firmware_allocate(LIST_SIZE);
-	struct text text;
 
 	if (!bytes)
 		return NULL;
-	text_init(&text, bytes, LIST_SIZE);
+	struct text text = text_start(bytes, LIST_SIZE);
 	if (options->prints.help)
 		options_print_help(&text, names);
 	else

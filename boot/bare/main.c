@@ -174,9 +174,8 @@ static void
 end_after_fault(struct application *app, const struct fault *fault)
 {
 	char bytes[OPTIONS_ERROR_SIZE];
-	struct text text;
+	struct text text = text_start(bytes, sizeof(bytes));
 
-	text_init(&text, bytes, sizeof(bytes));
 	fault_print_baretick_exception(&text, fault);
 	if (!app)
 		reset_with_error(bytes);

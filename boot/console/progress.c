@@ -45,7 +45,6 @@ show_progress(void *context, const char *what, uint64_t done_ns, uint64_t total_
 	struct progress *progress = context;
 	uint64_t now = hw_tsc(), left_ns;
 	char bytes[CONSOLE_LINE + 1];
-	struct text line;
 
 	if (!is_line_due(progress, now))
 		return;
@@ -57,7 +56,7 @@ show_progress(void *context, const char *what, uint64_t done_ns, uint64_t total_
 		progress->percent = percent;
 	left_ns = survey_remaining_time_ns(done_ns, total_ns, progress->end_requested ? 0 :
 					   scale_ns(&progress->scale, now - progress->start_tsc));
-	text_init(&line, bytes, CONSOLE_LINE);
+	struct text line = text_start(bytes, CONSOLE_LINE);
 	text_printf(&line, "progress: %u%% %s, %lu s left", progress->percent, what, (left_ns + NS_PER_S - 1) / NS_PER_S);
 	console_print_serial(progress->console, bytes);
 	console_print_serial(progress->console, "\n");
@@ -116,9 +115,8 @@ print_soak_row(void *context, const struct report *report)
 	struct progress *progress = context;
 	struct console *console = progress->console;
 	char bytes[2 * CONSOLE_LINE];
-	struct text text;
+	struct text text = text_start(bytes, sizeof(bytes));
 
-	text_init(&text, bytes, sizeof(bytes));
 	if (progress->rows++ % HEAD_EVERY == 0)
 		table_put_series_heading(&text, report);
 	table_put_latest_series_row(&text, report);

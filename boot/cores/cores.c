@@ -24,11 +24,10 @@ cores_copy_slot_state_to_record(struct cores *cores, size_t core)
 {
 	const struct core_slot *slot = &cores->startup.slots[core];
 	struct core_record *record = &cores->records[core];
-	struct text text;
 
 	record->started = slot->arrived != 0 && slot->state != CORE_SILENT;
 	record->timed_out = slot->state == CORE_SILENT || slot->state == CORE_LATE;
-	text_init(&text, record->reason, sizeof(record->reason));
+	struct text text = text_start(record->reason, sizeof(record->reason));
 	text_put(&text, startup_explanations[slot->state]);
 	if (slot->state != CORE_EXCEPTION)
 		return;
@@ -143,9 +142,8 @@ static bool
 cores_allocate_memory(struct cores *cores, size_t listed, size_t wanted, uint32_t **ids)
 {
 	size_t working = wanted;
-	struct text text;
+	struct text text = text_start(cores->reason, sizeof(cores->reason));
 
-	text_init(&text, cores->reason, sizeof(cores->reason));
 	while (!cores_memory_allocate(cores, listed, working, ids)) {
 		working /= 2;
 		if (working < 2) {

@@ -64,7 +64,6 @@ void
 describe_machine(struct report *report, const struct platform *platform, const struct smbios_facts *smbios)
 {
 	const struct cpu_facts *cpu = &platform->cpu;
-	struct text text;
 
 	report->facts.run.version = VERSION;
 	report->facts.run.commit = COMMIT;
@@ -78,7 +77,7 @@ describe_machine(struct report *report, const struct platform *platform, const s
 	__builtin_memcpy(report->facts.machine.hypervisor, cpu->hypervisor, sizeof(report->facts.machine.hypervisor));
 	text_copy(report->facts.machine.accelerator, sizeof(report->facts.machine.accelerator),
 		  get_accelerator_name(cpu->hypervisor));
-	text_init(&text, report->facts.machine.firmware, sizeof(report->facts.machine.firmware));
+	struct text text = text_start(report->facts.machine.firmware, sizeof(report->facts.machine.firmware));
 	firmware_print_name(&text);
 	describe_machine_identity(report, platform, smbios);
 	report->facts.machine.fence = cpu->lfence_serialises ? "lfence;rdtsc" : "mfence;lfence;rdtsc";

@@ -73,9 +73,8 @@ option_sources_parse_loader_text(struct option_sources *sources, char *text, siz
 				 const char *source)
 {
 	char shown[SHOWN_MAX + 1];
-	struct text foreign;
+	struct text foreign = text_start(shown, sizeof(shown));
 
-	text_init(&foreign, shown, sizeof(shown));
 	options_remove_foreign_words(text, held, &foreign);
 	if (foreign.length)
 		notes_add(&sources->report->notes, "The words \"%s%s\" in %s are no options of baretick: they are not used.", shown,

@@ -58,9 +58,8 @@ static void __attribute__((format(printf, 2, 0)))
 print_message(FILE *to, const char *format, va_list arguments)
 {
 	char bytes[MESSAGE_BYTES];
-	struct text text;
+	struct text text = text_start(bytes, sizeof(bytes));
 
-	text_init(&text, bytes, sizeof(bytes));
 	text_vprintf(&text, format, arguments);
 	fputs(bytes, to);
 }
@@ -138,10 +137,9 @@ set_rule_limits(struct report *report, char *const *words, int count)
 	const char *ids[RULES_MAX + 1], *none[] = { NULL };
 	const struct options_names names = { none, ids };
 	char bytes[OPTIONS_ERROR_SIZE];
-	struct text error;
 
 	rules_list_ids_with_limit(ids);
-	text_init(&error, bytes, sizeof(bytes));
+	struct text error = text_start(bytes, sizeof(bytes));
 	for (int i = 0; i < count; i++) {
 		if (strncmp(words[i], "limit.", 6))
 			exit_with_error("%s: after a run only limits can be changed, as in limit.rate-off=200", words[i]);
@@ -185,9 +183,8 @@ render_to_new_text(render_text *put, const struct report *report)
 {
 	size_t size = report_size_html(report->facts.core_count, html_length(&page_parts)) +
 		      report_size_series(report->facts.core_count, report->facts.series.count);
-	struct text text;
+	struct text text = text_start(allocate_or_exit(size), size);
 
-	text_init(&text, allocate_or_exit(size), size);
 	put(&text, report);
 	if (text.truncated)
 		exit_with_error("the report is larger than %zu bytes", size);
@@ -324,14 +321,13 @@ check_options_in_file(const char *path)
 	const char *clock_ids[REPORT_CLOCKS_MAX + 1], *rule_ids[RULES_MAX + 1];
 	const struct options_names names = { clock_ids, rule_ids };
 	struct options options;
-	struct text text;
 	size_t length;
 	uint8_t *bytes = read_file(path, &length);
 
 	drivers_list_clock_ids(clock_ids, REPORT_CLOCKS_MAX);
 	rules_list_ids_with_limit(rule_ids);
 	options_set_defaults(&options);
-	text_init(&text, allocate_or_exit(OPTIONS_BYTES_MAX), OPTIONS_BYTES_MAX);
+	struct text text = text_start(allocate_or_exit(OPTIONS_BYTES_MAX), OPTIONS_BYTES_MAX);
 	bool good = options_parse((const char *)bytes, length, NULL, &names, &options, &text);
 
 	if (good)

@@ -20,9 +20,8 @@ make_marker_file_name(char name[MARKER_FILE_NAME_SIZE], const struct report *rep
 	char bytes[sizeof(report->facts.machine.cpu) + sizeof(report->facts.machine.hypervisor) +
 		   sizeof(report->facts.machine.firmware) + sizeof(*smbios)];
 	char hex[SHA256_HEX_SIZE];
-	struct text text;
+	struct text text = text_start(bytes, sizeof(bytes));
 
-	text_init(&text, bytes, sizeof(bytes));
 	text_printf(&text, "%s\n%s\n%s\n%s\n%s\n%s\n%s\n%s", report->facts.machine.cpu,
 		    report->facts.machine.hypervisor, report->facts.machine.firmware,
 		    smbios->vendor, smbios->product, smbios->serial, smbios->board_vendor, smbios->board_product);

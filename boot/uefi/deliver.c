@@ -81,7 +81,6 @@ deliver_error_report(struct plan *plan, struct report *report, const struct plan
 		     char sentence[SAVE_SENTENCE_SIZE])
 {
 	const struct text *texts[SAVE_FILES];
-	struct text given;
 
 	if (!report->facts.options.save.on_volume || !save_check_volume(sentence) ||
 	    !plan_allocate_memory(plan, 1, page, report))
@@ -90,7 +89,7 @@ deliver_error_report(struct plan *plan, struct report *report, const struct plan
 	notes_add(&report->notes, "Nothing was measured.");
 	report->facts.run.started_at[0] = '\0';
 	report->duration_ns = options_duration_ns(&report->facts.options); /* the requested duration */
-	text_init(&given, report->options_given, sizeof(report->options_given));
+	struct text given = text_start(report->options_given, sizeof(report->options_given));
 	options_put_changed_options(&given, &report->facts.options); /* exit=, for example, was obeyed */
 	report->facts.machine.cores_started = 1; /* the boot core, which runs this program */
 	report->facts.run.incomplete = true;

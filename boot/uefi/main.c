@@ -112,9 +112,8 @@ draw_title(struct console *console)
 {
 	char title[CONSOLE_COLUMNS_MAX + 1];
 	uint32_t checksum = image_read_checksum();
-	struct text text;
+	struct text text = text_start(title, sizeof(title));
 
-	text_init(&text, title, sizeof(title));
 	text_put(&text, " baretick " VERSION " (" COMMIT ")");
 	if (checksum)
 		text_printf(&text, ", checksum %08x", checksum);
@@ -127,11 +126,10 @@ static void
 show_error(struct application *app, const char *bytes)
 {
 	char document[ERROR_SIZE + sizeof(PAGER_ALONE)];
-	struct text text;
 
 	set_firmware_watchdog(0);
 	app->pager.patience = is_unattended(app) ? PATIENCE : 0;
-	text_init(&text, document, sizeof(document));
+	struct text text = text_start(document, sizeof(document));
 	text_put(&text, bytes); /* not by %s, which replaces line breaks */
 	text_put(&text, app->pager.patience ? PAGER_ALONE "\n" : "");
 	console_print(&app->console, bytes);
@@ -146,9 +144,8 @@ static EFI_STATUS
 end_without_measuring(struct application *app, const char *error, const char *saved)
 {
 	char bytes[ERROR_SIZE];
-	struct text text;
+	struct text text = text_start(bytes, sizeof(bytes));
 
-	text_init(&text, bytes, sizeof(bytes));
 	text_printf(&text, "error: %s\nNothing was measured.\n", error);
 	if (saved[0])
 		text_printf(&text, "%s\n", saved);
@@ -329,11 +326,10 @@ end_after_fault(struct application *app, const struct fault *fault)
 {
 	char bytes[OPTIONS_ERROR_SIZE];
 	struct fault again;
-	struct text text;
 
 	watchdog_disarm(&app->machine.watchdog);
 	guard_run(restore_boot_core_settings, &app->run, &again);
-	text_init(&text, bytes, sizeof(bytes));
+	struct text text = text_start(bytes, sizeof(bytes));
 	fault_print_baretick_exception(&text, fault);
 	text_put_char(&text, '\n');
 	show_error(app, bytes);

@@ -37,9 +37,8 @@ read_options(void *context, char *buffer, size_t size, size_t *length)
 	struct netboot *netboot = context;
 	struct question question = { .netboot = netboot, .buffer = buffer, .size = size };
 	struct fault fault;
-	struct text text;
+	struct text text = text_start(question.sentence, sizeof(question.sentence));
 
-	text_init(&text, question.sentence, sizeof(question.sentence));
 	if (!netboot->server.options[0]) {
 		notes_add(&netboot->report->notes, "This machine was booted over a network; the server is not asked for options: %s.",
 			  netboot->server.reason);

@@ -20,9 +20,8 @@ post_report_text(void *context)
 static void
 set_fault_sentence(struct send *send, const struct fault *fault)
 {
-	struct text text;
+	struct text text = text_start(send->sentence, sizeof(send->sentence));
 
-	text_init(&text, send->sentence, sizeof(send->sentence));
 	text_printf(&text, "The report was not accepted by %s: ", send->address);
 	fault_print_baretick_exception(&text, fault);
 }

@@ -108,9 +108,8 @@ append_oem_id(struct text *out, const uint8_t *bytes, size_t length)
 static void
 read_oem_ids(const struct acpi_table *table, struct acpi_facts *facts)
 {
-	struct text text;
+	struct text text = text_start(facts->oem, sizeof(facts->oem));
 
-	text_init(&text, facts->oem, sizeof(facts->oem));
 	append_oem_id(&text, table->bytes + ACPI_HEADER_OEM_ID, ACPI_HEADER_OEM_TABLE - ACPI_HEADER_OEM_ID);
 	append_oem_id(&text, table->bytes + ACPI_HEADER_OEM_TABLE, ACPI_HEADER_OEM_END - ACPI_HEADER_OEM_TABLE);
 }

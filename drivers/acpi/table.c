@@ -6,12 +6,11 @@
 void
 acpi_add_problem(struct acpi_facts *facts, const char *format, ...)
 {
-	struct text text;
 	va_list arguments;
 
 	if (facts->problem_count >= ACPI_PROBLEMS_MAX)
 		return;
-	text_init(&text, facts->problems[facts->problem_count++], ACPI_PROBLEM_SIZE);
+	struct text text = text_start(facts->problems[facts->problem_count++], ACPI_PROBLEM_SIZE);
 	va_start(arguments, format);
 	text_vprintf(&text, format, arguments);
 	va_end(arguments);

@@ -38,10 +38,9 @@ probe_close(struct device *device)
 static void
 append_reason(struct clock *clock, const char *format, va_list arguments)
 {
-	struct text text;
 	size_t length = text_length(clock->reason);
+	struct text text = text_start(clock->reason + length, sizeof(clock->reason) - length);
 
-	text_init(&text, clock->reason + length, sizeof(clock->reason) - length);
 	if (length)
 		text_put_char(&text, ' ');
 	text_vprintf(&text, format, arguments);

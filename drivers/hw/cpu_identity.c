@@ -49,9 +49,8 @@ read_hypervisor_version(const struct cpu_facts *facts, char *host, size_t size)
 {
 	uint32_t max = hw_cpuid(LEAF_HYPERVISOR_MAX, 0).eax;
 	struct hw_cpuid r;
-	struct text text;
+	struct text text = text_start(host, size);
 
-	text_init(&text, host, size);
 	if (text_equal(facts->hypervisor, "Microsoft Hv") && max >= LEAF_HYPERVISOR_BUILD) {
 		r = hw_cpuid(LEAF_HYPERVISOR_BUILD, 0);
 		text_printf(&text, "version %u.%u.%u", r.ebx >> 16, r.ebx & 0xffff, r.eax);

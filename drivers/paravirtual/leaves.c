@@ -48,9 +48,8 @@ static const struct {
 static void
 add_feature_names(struct paravirtual_interface *interface, const struct word *words)
 {
-	struct text text;
+	struct text text = text_start(interface->offers, sizeof(interface->offers));
 
-	text_init(&text, interface->offers, sizeof(interface->offers));
 	for (; words->text; words++)
 		if (interface->features & words->bit)
 			text_printf(&text, "%s%s", text.length ? ", " : "", words->text);

@@ -32,12 +32,11 @@ smbios_read_field(struct smbios_bytes from, size_t offset, size_t size)
 void
 smbios_set_problem(struct smbios_facts *facts, const char *format, ...)
 {
-	struct text text;
 	va_list arguments;
 
 	if (facts->problem[0])
 		return;
-	text_init(&text, facts->problem, sizeof(facts->problem));
+	struct text text = text_start(facts->problem, sizeof(facts->problem));
 	va_start(arguments, format);
 	text_vprintf(&text, format, arguments);
 	va_end(arguments);

@@ -282,7 +282,6 @@ recommend_write_answer(const struct report *report, struct advice *advice)
 {
 	const struct sync_outcome *sync = &report->outcomes.sync;
 	struct report_answer *answer = &advice->answer;
-	struct text text;
 
 	*answer = (struct report_answer){ .linux_takes = answer->linux_takes };
 	list_failed_clocks(report, advice);
@@ -294,7 +293,7 @@ recommend_write_answer(const struct report *report, struct advice *advice)
 				    report_get_bound_of_pass_ns(report, &report->figures.skew.passes[sync->exact]) :
 				    sync->within_ns;
 	}
-	text_init(&text, answer->text, sizeof(answer->text));
+	struct text text = text_start(answer->text, sizeof(answer->text));
 	put_recommended_clock(&text, report);
 	put_failed_clocks(&text, report);
 	put_agreement_of_cores(&text, report);

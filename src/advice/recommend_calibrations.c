@@ -59,13 +59,12 @@ recommend_describe_calibrations(const struct report *report, struct advice *advi
 	const struct calibration_figures *quick = recommend_find_calibration_loop(report, "linux_pit");
 	const struct calibration_figures *slow = recommend_find_calibration_loop(report, "linux_reference");
 	const struct calibration_figures *used = quick && quick->worst.known ? quick : slow;
-	struct text text;
 	uint64_t runs;
 
 	for (size_t i = 0; i < report->figures.calibration_count; i++)
 		explain_far_off_result(&report->figures.calibrations[i], report_count_core_faults(report),
 				       advice->remarks[i]);
-	text_init(&text, advice->calibrated, sizeof(advice->calibrated));
+	struct text text = text_start(advice->calibrated, sizeof(advice->calibrated));
 	if (used && used->worst.known) {
 		runs = used->runs - used->refused;
 		text_printf(&text, "Linux's calibration loop for the TSC, run here, is wrong by up to %s in %lu run%s%s.",

@@ -168,10 +168,9 @@ predict_shared_timer(const struct report *report, struct advice *advice, struct 
 void
 recommend_predict_tick_timer(const struct report *report, struct advice *advice)
 {
-	struct text reason;
 
 	advice->tick.source = NULL;
-	text_init(&reason, advice->tick.reason, sizeof(advice->tick.reason));
+	struct text reason = text_start(advice->tick.reason, sizeof(advice->tick.reason));
 	if (!find_timer_test(report, "lapic"))
 		return; /* if no timer was tested, nothing is known */
 	if (is_timer_tested(report, "lapic_deadline"))

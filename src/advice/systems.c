@@ -270,14 +270,13 @@ add_row_of_system(const struct report *report, struct advice *advice, const stru
 {
 	struct report_taken row = { .system = system->name, .since = system->since, .until = system->until,
 				    .evidence = system->evidence };
-	struct text reason;
 
 	if (!system->predict(report, system, &row))
 		return;
 	if (!row.read_by)
 		row.read_by = system->get_read_row(report, row.clock);
 	row.read_ps = (uint64_t)recommend_get_read_cost_ps(report, row.read_by).value;
-	text_init(&reason, row.reason, sizeof(row.reason));
+	struct text reason = text_start(row.reason, sizeof(row.reason));
 	if (system->versions)
 		linux_explain_choice(report, system->versions, &reason);
 	else

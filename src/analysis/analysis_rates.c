@@ -284,9 +284,8 @@ set_tsc_rate(struct rates *rates, bool whole_run)
 	const struct report_clock *tsc = report_find_clock(report, "tsc");
 	struct clock_figures *figures = tsc ? &rates->figures->clocks[tsc - report->facts.clocks] : NULL;
 	size_t best = choose_clock_that_sets_scale(rates);
-	struct text source;
+	struct text source = text_start(rates->figures->tsc_source, sizeof(rates->figures->tsc_source));
 
-	text_init(&source, rates->figures->tsc_source, sizeof(rates->figures->tsc_source));
 	rates->figures->tsc_within = (struct rate_interval){ .known = false };
 	rates->figures->tsc = (struct rate){ 0, 0 };
 	rates->figures->relative_to = best < report->facts.clock_count ? report->facts.clocks[best].clock.id : "";

@@ -28,9 +28,8 @@ static struct number
 number_with_unit(uint64_t value, unsigned scale, unsigned digits, const char *unit)
 {
 	struct number number = { .text = "" };
-	struct text text;
+	struct text text = text_start(number.text, sizeof(number.text));
 
-	text_init(&text, number.text, sizeof(number.text));
 	text_put_decimal(&text, value, scale, digits);
 	text_put(&text, unit);
 	return number;
@@ -158,9 +157,8 @@ number_ppm_from_ppb(int64_t ppb)
 {
 	uint64_t tenths = (offset_abs(ppb) + 50) / 100;
 	struct number number = { .text = "" };
-	struct text text;
+	struct text text = text_start(number.text, sizeof(number.text));
 
-	text_init(&text, number.text, sizeof(number.text));
 	if (tenths > 10 * UINT64_C(1000000))
 		text_put(&text, ppb < 0 ? "<-1e6" : ">1e6");
 	else

@@ -40,6 +40,16 @@ struct text {
 
 void text_init(struct text *text, char *bytes, size_t size);
 
+/* Returns an empty text in BYTES. */
+static inline struct text
+text_start(char *bytes, size_t size)
+{
+	struct text text;
+
+	text_init(&text, bytes, size);
+	return text;
+}
+
 void text_put_char(struct text *text, char c);
 void text_put_coloured(struct text *text, enum text_ink ink, const char *string);
 void text_put(struct text *text, const char *string); /* adds STRING unchanged, including newlines */

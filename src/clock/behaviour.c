@@ -17,9 +17,8 @@ behaviour_add_row(struct behaviours *behaviours, const char *rule, const char *c
 static void
 set_row_text(struct behaviour *row, const char *format, va_list arguments)
 {
-	struct text text;
+	struct text text = text_start(row->text, sizeof(row->text));
 
-	text_init(&text, row->text, sizeof(row->text));
 	text_vprintf(&text, format, arguments);
 }
 

@@ -28,10 +28,9 @@ claims_add_raw(struct claims *claims, const struct claim_raw *raw)
 void
 claim_set_refusal(struct claim *claim, const char *format, ...)
 {
-	struct text text;
 	va_list arguments;
+	struct text text = text_start(claim->reason, sizeof(claim->reason));
 
-	text_init(&text, claim->reason, sizeof(claim->reason));
 	va_start(arguments, format);
 	text_vprintf(&text, format, arguments);
 	va_end(arguments);

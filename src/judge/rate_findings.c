@@ -186,11 +186,10 @@ advise_on_disagreement(const struct report *report, struct finding *finding)
 	const struct report_clock *tsc = report_find_clock(report, "tsc"), *hpet = report_find_clock(report, "hpet");
 	const char *give = tsc && !report_get_claimed_rate(report, tsc).den ? "Give the TSC's rate with tsc_hz=. " : "";
 	bool guest = report_is_guest(report);
-	struct text text;
 
 	if (!finding)
 		return;
-	text_init(&text, finding->advice, sizeof(finding->advice));
+	struct text text = text_start(finding->advice, sizeof(finding->advice));
 	text_put(&text, give);
 	if (!guest && hpet && (hpet->clock.state == CLOCK_ABSENT || hpet->clock.state == CLOCK_DISABLED))
 		text_put(&text, "Enable the HPET in the firmware's settings. ");

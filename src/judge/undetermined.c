@@ -126,7 +126,6 @@ static void
 summarize_unjudged_rows(const struct report *report, struct outcomes *outcomes)
 {
 	size_t open[UNJUDGED] = { 0 }, unchecked[UNJUDGED] = { 0 };
-	struct text text;
 
 	for (size_t i = 0; i < report->outcomes.behaviours.count; i++) {
 		const struct behaviour *row = &report->outcomes.behaviours.rows[i];
@@ -139,7 +138,7 @@ summarize_unjudged_rows(const struct report *report, struct outcomes *outcomes)
 		open[is_interval_too_wide(report, *row) ? TOO_COARSE : UNCHECKED_OTHER]++;
 		count_undetermined_rules(report, outcomes, row);
 	}
-	text_init(&text, outcomes->unjudged, sizeof(outcomes->unjudged));
+	struct text text = text_start(outcomes->unjudged, sizeof(outcomes->unjudged));
 	put_unjudged_rows(&text, "not determined", open);
 	put_unjudged_rows(&text, "not checked", unchecked);
 }

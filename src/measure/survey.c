@@ -132,12 +132,11 @@ survey_run_catching_exceptions(struct survey *survey, const char *what, const st
 	const struct report_clock *found;
 	struct report_clock *read;
 	struct fault fault;
-	struct text text;
 
 	survey->reading = clock;
 	if (survey_run_guarded(survey, work, argument, &fault))
 		return SURVEY_WHOLE;
-	text_init(&text, bytes, sizeof(bytes));
+	struct text text = text_start(bytes, sizeof(bytes));
 	fault_print(&text, &fault);
 	found = survey->reading ? report_find_clock(survey->report, survey->reading->id) : NULL;
 	if (found) {

@@ -50,13 +50,12 @@ origin_copy_server_or_get_error(const char *uri, size_t length, char address[ORI
 {
 	const size_t skipped = sizeof(SCHEME) - 1;
 	char whole[ORIGIN_ADDRESS_SIZE + 1];
-	struct text text;
 	struct url url;
 
 	address[0] = '\0';
 	if (!url_begins_with(uri, length, SCHEME)) /* the scheme may also be in upper case (RFC 3986, 3.1) */
 		return "the server's address does not begin with http://";
-	text_init(&text, whole, sizeof(whole));
+	struct text text = text_start(whole, sizeof(whole));
 	text_put(&text, SCHEME);
 	for (size_t i = skipped; i < length && uri[i] && uri[i] != '/' && uri[i] != '?' && uri[i] != '#'; i++)
 		text_put_char(&text, uri[i]);
@@ -113,13 +112,12 @@ origin_parse_dhcp(const uint8_t *packet, size_t length, uint8_t ipv4[4])
 {
 	char digits[sizeof("255.255.255.255")];
 	uint8_t named[4];
-	struct text text;
 	size_t size;
 
 	if (length >= DHCP_NEXT_AT + 4 && copy_ipv4_if_set(packet + DHCP_NEXT_AT, ipv4))
 		return true;
 	const uint8_t *found = find_dhcp_option(packet, length, OPTION_TFTP, &size);
-	text_init(&text, digits, sizeof(digits));
+	struct text text = text_start(digits, sizeof(digits));
 	for (size_t i = 0; found && i < size && found[i]; i++)
 		text_put_char(&text, (char)found[i]);
 	if (!text.truncated && url_parse_ipv4(digits, text.length, named) && copy_ipv4_if_set(named, ipv4))

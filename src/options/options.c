@@ -341,9 +341,8 @@ options_parse(const char *text, size_t length, const char *source, const struct 
 bool
 options_are_exit_and_cores_compatible(const struct options *options, char *error)
 {
-	struct text text;
+	struct text text = text_start(error, OPTIONS_ERROR_SIZE);
 
-	text_init(&text, error, OPTIONS_ERROR_SIZE);
 	if (options->exit != EXIT_RETURN || options->cores.method != CORES_SIPI)
 		return true;
 	text_put(&text, "exit=return needs cores=mp or cores=off, because the firmware cannot use cores that baretick "

@@ -11,9 +11,8 @@
 void
 replay_calculate_results(struct report *report, void *record, size_t length, uint64_t entries, uint64_t dropped)
 {
-	struct text given;
+	struct text given = text_start(report->options_given, sizeof(report->options_given));
 
-	text_init(&given, report->options_given, sizeof(report->options_given));
 	options_put_changed_options(&given, &report->facts.options);
 	report->record = (struct report_record){ .bytes = record, .length = length, .dropped = dropped };
 	if (length)

@@ -58,12 +58,11 @@ static bool __attribute__((format(printf, 4, 5)))
 reject_fact(struct restored *restored, enum facts_table table, const struct facts_field *field, const char *format, ...)
 {
 	char *words = restored->error ? NULL : allocate_memory(restored, ERROR_SIZE);
-	struct text text;
 	va_list arguments;
 
 	if (!words)
 		return false;
-	text_init(&text, words, ERROR_SIZE);
+	struct text text = text_start(words, ERROR_SIZE);
 	text_put(&text, "The record's fact ");
 	for (size_t i = 0; i < restored->depth; i++) {
 		const struct step *step = &restored->steps[i];
@@ -591,11 +590,10 @@ static const char *
 check_values(struct restored *restored)
 {
 	char *words = allocate_memory(restored, ERROR_SIZE);
-	struct text why;
 
 	if (!words)
 		return restored->error;
-	text_init(&why, words, ERROR_SIZE);
+	struct text why = text_start(words, ERROR_SIZE);
 	if (are_facts_consistent(restored->report, &why) &&
 	    entries_are_in_range(restored->record, restored->size, restored->report, &why))
 		return NULL;

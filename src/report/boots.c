@@ -10,9 +10,8 @@
 void
 boots_print(char bytes[BOOTS_FILE_SIZE + 1], const struct boots *boots, bool running)
 {
-	struct text text;
+	struct text text = text_start(bytes, BOOTS_FILE_SIZE + 1);
 
-	text_init(&text, bytes, BOOTS_FILE_SIZE + 1);
 	text_printf(&text, HEADER " %u %u %u %u %u %u %u %u\n", boots->planned, boots->started, boots->died, boots->failed,
 		    boots->warned, boots->incomplete, running, boots->full);
 	for (size_t i = 0; i < boots->entry_count; i++) {

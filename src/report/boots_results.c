@@ -144,9 +144,8 @@ add_note_on_figures(struct report *report, const struct boots *boots, const char
 {
 	char bytes[REPORT_SENTENCE - 1];
 	const char *separator = "";
-	struct text text;
+	struct text text = text_start(bytes, sizeof(bytes));
 
-	text_init(&text, bytes, sizeof(bytes));
 	text_put(&text, words);
 	for (size_t i = 0; i < boots->entry_count; i++) {
 		const struct boots_entry *entry = &boots->entries[i];

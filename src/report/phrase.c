@@ -20,9 +20,8 @@ static void
 append_formatted(struct phrase *phrase, const char *format, va_list arguments)
 {
 	size_t length = text_length(phrase->bytes);
-	struct text text;
+	struct text text = text_start(phrase->bytes + length, sizeof(phrase->bytes) - length);
 
-	text_init(&text, phrase->bytes + length, sizeof(phrase->bytes) - length);
 	text_vprintf(&text, format, arguments);
 }
 
@@ -144,11 +143,10 @@ add_rounded_duration(struct phrase *phrase, uint64_t ns, unsigned digits, uint64
 {
 	size_t length = text_length(phrase->bytes);
 	unsigned shown = digits;
-	struct text text;
 
 	for (; shown && place >= 10; place /= 10)
 		shown--;
-	text_init(&text, phrase->bytes + length, sizeof(phrase->bytes) - length);
+	struct text text = text_start(phrase->bytes + length, sizeof(phrase->bytes) - length);
 	text_put_decimal(&text, ns, digits, shown);
 }
 

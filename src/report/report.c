@@ -473,12 +473,11 @@ notes_add_all(struct notes *notes, const struct notes *more)
 void
 notes_add(struct notes *notes, const char *format, ...)
 {
-	struct text note;
 	va_list arguments;
 
 	if (notes->count == REPORT_NOTES_MAX)
 		return;
-	text_init(&note, notes->sentences[notes->count++], REPORT_SENTENCE);
+	struct text note = text_start(notes->sentences[notes->count++], REPORT_SENTENCE);
 	va_start(arguments, format);
 	text_vprintf(&note, format, arguments);
 	va_end(arguments);

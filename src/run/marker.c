@@ -21,9 +21,8 @@ void
 marker_print(char bytes[MARKER_SIZE], const struct marker *marker)
 {
 	char line[MARKER_SIZE + 1];
-	struct text text;
+	struct text text = text_start(line, sizeof(line));
 
-	text_init(&text, line, sizeof(line));
 	text_printf(&text, "phase=%s cores=%s least=%s report=%u %s", marker->phase,
 		    options_cores_words[marker->cores], options_cores_words[marker->least], marker->report,
 		    marker->phase[0] ? REMARK_RUNS : REMARK_KEPT);
@@ -108,9 +107,8 @@ static void
 add_note_on_unfinished_run(const struct marker *found, struct report *report)
 {
 	char bytes[REPORT_SENTENCE], folder[FOLDERS_NAME_SIZE];
-	struct text text;
+	struct text text = text_start(bytes, sizeof(bytes));
 
-	text_init(&text, bytes, sizeof(bytes));
 	text_printf(&text, "The last run on this machine did not finish: it stopped in its phase %s", found->phase);
 	if (found->cores != CORES_OFF)
 		text_printf(&text, ", with other cores %s", start_methods[found->cores]);

@@ -159,7 +159,6 @@ bool
 mp_start_cores(struct cores *cores, uint32_t own_apic_id, struct cores_limits limits, struct rate tsc,
 	       struct smp *smp)
 {
-	struct text text;
 
 	cores_use_boot_core_only(cores, own_apic_id, smp);
 	const char *refusal = mp_prepare_cores(cores, limits, tsc);
@@ -172,7 +171,7 @@ mp_start_cores(struct cores *cores, uint32_t own_apic_id, struct cores_limits li
 		.run_all = mp_run_on_all_cores,
 		.run_some = mp_run_on_cores,
 	};
-	text_init(&text, cores->reason, sizeof(cores->reason));
+	struct text text = text_start(cores->reason, sizeof(cores->reason));
 	if (refusal)
 		text_printf(&text, "The boot core alone was used: %s.", refusal);
 	else if (cores->mp->usable > 0 && !mp_can_cores_run_concurrently(cores))

@@ -72,11 +72,10 @@ void
 mp_mark_lost(struct mp_core *core, const char *reason, bool timed_out)
 {
 	struct core_record *record = &core->mp->cores->records[core->core];
-	struct text text;
 
 	core->mp->usable -= core->usable;
 	core->usable = false;
-	text_init(&text, record->reason, CLOCK_REASON_SIZE);
+	struct text text = text_start(record->reason, CLOCK_REASON_SIZE);
 	record->timed_out = timed_out && !__atomic_load_n(&core->faulted, __ATOMIC_ACQUIRE);
 	if (!__atomic_load_n(&core->faulted, __ATOMIC_ACQUIRE)) {
 		text_put(&text, reason);

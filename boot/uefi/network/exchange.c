@@ -56,9 +56,8 @@ send_request_head(struct tcp *tcp, const struct exchange *exchange)
 {
 	const bool posts = exchange->body != NULL;
 	char head[HEAD_SIZE];
-	struct text text;
+	struct text text = text_start(head, sizeof(head));
 
-	text_init(&text, head, sizeof(head));
 	text_printf(&text, "%s %s%s%s HTTP/1.%u\r\nHost: %s", posts ? "POST" : "GET", exchange->at.path,
 		    exchange->query ? "?" : "", exchange->query ? exchange->query : "", posts ? 1u : 0u,
 		    exchange->at.host);

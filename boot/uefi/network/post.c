@@ -33,9 +33,8 @@ post_report(const char *address, const uint8_t *mac, const char *body, size_t le
 	struct exchange exchange = { .address = address, .body = body, .body_length = length };
 	bool answered = network_run_exchange(&exchange, mac);
 	bool accepted = answered && (exchange.status == 200 || exchange.status == 201 || exchange.status == 204);
-	struct text text;
+	struct text text = text_start(sentence, POST_SENTENCE_SIZE);
 
-	text_init(&text, sentence, POST_SENTENCE_SIZE);
 	text_printf(&text, accepted ? "The report was sent to %s" : "The report was not accepted by %s: ", address);
 	if (!answered)
 		text_put(&text, exchange.reason);

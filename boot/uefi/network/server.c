@@ -113,10 +113,9 @@ server_read_options(const struct server *server, const char *serial, char *buffe
 {
 	struct exchange exchange = { .address = server->options, .answer_size = EXCHANGE_ANSWER_SIZE };
 	char query[QUERY_SIZE];
-	struct text text;
 	bool good = false, answered;
+	struct text text = text_start(query, sizeof(query));
 
-	text_init(&text, query, sizeof(query));
 	origin_put_url_query(&text, server->mac, serial);
 	exchange.query = query;
 	text_init(&text, sentence, SERVER_SENTENCE_SIZE);

@@ -140,12 +140,11 @@ bool
 files_read_options(char *buffer, size_t size, size_t *length)
 {
 	char bytes[FILES_PATH_SIZE];
-	struct text path;
 	EFI_FILE_HANDLE root;
 
 	if (EFI_ERROR(files_open_volume(&root)))
 		return false;
-	text_init(&path, bytes, sizeof(bytes));
+	struct text path = text_start(bytes, sizeof(bytes));
 	append_own_folder(&path);
 	text_put(&path, OPTIONS_FILE);
 	bool found = files_read(root, bytes, buffer, size, length) ||

@@ -97,9 +97,8 @@ put_synchrony_clause(struct text *text, const struct report *report)
 void
 judge_summarize_synchrony(const struct report *report, struct outcomes *outcomes)
 {
-	struct text text;
 
 	outcomes->sync.shown = choose_shown_pass(report);
-	text_init(&text, outcomes->sync.text, sizeof(outcomes->sync.text));
+	struct text text = text_start(outcomes->sync.text, sizeof(outcomes->sync.text));
 	outcomes->sync.proven = put_synchrony_clause(&text, report);
 }

@@ -255,7 +255,6 @@ report_fault_of_source(struct source_job *job, const struct fault *fault)
 	struct timer_test test = { .survey = job->survey, .timer = &job->timer };
 	struct interval_facts *row = report->facts.interval_count ?
 				      &report->facts.intervals[report->facts.interval_count - 1] : NULL;
-	struct text reason;
 
 	if (!row || !text_equal(row->test.source, job->timer.driver->id) || row->test.core != report->facts.cores[0].apic_id)
 		row = add_interval_row(&test, false, 0);
@@ -264,7 +263,7 @@ report_fault_of_source(struct source_job *job, const struct fault *fault)
 	row->state = CLOCK_BROKEN;
 	row->test.faulted = true;
 	row->test.route_kind = row->test.route_kind ? row->test.route_kind : "status"; /* no interrupt was routed yet */
-	text_init(&reason, row->reason, sizeof(row->reason));
+	struct text reason = text_start(row->reason, sizeof(row->reason));
 	if (job->timer.state != CLOCK_PRESENT)
 		text_put(&reason, "An access to it faulted: ");
 	else

@@ -40,9 +40,8 @@ static struct number
 format_signed_ns(int64_t ns, enum end end, bool in_short)
 {
 	struct number number = { .text = "" };
-	struct text text;
+	struct text text = text_start(number.text, sizeof(number.text));
 
-	text_init(&text, number.text, sizeof(number.text));
 	text_put_char(&text, ns < 0 ? '-' : '+');
 	if (in_short)
 		text_put(&text, number_in_cell_from_ns(number_round_to_three_digits(
@@ -60,9 +59,8 @@ format_signed_ppm(int64_t ppb, enum end end)
 	uint64_t ppm = offset_abs(ppb) / PPB_PER_PPM;
 	unsigned digits = ppm < 99 ? PPM_DIGITS : ppm < 999 ? 2 : ppm < 9999 ? 1 : 0;
 	uint64_t step_ppb = digits == PPM_DIGITS ? 1 : digits == 2 ? 10 : digits == 1 ? 100 : PPB_PER_PPM;
-	struct text text;
+	struct text text = text_start(number.text, sizeof(number.text));
 
-	text_init(&text, number.text, sizeof(number.text));
 	text_put_char(&text, ppb < 0 ? '-' : '+');
 	if (ppm < DRIFT_PPM_MAX)
 		text_put_decimal(&text, number_round(offset_abs(ppb), step_ppb, is_size_rounded_up(ppb, end)), PPM_DIGITS, digits);
@@ -144,9 +142,8 @@ put_row_of_core(struct text *out, const struct report *report, const struct repo
 	bool marked = is_off_majority_or_drifting(report_get_core_outcome(report, core));
 	struct skew_figures figures = collect_figures_of_core(report, core);
 	char label[LABEL_SIZE];
-	struct text text;
+	struct text text = text_start(label, sizeof(label));
 
-	text_init(&text, label, sizeof(label));
 	text_printf(&text, "%*u%-2s", TABLE_CORE_COLUMNS, core->apic_id,
 		    core->boot && marked ? "*!" : core->boot ? "*" : marked ? "!" : "");
 	if (core->facts_known && facts->has_topology)
@@ -192,11 +189,10 @@ put_rows_of_group(struct text *out, const struct report *report, const struct ta
 {
 	struct skew_figures all = { .offset = OFFSET_UNKNOWN, .drift_ppb = OFFSET_UNKNOWN };
 	char label[LABEL_SIZE];
-	struct text text;
 
 	if (!try_widen_to_figures_of_group(&all, report, groups, group, false))
 		try_widen_to_figures_of_group(&all, report, groups, group, true);
-	text_init(&text, label, sizeof(label));
+	struct text text = text_start(label, sizeof(label));
 	table_put_group_label(&text, groups, group);
 	table_put_label(out, label, PLACE_COLUMNS);
 	put_skew_figures(out, report, &all);

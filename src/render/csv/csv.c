@@ -119,9 +119,8 @@ set_subject_if_timer_was_tested(const struct interval_figures *row, struct subje
 static void
 put_claim_prefix(const struct report_claim *claim, char *prefix)
 {
-	struct text text;
+	struct text text = text_start(prefix, PREFIX_SIZE);
 
-	text_init(&text, prefix, PREFIX_SIZE);
 	for (const char *c = claim->claim.by; *c; c++)
 		if (*c != ',' && *c != '\'')
 			text_put_char(&text, *c == ' ' ? '_' : *c >= 'A' && *c <= 'Z' ? (char)(*c - 'A' + 'a') : *c);

@@ -123,9 +123,8 @@ put_label_and_wrapped_text(struct text *out, const char *label, size_t indent, c
 {
 	size_t line_start = out->length;
 	char bytes[TABLE_SENTENCE_SIZE];
-	struct text text;
+	struct text text = text_start(bytes, sizeof(bytes));
 
-	text_init(&text, bytes, sizeof(bytes));
 	text_vprintf(&text, format, arguments);
 	end_cut_text_with_dots(&text);
 	text_printf(out, "%-*s", (int)indent, label);

@@ -32,9 +32,8 @@ static void
 put_ppm(struct text *out, const char *label, const char *against, struct interval_ppb ppb)
 {
 	char bytes[48];
-	struct text text;
+	struct text text = text_start(bytes, sizeof(bytes));
 
-	text_init(&text, bytes, sizeof(bytes));
 	table_put_drift(&text, (struct offset){ ppb.low, ppb.high }, 0);
 	table_put_labelled_line(out, label, "%s%s ppm", against, bytes);
 }

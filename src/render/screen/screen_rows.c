@@ -73,11 +73,10 @@ put_visible_line_numbers(struct text *out, const struct screen *screen)
 {
 	size_t rows = screen_get_page_rows(screen), columns = out->size - 1;
 	char bytes[TITLE_SIZE];
-	struct text text;
 
 	if (screen->lines <= rows || !rows)
 		return;
-	text_init(&text, bytes, sizeof(bytes));
+	struct text text = text_start(bytes, sizeof(bytes));
 	text_printf(&text, "  lines %zu-%zu of %zu ", screen->line + 1, screen->line + rows, screen->lines);
 	while (out->length + text.length < columns && !out->truncated)
 		text_put_char(out, ' ');

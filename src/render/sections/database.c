@@ -31,9 +31,8 @@ put_least_ms(struct text *out, const struct report_cost *cost, int width)
 {
 	uint64_t us = scale_mul_div_nearest((uint64_t)cost->rows_ps.low, 1, PS_PER_US);
 	char bytes[CELL_SIZE];
-	struct text text;
+	struct text text = text_start(bytes, sizeof(bytes));
 
-	text_init(&text, bytes, sizeof(bytes));
 	text_put_decimal(&text, us, 3, us < SHORT_US);
 	text_put(&text, " ms");
 	text_printf(out, "%*s%s", (int)(width > (int)text.length ? width - (int)text.length : 0), "", bytes);
@@ -44,9 +43,8 @@ put_row_of_clock(struct text *out, const struct report *report, const struct rep
 {
 	const struct report_cost *cost = &report_get_figures(report, entry)->cost;
 	char label[CELL_SIZE];
-	struct text text;
+	struct text text = text_start(label, sizeof(label));
 
-	text_init(&text, label, sizeof(label));
 	text_printf(&text, "%s%s", entry->clock.id, has_clock_failed(report, entry) ? "!" : "");
 	table_put_label(out, label, ID_COLUMNS);
 	if (!report_is_machine_emulated(report))

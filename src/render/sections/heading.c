@@ -20,9 +20,8 @@ void
 table_put_run_start(struct text *out, const struct report *report)
 {
 	char line[LINE_SIZE];
-	struct text text;
+	struct text text = text_start(line, sizeof(line));
 
-	text_init(&text, line, sizeof(line));
 	text_printf(&text, "%s (%s)", report->facts.run.version, report->facts.run.commit);
 	if (report->facts.run.started_at[0])
 		text_printf(&text, ", started %s", report->facts.run.started_at);
@@ -72,9 +71,8 @@ put_system_line(struct text *out, const struct report *report)
 {
 	const struct report_identity *identity = &report->facts.machine.identity;
 	char line[SYSTEM_SIZE];
-	struct text text;
+	struct text text = text_start(line, sizeof(line));
 
-	text_init(&text, line, sizeof(line));
 	put_fact_if_known(&text, "", report->facts.options.label);
 	put_fact_if_known(&text, "", identity->vendor);
 	if (identity->vendor[0] && identity->product[0])
@@ -102,9 +100,8 @@ put_paravirtual_interfaces(struct text *out, const struct report *report)
 	for (size_t i = 0; i < report->facts.machine.paravirtual.count; i++) {
 		const struct paravirtual_interface *interface = &report->facts.machine.paravirtual.interfaces[i];
 		char line[LINE_SIZE];
-		struct text text;
+		struct text text = text_start(line, sizeof(line));
 
-		text_init(&text, line, sizeof(line));
 		text_printf(&text, "%s%s%s at CPUID %xh", interface->name, interface->version[0] ? " " : "",
 			    interface->version, interface->base);
 		put_fact_if_known(&text, "", interface->offers);
@@ -160,7 +157,6 @@ table_put_machine(struct text *out, const struct report *report)
 	struct rate tsc = report->figures.tsc;
 	uint64_t tsc_millihz = tsc.den ? scale_mul_div_nearest(tsc.num, 1000, tsc.den) : 0;
 	char line[LINE_SIZE];
-	struct text text;
 
 	put_system_line(out, report);
 	if (report_is_guest(report))
@@ -172,7 +168,7 @@ table_put_machine(struct text *out, const struct report *report)
 		table_put_labelled_line(out, "machine", "bare metal, firmware %s",
 					text_or_dash(report->facts.machine.firmware));
 	put_paravirtual_interfaces(out, report);
-	text_init(&text, line, sizeof(line));
+	struct text text = text_start(line, sizeof(line));
 	put_duration(&text, report);
 	table_put_labelled_line(out, "cores", "%u listed, %u started; %s; TSC bracket: %s",
 				report->facts.machine.cores_listed,
@@ -195,9 +191,8 @@ table_put_verdict(struct text *out, const struct report *report)
 {
 	size_t line_start = out->length;
 	char line[LINE_SIZE];
-	struct text text;
+	struct text text = text_start(line, sizeof(line));
 
-	text_init(&text, line, sizeof(line));
 	text_printf(&text, ", %zu finding%s", report->outcomes.finding_count,
 		    table_plural_ending(report->outcomes.finding_count));
 	if (report->facts.run.ended_early)

@@ -147,9 +147,8 @@ put_unchecked_rules(struct text *out, const struct report *report, enum unchecke
 {
 	size_t line_start = out->length, count = report->outcomes.behaviours.count;
 	char bytes[UNCHECKED_SIZE];
-	struct text text;
+	struct text text = text_start(bytes, sizeof(bytes));
 
-	text_init(&text, bytes, sizeof(bytes));
 	for (size_t i = 0; i < count; i++) {
 		const char *rule = report->outcomes.behaviours.rows[i].rule, *comma = "";
 		bool is_first = is_rule_unchecked_for(report, i, reason);

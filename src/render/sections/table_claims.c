@@ -15,9 +15,8 @@ put_claim_error(struct text *out, const struct claim_outcome *row)
 {
 	int64_t ppb = row->error.value;
 	char bytes[24] = "-";
-	struct text text;
+	struct text text = text_start(bytes, sizeof(bytes));
 
-	text_init(&text, bytes, sizeof(bytes));
 	if (row->error.known) {
 		text_put_char(&text, ppb < 0 ? '-' : '+');
 		text_put_decimal(&text, ppb < 0 ? 0 - (uint64_t)ppb : (uint64_t)ppb, PPM_DIGITS, 1);
@@ -33,9 +32,8 @@ put_claim_row(struct text *out, const struct claim *claim, const struct claim_ou
 {
 	size_t line_start = out->length;
 	char bytes[REPORT_SENTENCE];
-	struct text text;
+	struct text text = text_start(bytes, sizeof(bytes));
 
-	text_init(&text, bytes, sizeof(bytes));
 	text_printf(out, "%-*s%-*s", CLOCK_COLUMNS, claim_clock_ids[claim->clock], SOURCE_COLUMNS, claim->by);
 	if (!claim->hz.den) {
 		text_printf(&text, "not claimed: %s", claim->reason);

@@ -12,9 +12,8 @@ static void
 put_figure(struct text *out, bool known, int64_t ns, int width)
 {
 	char bytes[32] = "-";
-	struct text text;
+	struct text text = text_start(bytes, sizeof(bytes));
 
-	text_init(&text, bytes, sizeof(bytes));
 	if (known)
 		text_printf(&text, "%s%s", ns < 0 ? "-" : "", number_in_cell_from_ns(ns < 0 ? (uint64_t)-ns : (uint64_t)ns).text);
 	else

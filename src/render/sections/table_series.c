@@ -89,9 +89,8 @@ static void
 put_rate(struct text *out, const struct interval_ppb *rate, int width)
 {
 	char bytes[CELL_SIZE];
-	struct text text;
+	struct text text = text_start(bytes, sizeof(bytes));
 
-	text_init(&text, bytes, sizeof(bytes));
 	if (rate->known) {
 		uint64_t error = (uint64_t)(rate->high - rate->low) / 2;
 		struct number_within rounded = number_round_to_error(rate->value, error);

@@ -11,13 +11,12 @@ options_print_help(struct text *out, const struct options_names *names)
 {
 	for (const struct option *option = options_table; option->key; option++) {
 		char bytes[512];
-		struct text valid;
 
 		text_printf(out, "%s\n", option->sample);
 		table_put_paragraph(out, INDENT, "%s", option->meaning);
 		if (option->kind == OPTION_FLAG)
 			continue;
-		text_init(&valid, bytes, sizeof(bytes));
+		struct text valid = text_start(bytes, sizeof(bytes));
 		options_put_valid_values(&valid, option, names);
 		table_put_paragraph(out, INDENT, "Takes %s.", bytes);
 		table_put_paragraph(out, INDENT, "Default: %s.", option->preset);
