@@ -86,26 +86,17 @@ figures_without_interrupted_reads(const struct report *report, const struct late
 	return latency_without_interrupted_reads(latency, report->facts.options.gap_ns);
 }
 
-/* Returns the middle of an interval, rounded down. */
-static int64_t
-middle_of_offset(struct offset offset)
-{
-	return (int64_t)(((__int128)offset.low + offset.high) >> 1);
-}
-
 /* Returns FIGURE, which is in ns, as an interval. Its value is the middle. */
 static struct interval_ns
 interval_of(struct offset figure)
 {
-	return (struct interval_ns){ offset_is_known(figure), middle_of_offset(figure), figure.low, figure.high };
+	return (struct interval_ns){ offset_is_known(figure), offset_middle(figure), figure.low, figure.high };
 }
 
 static struct interval_ns
 offset_in_ns(const struct report *report, struct offset offset)
 {
-	struct offset ns = report_offset_to_ns(report, offset);
-
-	return (struct interval_ns){ offset_is_known(ns), middle_of_offset(ns), ns.low, ns.high };
+	return interval_of(report_offset_to_ns(report, offset));
 }
 
 static struct interval_ns
@@ -119,7 +110,7 @@ core_drift_ppb(const struct report *report, const struct report_core *core)
 {
 	struct offset drift = report_get_core_drift(report, core);
 
-	return (struct interval_ppb){ offset_is_known(drift), middle_of_offset(drift), drift.low, drift.high };
+	return (struct interval_ppb){ offset_is_known(drift), offset_middle(drift), drift.low, drift.high };
 }
 
 /* Returns the offset of the core in the first pass, in ticks. */
