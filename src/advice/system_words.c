@@ -169,9 +169,8 @@ put_core_difference(struct text *reason, const struct core_difference *found)
 		text_printf(reason, "%s core %u", ahead ? " of" : "", found->other->apic_id);
 }
 
-/* Returns the first rule that forbids to read the TSC on several cores, or NULL. */
-static const char *
-find_rule_against_tsc(const struct report *report)
+const char *
+system_find_rule_against_tsc(const struct report *report)
 {
 	static const char *const faults[] = { "tsc-offset", "tsc-warp", "tsc-drift", "clock-backward", "clock-jumped",
 					      "rate-changed" };
@@ -203,7 +202,7 @@ explain_missing_proof(const struct report *report)
 enum taken_safety
 system_explain_safety_of_tsc(const struct report *report, struct text *reason)
 {
-	const char *rule = find_rule_against_tsc(report), *why = explain_missing_proof(report);
+	const char *rule = system_find_rule_against_tsc(report), *why = explain_missing_proof(report);
 	struct core_difference found = find_largest_core_difference(report);
 	enum taken_safety safety = rule ? TAKEN_UNSAFE : why ? TAKEN_SAFETY_UNPROVEN : TAKEN_SAFE;
 

@@ -8,6 +8,9 @@
 /* Returns why PostgreSQL 19 does not read the TSC itself; NULL if it does. */
 const char *system_explain_why_postgresql_avoids_tsc(const struct report *report);
 
+/* Returns the first rule that forbids to read the TSC on several cores, because there is a finding on it, or NULL. */
+const char *system_find_rule_against_tsc(const struct report *report);
+
 /*
  * Returns whether a program may read the TSC on all cores and compare the readings. Writes this as a sentence, unless
  * REASON is NULL.

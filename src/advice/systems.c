@@ -135,19 +135,6 @@ use_clock_of_linux(const struct report *report, struct report_taken *row)
 	return true;
 }
 
-/* Returns true if the report has a finding on the TSC that a program which reads it may meet. */
-static bool
-has_tsc_a_fault(const struct report *report)
-{
-	static const char *const faults[] = { "tsc-warp", "tsc-offset", "tsc-drift", "clock-backward", "clock-jumped",
-					      "rate-changed" };
-
-	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
-		if (rules_find_finding(report, faults[i], "tsc"))
-			return true;
-	return false;
-}
-
 /* Sets the clock of ROW to the first of COUNT clocks in ORDER that works. Returns false if none does. */
 static bool
 take_first_clock(const struct report *report, const char *const *order, size_t count, struct report_taken *row)
@@ -176,7 +163,7 @@ predict_xen(const struct report *report, const struct system *system, struct rep
 static bool
 predict_windows(const struct report *report, const struct system *system, struct report_taken *row)
 {
-	bool tsc = report->facts.machine.tsc_is_invariant && !has_tsc_a_fault(report);
+	bool tsc = report->facts.machine.tsc_is_invariant && !system_find_rule_against_tsc(report);
 	const char *const order[] = { "hv_page", "hv_ref", tsc ? "tsc" : "hpet", "hpet", "acpi_pm" };
 
 	(void)system;
@@ -188,7 +175,7 @@ static bool
 use_tsc(const struct report *report, struct report_taken *row)
 {
 	row->clock = "tsc";
-	row->notices = has_tsc_a_fault(report) ? TAKEN_NOTICES_NO : TAKEN_NOTICES_UNKNOWN;
+	row->notices = system_find_rule_against_tsc(report) ? TAKEN_NOTICES_NO : TAKEN_NOTICES_UNKNOWN;
 	return true;
 }
 
