@@ -21,29 +21,15 @@ is_rtc(const struct report_clock *entry)
 }
 
 /*
- * Returns the proven minimum of the change of a clock's rate relative to the TSC between the halves of the rate
- * window, in ppb.
- */
-static uint64_t
-proven_rate_change_ppb(const struct clock_figures *figures)
-{
-	const struct interval_ppb *change = &figures->change_halves;
-
-	if (!change->known)
-		return 0;
-	return change->low > 0 ? (uint64_t)change->low : change->high < 0 ? 0 - (uint64_t)change->high : 0;
-}
-
-/*
  * Returns true if RATES prove that clocks A and B have different crystals. The two clocks are not read at exactly the
  * same times. If the TSC's rate changes, this alone makes their rates differ a little. Therefore the rate of A is
- * widened by 1/READ_TOGETHER of the smaller of their two rate changes.
+ * widened by 1/READ_TOGETHER of the smaller of their two proven rate changes between the halves of the rate window.
  */
 static bool
 do_crystals_of_clocks_differ(const struct report *report, const struct rate_interval *rates, size_t a, size_t b)
 {
-	uint64_t first = proven_rate_change_ppb(&report->figures.clocks[a]),
-		 second = proven_rate_change_ppb(&report->figures.clocks[b]);
+	uint64_t first = rate_min_abs(&report->figures.clocks[a].change_halves),
+		 second = rate_min_abs(&report->figures.clocks[b].change_halves);
 	uint64_t both = first < second ? first : second;
 	struct rate_interval of_a = rate_widen(rates[a], both / READ_TOGETHER);
 
@@ -57,7 +43,7 @@ do_crystals_of_clocks_differ(const struct report *report, const struct rate_inte
 static bool
 is_tsc_itself(const struct report_clock *entry)
 {
-	return is_tsc_or_derived_from_it(entry) && !entry->clock.by_tsc;
+	return text_equal(entry->clock.main, "tsc") && !entry->clock.by_tsc;
 }
 
 /*
