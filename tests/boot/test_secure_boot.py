@@ -10,9 +10,11 @@ import pytest
 
 from boots import EFI, EFI_BUILT, checked, qemu
 from harness import NO_SCREEN, ROOT, TCG, check_schema
-from mok import MICROSOFTS_KEYS, OWN_KEYS, SHIM, TWO_CORES, WORDS, Manager, can_sign, guest, key_pair
+from mok import MICROSOFTS_KEYS, OWN_KEYS, SHIM, WORDS, Manager, can_sign, guest, key_pair
 from stick import folders, mtools, volume_of
 
+# With a second core, this firmware needs five times the processor time: all cores enter each system management interrupt.
+ONE_CORE = [*TCG, *NO_SCREEN, "--boot", "usb", "--cpus", "1", "--firmware", OWN_KEYS]
 needs_shim = pytest.mark.skipif(not os.path.exists(SHIM), reason="the package shim-signed is not there")
 pytestmark = [EFI_BUILT, pytest.mark.skipif(not can_sign(), reason="firmware with keys, or the package sbsigntool, is not there")]
 
@@ -64,9 +66,8 @@ def test_the_firmware_runs_what_is_signed_and_refuses_anything_else(run, signed,
     more = [word for number, stick in enumerate((tampered_stick, last), 1)
             for word in ("-drive", f"if=none,id=stick{number},format=raw,file={stick}",
                          "-device", f"usb-storage,drive=stick{number},bootindex={number},removable=on")]
-    done = run(*TCG, *TWO_CORES, "--image", unsigned, *NO_SCREEN, *qemu(*more), "--firmware", OWN_KEYS, "--", *WORDS)
-    report = checked(done, started=2)
-    assert report["verdict"] in ("pass", "warn") and report["cores"][1]["started"]
+    done = run(*ONE_CORE, "--image", unsigned, *qemu(*more), "--", *WORDS)
+    assert checked(done, started=1)["verdict"] in ("pass", "warn")
     tries = re.findall(rb"(failed to load|starting) Boot.*/USB\(0x(\d),0x0\)(: Access Denied)?", done.file("serial.log"))
     assert tries == [(b"failed to load", b"0", b": Access Denied"), (b"failed to load", b"1", b": Access Denied"), (b"starting", b"2", b"")]
     assert [folders(volume_of(stick.read_bytes())) for stick in (done.out / "stick.img", tampered_stick)] == [{}, {}]
@@ -84,7 +85,7 @@ def test_what_is_signed_by_another_key_is_refused(signed):
 
 
 def test_the_runner_says_who_refused_what_is_not_signed_and_does_not_wait(run):
-    done = run(*TCG, *NO_SCREEN, "--boot", "usb", "--timeout", "500", "--firmware", OWN_KEYS)
+    done = run(*ONE_CORE, "--timeout", "500")
     assert (done.status, done.stderr.splitlines()[0]) == (2, "qemu/run: the firmware found nothing to boot: the firmware printed Access Denied, "
                                                              "as Secure Boot does for an unsigned application (`make sign` signs it)")
 
