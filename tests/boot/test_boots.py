@@ -8,10 +8,10 @@ import time
 import pytest
 
 from boots import IMAGE_BUILT, checked, qemu
-from harness import FAST_TCG, QUICK_TCG, ROOT, WHOLE_FIRMWARE
+from harness import QUICK_TCG, ROOT, WHOLE_FIRMWARE
 from machine.transcript import Transcript
 from stick import copy_of_stick, folders, mtools, volume_of
-from test_checkpoints import killed_in
+from test_checkpoints import TWO_CORES, killed_in
 
 SKEWED = ROOT / "build" / "baretick-skew.efi"
 SHORT = ["profile=quick", "duration=10ms", "clocks=tsc,acpi_pm", "irq=off"]
@@ -60,12 +60,12 @@ def test_a_core_that_is_off_in_some_boots_is_counted(run, tmp_path):
 @pytest.mark.long
 def test_a_boot_that_died_is_one_of_the_series(run, tmp_path):
     stick = copy_of_stick(tmp_path)
-    first = run(*FAST_TCG, "--cpus", "2", "--boot", "usb", "--image", stick, "--", *SHORT, "boots=3")
+    first = run(*TWO_CORES, "--image", stick, "--", *SHORT, "boots=3")
     assert checked(first, 2)["boots"]["started"] == 1
     left = tmp_path / "left"
     left.write_bytes(first.file("stick.img"))
     died = killed_in("rates", tmp_path, left, "boots=3")
-    last = run(*FAST_TCG, "--cpus", "2", "--boot", "usb", "--image", died, "--", *SHORT, "boots=3")
+    last = run(*TWO_CORES, "--image", died, "--", *SHORT, "boots=3")
     boots = checked(last, 2)["boots"]
     assert (boots["planned"], boots["started"], boots["died"]) == (3, 3, 1)
     assert series_files(first.file("stick.img")) and series_files(last.file("stick.img")) == set()

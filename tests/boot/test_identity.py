@@ -5,10 +5,8 @@ import re
 
 import pytest
 
-from boots import EFI_BUILT, IMAGE_BUILT, SHORT, checked, qemu
-from harness import NO_SCREEN, QUICK_BARE, QUICK_TCG
-from stick import copy_of_stick
-from test_checkpoints import QUICK_CORES, killed_in, notes
+from boots import EFI_BUILT, SHORT, checked, qemu
+from harness import QUICK_BARE, QUICK_TCG
 
 UUID = "0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0"
 SMBIOS = qemu("-smbios", f"type=1,manufacturer=Example Inc.,product=Server 9,serial=SN-0042,uuid={UUID}",
@@ -87,25 +85,3 @@ def test_neither_its_uuid_nor_its_boards_serial_number_is_in_a_report(booted):
 def test_by_the_32_bit_entry_point_words_that_name_nothing_are_null(booted):
     found = identity(checked(booted))
     assert (found["vendor"], found["product"], found["serial"]) == (None, "Server 9", None)
-
-
-def of_serial(number):
-    return qemu("-smbios", f"type=1,product=Server 9,serial={number}")
-
-
-@pytest.fixture(scope="session")
-def killed_stick(tmp_path_factory):
-    """The stick of a killed run on the machine SN-0042."""
-    folder = tmp_path_factory.mktemp("killed_stick")
-    return killed_in("start-cores", folder, copy_of_stick(folder), "identity=off",
-                     machine=[*of_serial("SN-0042"), *NO_SCREEN])
-
-
-@IMAGE_BUILT
-@pytest.mark.xdist_group("twins")  # tests in one worker share the killed run
-@pytest.mark.parametrize("serial, heeds", [("SN-0042", True), ("SN-0043", False)])
-def test_a_marker_is_used_on_its_own_machine_only(run, killed_stick, serial, heeds):
-    report = checked(run(*QUICK_CORES, *of_serial(serial), "--image", killed_stick, "--", *SHORT, "clocks=tsc,acpi_pm"))
-    assert ("did not finish: it stopped" in notes(report)) == heeds, report["notes"]
-    # only the choice is tested, because with -icount a core that the firmware lends does not finish its jobs in time
-    assert report["options"]["cores"] == ("mp" if heeds else "sipi")
