@@ -48,7 +48,7 @@ on_q35 = pytest.mark.boot(*QUICK_TCG, "--cpus", "4", *PLACES, "--", *SHORT)
 in_parallel = pytest.mark.boot(*BARE, *PLACES, "--", *SHORT, "clocks=tsc,acpi_pm", "irq=off")
 on_pc = pytest.mark.boot(*QUICK_BARE, "--machine", "pc", *qemu("-smp", "2,maxcpus=8"), "--", *SHORT)
 # in real time, because by instructions a core that the firmware lends does not finish its jobs in time
-through_mp = pytest.mark.boot(*FAST_TCG, *NO_SCREEN, *qemu("-smp", "3,sockets=3"), "--",
+through_mp = pytest.mark.boot(*FAST_TCG, *NO_SCREEN, *qemu("-smp", "2,sockets=2"), "--",
                               *SHORT, "cores=mp", "exit=return", "clocks=tsc,hpet", "irq=off")
 of_1 = pytest.mark.boot(*WAITING_SCREEN, "--cpus", "1", "--screenshot", "{out}/screen.ppm.png", "--", *SHORT, "clocks=tsc,hpet")
 
@@ -123,7 +123,7 @@ def test_cores_that_are_listed_but_disabled_are_not_started(booted):
 
 @through_mp
 def test_cores_mp_measures_every_core_through_the_firmware(booted):
-    report = checked(booted, started=3)
+    report = checked(booted, started=2)
     assert all(set(core["latency"]) == {"tsc", "hpet", "null"} for core in report["cores"])
 
 
@@ -132,7 +132,7 @@ PLACES_OF_4 = [(0, 0, 0), (0, 0, 1), (1, 0, 0), (1, 0, 1)]
 
 @pytest.mark.parametrize("cores, expected", [
     pytest.param("sipi", PLACES_OF_4, marks=in_parallel, id="sipi"),
-    pytest.param("mp", [(package, 0, 0) for package in range(3)], marks=through_mp, id="mp"),
+    pytest.param("mp", [(package, 0, 0) for package in range(2)], marks=through_mp, id="mp"),
     pytest.param("mp", PLACES_OF_4, id="mp-to-the-end", marks=[
         pytest.mark.boot(*TCG, *PLACES, "--", "duration=10ms", "cores=mp"), pytest.mark.long])])
 def test_each_core_says_where_it_sits_and_stands_at_0(booted, cores, expected):
@@ -187,7 +187,7 @@ def test_help_prints_the_options_that_the_runners_own_help_ends_with(run):
 
 @through_mp
 def test_cores_mp_returns_to_whoever_started_it_with_a_whole_report(booted):
-    checked(booted, started=3)
+    checked(booted, started=2)
     assert any(text in booted.file("serial.log") for text in FIRMWARE_AGAIN)
 
 

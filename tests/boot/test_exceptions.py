@@ -49,7 +49,7 @@ def faulting(kind, core, when, boot="uefi"):
 
 def faulted(run, boot, kind, core, when, *, cpus=2):
     cores = ["cores=mp"] if boot == "mp" else []
-    return report_of(run(*faulting(kind, core, when, boot), "--cpus", str(cpus), "--", *SHORT, *cores))
+    return report_of(run(*faulting(kind, core, when, boot), "--cpus", str(cpus), "--", *SHORT, "irq=off", *cores))
 
 
 def report_of(done):
@@ -139,7 +139,7 @@ def test_what_the_firmware_takes_in_its_own_code_goes_to_the_firmwares_handler(t
         with machine.process() as process:
             process.stop()
 
-    done = run_while(stop, tmp_path / "out", *faulting("fw", 0, 0), "--", *SHORT)
+    done = run_while(stop, tmp_path / "out", *faulting("fw", 0, 0), "--cpus", "1", "--", *SHORT)
     assert FIRMWARES_DUMP in done.file("serial.log").decode("ascii", "replace")
     assert done.status == 2 and "verdict" not in done.stdout, done
     assert "the firmware took an exception in its own code and stopped: 0" in done.stderr, done

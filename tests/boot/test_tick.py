@@ -17,7 +17,7 @@ pytestmark = [EFI_BUILT, pytest.mark.skipif(not TICKING.exists(),
 def ticking(run, word, *options):
     """Boot the image with WORD in its fw_cfg item. Every 10 ms the firmware's tick stops the HPET's counter for 100 us,
     which is 10,000 ppm. A busy host changes the rate of a healthy clock far less."""
-    machine = FAST_TCG if "cores=mp" in options else QUICK_TCG
+    machine = [*FAST_TCG, "--cpus", "2"] if "cores=mp" in options else [*QUICK_TCG, "--cpus", "1"]
     return run(*machine, "--efi", TICKING, *qemu("-fw_cfg", f"name=opt/baretick/tick,string={word}"), "--", *options)
 
 
