@@ -156,17 +156,6 @@ set_deadline(void *context, struct rate hz, uint64_t deadline_ns)
 		bench->deadline_ms = (sim.now_ps + deadline_ns * SIM_PS_PER_NS) / SIM_PS_PER_MS;
 }
 
-static void *
-allocate_survey_memory(size_t cores, enum pair_schedule widest, const struct options *options)
-{
-	size_t bytes = survey_memory_bytes(cores, widest, run_max_series_rows(options, cores));
-	void *memory = aligned_alloc(PINGPONG_LINE, bytes);
-
-	if (!memory)
-		sim_fail("no memory for %zu cores", cores);
-	return memset(memory, 0, bytes);
-}
-
 void
 bench_open(struct bench *bench, size_t cores)
 {
@@ -224,7 +213,8 @@ bench_open(struct bench *bench, size_t cores)
 	}
 	bench->stolen_counter = steal_time_open_counter(cpu, &bench->platform.paravirtual, bench->guard, NULL);
 	bench->machine.hooks.stolen_counter = &bench->stolen_counter;
-	bench->memory = allocate_survey_memory(cores, bench->widest, &report->facts.options);
+	bench->memory = sim_allocate_zeros(PINGPONG_LINE, survey_memory_bytes(cores, bench->widest,
+									      run_max_series_rows(&report->facts.options, cores)));
 	if (bench->interval_ns)
 		bench->series = bench->machine.series = calloc(1, run_series_size_bytes(&report->facts.options, cores));
 	run_set_up(&bench->run, &bench->machine, bench->memory, cores, bench->widest);

@@ -31,6 +31,22 @@ sim_fail(const char *format, ...)
 	abort();
 }
 
+void *
+sim_allocate_zeros(size_t alignment, size_t bytes)
+{
+	void *memory = calloc(1, bytes);
+
+	if (memory && (uintptr_t)memory % alignment) {
+		free(memory);
+		memory = aligned_alloc(alignment, bytes);
+		if (memory)
+			memset(memory, 0, bytes);
+	}
+	if (!memory)
+		sim_fail("no memory of %zu bytes", bytes);
+	return memory;
+}
+
 void
 sim_reset(void)
 {

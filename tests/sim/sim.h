@@ -371,6 +371,13 @@ uint16_t sim_pit_get_count(unsigned channel);
 /* number of edges of the periodic flag since world time 0, at the selected rate */
 uint64_t sim_rtc_count_pf_edges(void);
 
+/*
+ * Returns BYTES zero bytes at a multiple of ALIGNMENT, which free() frees. Fails the test if there is no memory. Pages
+ * of calloc() cost nothing until they are used, and most of the memory of a survey is for pairs of cores that a test
+ * does not measure.
+ */
+void *sim_allocate_zeros(size_t alignment, size_t bytes);
+
 _Noreturn void sim_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

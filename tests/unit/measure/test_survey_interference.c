@@ -112,9 +112,7 @@ open_bench(size_t cores)
 		.plan.part = SURVEY_GAPS,
 	};
 	scale_init(&bench.survey.scale, bench.report.figures.tsc);
-	bench.memory = aligned_alloc(PINGPONG_LINE, survey_memory_bytes(cores, PAIR_SCHEDULE_STAR, 0));
-	assert_non_null(bench.memory);
-	memset(bench.memory, 0, survey_memory_bytes(cores, PAIR_SCHEDULE_STAR, 0));
+	bench.memory = sim_allocate_zeros(PINGPONG_LINE, survey_memory_bytes(cores, PAIR_SCHEDULE_STAR, 0));
 	survey_divide_memory(&bench.survey, bench.memory, cores, PAIR_SCHEDULE_STAR, 0);
 	for (size_t i = 0; i < cores; i++)
 		bench.report.facts.cores[i].apic_id = ID_OF(i);

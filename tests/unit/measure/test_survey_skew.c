@@ -7,6 +7,7 @@
 #include <pthread.h>
 
 #include "test.h"
+#include "sim.h"
 #include "analysis/analysis.h"
 #include "judge/judge.h"
 #include "report/report.h"
@@ -128,8 +129,6 @@ run_some(void *context, const uint32_t *cores, size_t count, smp_job *job, void 
 static void
 open_bench_of(void (*start)(size_t cores), size_t cores, enum pair_schedule widest, uint64_t hz)
 {
-	size_t bytes = survey_memory_bytes(cores, widest, 0);
-
 	memset(&bench, 0, sizeof(bench));
 	bench.dies = bench.spoilt.first = NONE;
 	start(cores);
@@ -153,9 +152,7 @@ open_bench_of(void (*start)(size_t cores), size_t cores, enum pair_schedule wide
 		.tsc.resolution_ticks = 1,
 	};
 	scale_init(&bench.survey.scale, bench.report.figures.tsc);
-	bench.memory = aligned_alloc(PINGPONG_LINE, bytes);
-	assert_non_null(bench.memory);
-	memset(bench.memory, 0, bytes);
+	bench.memory = sim_allocate_zeros(PINGPONG_LINE, survey_memory_bytes(cores, widest, 0));
 	survey_divide_memory(&bench.survey, bench.memory, cores, widest, 0);
 	record_begin(&bench.survey.record, bench.survey.memory.record, bench.survey.memory.record_size);
 	record_put(&bench.survey.record, RECORD_SCALE, &(struct record_scale){ .hz_num = hz, .hz_den = 1, .step_ticks = 1 },
