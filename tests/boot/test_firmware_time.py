@@ -13,14 +13,15 @@ from levers import run_while
 from stick import copy_of_stick, folders, mtools, volume_of
 
 IMAGE = ROOT / "build" / "baretick-skew.efi"
+ONE_CORE = [*QUICK_TCG, "--cpus", "1"]
 # no core is started, and no other clock is read for long; only a standard run waits for the second of GetTime
 STANDARD = ["duration=10ms", "cores=off", "irq=off", "clocks=tsc,hpet,acpi_pm"]
 
 pytestmark = [EFI_BUILT, pytest.mark.skipif(not IMAGE.exists(), reason="build/baretick-skew.efi is not there: type make check")]
 
 
-def broken(run, words, *options, machine=()):
-    return checked(run(*QUICK_TCG, *machine, "--efi", IMAGE, *qemu("-fw_cfg", f"name=opt/baretick/firmware,string={words}"), "--",
+def broken(run, words, *options):
+    return checked(run(*ONE_CORE, "--efi", IMAGE, *qemu("-fw_cfg", f"name=opt/baretick/firmware,string={words}"), "--",
                        *(options or STANDARD)))
 
 
@@ -79,7 +80,7 @@ def test_each_fault_of_the_firmware_is_named_and_no_clock(run, words, expected):
 
 @pytest.mark.parametrize(("mhz", "outcome"), [(1000, "passed"), (0, "not_checked"), (4660, "failed")])
 def test_the_rate_in_the_table_of_coreboot_is_a_row_of_the_claims(run, mhz, outcome):
-    report = checked(run(*QUICK_TCG, "--efi", IMAGE, *qemu("-fw_cfg", f"name=opt/baretick/firmware,string=coreboot={mhz}"), "--",
+    report = checked(run(*ONE_CORE, "--efi", IMAGE, *qemu("-fw_cfg", f"name=opt/baretick/firmware,string=coreboot={mhz}"), "--",
                          "profile=quick", *STANDARD, "efi=off"))
     (claim,) = (claim for claim in report["claims"] if "coreboot" in claim["source"])
     assert claim["outcome"] == outcome
@@ -106,7 +107,7 @@ def test_a_start_in_the_fpdt_is_held_against_a_tsc_that_counts_since_the_reset(r
 def test_a_stall_that_never_returns_loses_no_result_and_is_not_called_in_the_next_boot(run, tmp_path):
     stick = copy_of_stick(tmp_path)
     mtools(stick, "mcopy", "-o", IMAGE, "::/EFI/BOOT/BOOTX64.EFI")
-    hang = [*QUICK_TCG, "--cpus", "1", "--boot", "usb", *qemu("-fw_cfg", "name=opt/baretick/firmware,string=hang")]
+    hang = [*ONE_CORE, "--boot", "usb", *qemu("-fw_cfg", "name=opt/baretick/firmware,string=hang")]
     options = ["--", "profile=quick", "duration=10ms", "clocks=tsc,acpi_pm", "irq=off"]
 
     def kill_after_checkpoint(machine):
