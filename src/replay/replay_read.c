@@ -424,6 +424,15 @@ add_reads_of_recorded_cell(struct latency *latency, size_t cell, uint64_t reads)
 	latency->histogram.total += reads;
 }
 
+/* Returns true if IS is a further entry of LATENCY. The first entry may be too small for all cells of a clock. */
+static bool
+does_latency_continue(const struct latency *latency, const struct record_latency *is)
+{
+	return latency->count == is->count && latency->min_ns == is->min_ns && latency->max_ns == is->max_ns &&
+	       latency->max_count == is->max_count && latency->total_ticks == is->total_ticks &&
+	       latency->total_ns == is->total_ns;
+}
+
 static bool
 read_latency_entry(struct restored *restored, const struct record_entry *entry)
 {
@@ -436,7 +445,7 @@ read_latency_entry(struct restored *restored, const struct record_entry *entry)
 	    is.length > (size_t)entry->item_count * entry->item_bytes)
 		return false;
 	latency = restored->report->facts.clocks[is.clock].latency;
-	if (latency->count)
+	if (latency->histogram.total && !does_latency_continue(latency, &is))
 		return false;
 	latency->count = is.count;
 	latency->min_ns = is.min_ns;

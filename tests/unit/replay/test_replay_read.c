@@ -796,6 +796,14 @@ TEST(each_fact_above_its_maximum_gives_an_error_that_names_it)
 	assert_in_range(checked, 100, SIZE_MAX);
 }
 
+static const char *
+replay_changed(struct report *from)
+{
+	begin();
+	put_facts(from);
+	return replay(bytes, record.length);
+}
+
 TEST(the_cells_of_a_latency_are_restored)
 {
 	assert_null(replay_latency(0, 300, "\5\xaa\2\1\2", 5)); /* 298 reads of 5 ns and 2 reads of 6 ns */
@@ -817,6 +825,19 @@ TEST(wrong_cells_of_a_latency_give_an_error)
 	assert_string_equal(replay_latency(0, 1, "\x80\x80\x80\x01\1", 5), BAD_FACTS);     /* cell 2^21 */
 	assert_string_equal(replay_latency(0, 2, "\xff\x4f\1\xff\x4f\1", 6), BAD_FACTS);   /* cells 10,239 and 20,478 */
 	assert_string_equal(replay_latency(0, 1, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\1\1", 12), BAD_FACTS);
+}
+
+/* An entry has up to 2,000 bytes of cells, and each cell needs at least two bytes. */
+TEST(a_latency_that_needs_several_entries_is_restored)
+{
+	struct report *from = literal_make_clean_report();
+	struct latency *latency = from->facts.clocks[0].latency;
+
+	memset(latency, 0, sizeof(*latency));
+	for (uint64_t ns = 0; ns < 5000; ns++)
+		literal_record_ns(latency, 2 * ns, 1 + ns % 200);
+	assert_null(replay_changed(from));
+	assert_memory_equal(report.facts.clocks[0].latency, latency, offsetof(struct latency, blocks));
 }
 
 /* The second entry states as many reads as the cells of both entries have. */
@@ -978,14 +999,6 @@ TEST(the_record_of_a_machine_with_any_numbers_is_accepted)
 					       "numbers that this machine gave are impossible"));
 		replay_calculate_results(&report, bytes, record.length, found.entries, found.dropped);
 	}
-}
-
-static const char *
-replay_changed(struct report *from)
-{
-	begin();
-	put_facts(from);
-	return replay(bytes, record.length);
 }
 
 TEST(facts_that_contradict_each_other_give_an_error)
