@@ -77,6 +77,20 @@ does_timer_match_its_row(const struct check *check)
 	return false;
 }
 
+/* Checks that the ping-pongs of a pass had a number of pairs at the same time. A run starts with 1 pair. */
+static bool
+has_pass_a_concurrency(const struct check *check)
+{
+	struct record_pass pass;
+
+	record_read_fixed_part(check->entry, &pass);
+	if (pass.concurrency)
+		return true;
+	text_printf(check->why, "The pass in entry %lu of the record measured 0 pairs of cores at the same time.",
+		    check->number);
+	return false;
+}
+
 /* Checks the sums of gaps. No gap can be longer than the time in which the core was watched. */
 static bool
 do_gaps_fit_into_watch(const struct check *check)
@@ -104,6 +118,8 @@ entries_are_in_range(const void *record, size_t size, const struct report *repor
 			if (range->kind == entry.kind && !is_range_kept(&check, range))
 				return false;
 		if (entry.kind == RECORD_SCALE && !is_tsc_rate_possible(&check))
+			return false;
+		if (entry.kind == RECORD_PASS && !has_pass_a_concurrency(&check))
 			return false;
 		if (entry.kind == RECORD_WATCH && !do_gaps_fit_into_watch(&check))
 			return false;

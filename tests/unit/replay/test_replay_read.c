@@ -736,6 +736,21 @@ TEST(reading_outside_of_its_range_gives_an_error)
 			    "which is above 9007199254740992.");
 }
 
+TEST(a_pass_without_pairs_at_the_same_time_gives_an_error)
+{
+	struct record_pass pass = { .pass = 1, .stage = RECORD_PASS_FIRST, .concurrency = 1 };
+
+	record_put(&record, RECORD_PASS, &pass, NULL, 0);
+	put_empty(FACTS_REPORT, 0);
+	assert_null(replay_all());
+	begin();
+	pass.concurrency = 0;
+	record_put(&record, RECORD_PASS, &pass, NULL, 0);
+	put_empty(FACTS_REPORT, 0);
+	assert_string_equal(replay_all(),
+			    "The pass in entry 1 of the record measured 0 pairs of cores at the same time.");
+}
+
 /* Returns true if FIELD states how many elements the record has, so that a larger value is another error. */
 static bool
 is_number_of_elements(const char *name)
