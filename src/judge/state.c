@@ -66,6 +66,8 @@ judge_find_broken_rule(const struct report *report, const struct report_clock *e
 		return rules_find("clock-stuck");
 	if (entry->clock.state == CLOCK_BROKEN)
 		return rules_find("clock-broken");
+	if (entry->clock.state != CLOCK_PRESENT)
+		return NULL; /* it was not read, although a damaged record may contain steps back */
 	if (count_steps_back(report, entry) > count_allowed_steps_back(report, entry) &&
 	    (is_tsc || entry->clock.wrap_ticks == UINT64_MAX || !judge_has_tsc_stepped_or_jumped(report)))
 		return rules_find("clock-backward");

@@ -993,6 +993,8 @@ TEST(absent_and_disabled_clocks_are_absent_and_no_finding)
 {
 	literal_remove_clock(report, "hpet", CLOCK_ABSENT, "ACPI has no HPET table");
 	literal_remove_clock(report, "rtc_pf", CLOCK_DISABLED, "register A could not be set");
+	/* a hostile record may have steps back of clocks that were not read */
+	literal_find_clock(report, "hpet")->monotonic.backward = literal_find_clock(report, "rtc_pf")->monotonic.backward = 1;
 	literal_judge(report);
 	assert_int_equal(report->outcomes.verdict, VERDICT_PASS);
 	assert_int_equal(report->outcomes.finding_count, 0);
