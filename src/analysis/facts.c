@@ -47,6 +47,7 @@
 #define SOME_WORDS(number, member)     SIMPLE(number, FACTS_WORDS, member, .least = 1)
 #define WORD(number, member, words_)   SIMPLE(number, FACTS_WORDS, member, .least = 1, .words = (words_))
 #define OPTIONAL(number, member)       SIMPLE(number, FACTS_OPTIONAL, member, .least = 0)
+#define OPTIONAL_SOME(number, member)  SIMPLE(number, FACTS_OPTIONAL, member, .least = 1)
 #define OPTIONAL_ID(number, member, also_) SIMPLE(number, FACTS_OPTIONAL, member, .least = 1, .also = (also_))
 #define OPTIONAL_WORD(number, member, words_) SIMPLE(number, FACTS_OPTIONAL, member, .words = (words_))
 #define GROUP(number, member, table_) \

@@ -17,6 +17,7 @@
 #define SOME_WORDS(number, member)                   CASE(number, member)
 #define WORD(number, member, words)                  CASE(number, member)
 #define OPTIONAL(number, member)                     CASE(number, member)
+#define OPTIONAL_SOME(number, member)                CASE(number, member)
 #define OPTIONAL_ID(number, member, also)            CASE(number, member)
 #define OPTIONAL_WORD(number, member, words)         CASE(number, member)
 #define GROUP(number, member, table)                 CASE(number, member)

@@ -15,7 +15,7 @@
 
 /* Numbers of fields, in the order of analysis/facts.def. */
 enum { OPTIONS = 1, CPU_VENDOR = 5, INVARIANT = 13, SERIES = 22, HURRIED_MS = 24, CLOCK_COUNT = 26, CORE_COUNT = 28,
-       INTERVAL_COUNT = 29, CHECK_COUNT = 32, PROBLEM_COUNT = 33 };
+       INTERVAL_COUNT = 29, CALIBRATION_COUNT = 30, CHECK_COUNT = 32, PROBLEM_COUNT = 33 };
 enum { OPTIONS_CLOCKS = 2, OPTIONS_CORES = 3 };
 enum { CLOCK_CLOCK = 1, CLOCK_ID = 1, CLOCK_TITLE = 2, CLOCK_MAIN = 3, CLOCK_STATE = 6,
        CLOCK_WIDTH = 9, CLOCK_CLAIMED = 11 };
@@ -508,7 +508,7 @@ TEST(counts_above_their_maximum_give_an_error)
 		size_t most;
 	} counts[] = {
 		{ CLOCK_COUNT, REPORT_CLOCKS_MAX }, { 27, CLAIMS_MAX }, { INTERVAL_COUNT, REPORT_INTERVALS_MAX },
-		{ 30, CALIBRATION_LOOPS }, { 31, REPORT_NOTES_MAX }, { CHECK_COUNT, BEHAVIOURS_MAX },
+		{ CALIBRATION_COUNT, CALIBRATION_LOOPS }, { 31, REPORT_NOTES_MAX }, { CHECK_COUNT, BEHAVIOURS_MAX },
 		{ PROBLEM_COUNT, REPORT_NOTES_MAX },
 	};
 
@@ -749,6 +749,33 @@ TEST(a_pass_without_pairs_at_the_same_time_gives_an_error)
 	put_empty(FACTS_REPORT, 0);
 	assert_string_equal(replay_all(),
 			    "The pass in entry 1 of the record measured 0 pairs of cores at the same time.");
+}
+
+/* Replays a record with a calibration loop whose first refusal has the reason TEXT. */
+static const char *
+replay_refusal(const char *text)
+{
+	size_t at, inner;
+
+	begin();
+	put_report(CALIBRATION_COUNT, 1);
+	at = begin_element();
+	put_words(1, "edk2");
+	put_words(2, "EDK II");
+	put_words(3, "tsc");
+	inner = begin_field(4);
+	put_words(1, text);
+	end_element(inner);
+	end_element(at);
+	put_entry(FACTS_LOOPS, 0);
+	put_empty(FACTS_LOOP_REASONS, 0);
+	return replay_all();
+}
+
+TEST(refusal_of_a_loop_without_a_reason_gives_an_error)
+{
+	assert_null(replay_refusal("too late"));
+	assert_string_equal(replay_refusal(""), "The record's fact loops[0].refusals[0].text is empty.");
 }
 
 /* Returns true if FIELD states how many elements the record has, so that a larger value is another error. */
