@@ -24,6 +24,7 @@ arm_periodic_source(struct timer_test *test, enum record_interrupts_what what, u
 		if (test->arming.armed_after - test->arming.armed_before < period / 4)
 			return true;
 		test->timer->driver->disarm(test->timer);
+		timer_test_discard_pending_interrupts(test);
 	}
 	return false;
 }

@@ -510,6 +510,47 @@ TEST(a_timer_that_takes_too_long_to_program_has_a_row_with_the_reason)
 			    "matched to deadlines.");
 }
 
+static void
+open_with_own_phase(const struct platform *platform, struct timer *timer)
+{
+	open_source(platform, timer);
+	timer->own_phase = true;
+}
+
+/*
+ * Arms a timer whose ticks come at 0.3 periods after the arming, 1.3, and so on. In the first periodic arming, the core
+ * is preempted until a tick is due. The local APIC holds this tick until interrupts are unmasked, even if the timer is
+ * disarmed before.
+ */
+static uint64_t
+arm_running_source(struct timer *timer, uint64_t ticks, bool periodic)
+{
+	uint64_t pending = source.released, due = arm_source(timer, ticks, periodic);
+
+	source.released = pending;
+	if (!periodic)
+		return due;
+	source.due_ps -= source.period_ps * 7 / 10;
+	source.released |= source.arming_ps != 0;
+	sim_advance_ps(source.arming_ps);
+	source.arming_ps = 0;
+	return due;
+}
+
+TEST(a_tick_during_an_arming_that_took_too_long_does_not_count_in_the_next_arming)
+{
+	struct timer_driver running = made_up;
+	const struct interval_figures *rows;
+
+	source.arming_ps = 400 * SIM_PS_PER_US;
+	running.open = open_with_own_phase;
+	running.arm = arm_running_source;
+	rows = tested(&running, play);
+	assert_int_equal(source.arming_ps, 0);
+	assert_int_equal(rows[1].test.asked_ns, 1000000);
+	assert_counts(&rows[1], rows[1].expected, 0, 0, 0, 0);
+}
+
 TEST(a_timer_that_never_interrupts_is_tested_with_three_shots_only)
 {
 	const struct interval_figures *rows;
