@@ -320,6 +320,27 @@ widen_rate_intervals_to_latest_rates(struct survey *survey, const struct record_
 }
 
 /*
+ * Accepts each clock's rate after the step as its rate in the step, too. For this, reads all clocks for SETTLE_NS, and
+ * waits for edges of the edge clocks in WAITED. Keeps the latest readings of the step.
+ */
+static void
+accept_rates_after_step(struct survey *survey, uint32_t waited)
+{
+	struct survey_steps at_end = survey->steps;
+	uint64_t until = survey->hooks.tsc_ordered() + scale_ns_to_ticks(&survey->scale, SETTLE_NS);
+
+	for (unsigned i = 0; i < SETTLE_SWEEPS && survey->hooks.tsc_ordered() < until; i++)
+		read_all_clocks(survey, false);
+	read_all_clocks_without_preemption(survey);
+	wait_for_edges(survey, waited);
+	widen_rate_intervals_to_latest_rates(survey, at_end.clocks, waited);
+	for (size_t i = 0; i < survey->report->facts.clock_count; i++) {
+		at_end.clocks[i].implied = survey->steps.clocks[i].implied;
+		survey->steps.clocks[i] = at_end.clocks[i];
+	}
+}
+
+/*
  * Returns true if the clocks still diverged after they were read as FIRST, before the TSC was SEEN. One of them then
  * has another rate, and the disagreement ended later. Edge clocks are left out, because their readings as FIRST are not
  * edges.
@@ -362,30 +383,20 @@ latest_reading_tsc(const struct survey *survey)
 static bool
 examine_clock_disagreement(struct survey *survey, int64_t edge_late_ns)
 {
-	uint64_t seen = survey->hooks.tsc_ordered(), until;
+	uint64_t seen = survey->hooks.tsc_ordered();
 	bool edges = survey->record.entries_of[RECORD_STEP] < REPORT_DISCONTINUITIES_MAX;
-	struct survey_steps first = survey->steps, at_end;
+	struct survey_steps first = survey->steps;
 
 	read_all_clocks(survey, true);
 	wait_for_edges(survey, edges ? UINT32_MAX : 0);
 	read_all_clocks_without_preemption(survey);
-	at_end = survey->steps;
 	struct discontinuity found = find_groups_of_agreeing_clocks(survey, edge_late_ns, FLOOR_NS);
 	if (found.count < 2)
 		return false;
 	uint32_t off_tsc = analysis_find_clocks_outside_tsc_group(&found);
-	until = survey->hooks.tsc_ordered() + scale_ns_to_ticks(&survey->scale, SETTLE_NS);
-	for (unsigned i = 0; i < SETTLE_SWEEPS && survey->hooks.tsc_ordered() < until; i++)
-		read_all_clocks(survey, false);
-	read_all_clocks_without_preemption(survey);
-	wait_for_edges(survey, edges ? off_tsc : 0);
+	accept_rates_after_step(survey, edges ? off_tsc : 0);
 	if (survey_end_run_if_due(survey))
 		return false;
-	widen_rate_intervals_to_latest_rates(survey, at_end.clocks, edges ? off_tsc : 0);
-	for (size_t i = 0; i < survey->report->facts.clock_count; i++) {
-		at_end.clocks[i].implied = survey->steps.clocks[i].implied;
-		survey->steps.clocks[i] = at_end.clocks[i];
-	}
 	found = find_groups_of_agreeing_clocks(survey, ANALYSIS_EDGE_LATEST_NS, FLOOR_NS);
 	if (found.count > 1 && have_clocks_diverged_since(survey, &first, seen))
 		seen = latest_reading_tsc(survey); /* as record.h says */
@@ -454,6 +465,23 @@ find_groups_from_readings_before(const struct survey *survey, uint64_t floor_ns)
 }
 
 /*
+ * Returns true if wrong rates may explain that two clocks of a guest disagree by NS in the current step. The TSC may
+ * have stopped between the readings of two clocks at each end of the rate window, each time for up to FLOOR_NS. The
+ * ratio of their rates is then wrong by as much.
+ */
+static bool
+may_wrong_rates_explain_jump(const struct survey *survey, uint64_t ns)
+{
+	uint64_t step_ns = scale_ns(&survey->scale, survey->hooks.tsc_ordered() - survey->steps.now.begin_tsc);
+
+	for (size_t i = 0; i < survey->report->facts.clock_count && report_is_guest(survey->report); i++)
+		if (is_clock_compared(survey, i) && !is_edge_clock(survey, i) &&
+		    scale_mul_div(survey->report->figures.clocks[i].window_ns, ns, 2 * FLOOR_NS) < step_ns)
+			return true;
+	return false;
+}
+
+/*
  * Returns true if a second sweep at each end of the step gives the same groups as FOUND. A clock that jumped is ahead
  * from either sweep to either sweep. But if the TSC stopped during the sweep at the step's start, only clocks that were
  * read before the stop are ahead, and if it stopped during the sweep at the end, only those that were read after it.
@@ -467,13 +495,15 @@ do_second_sweeps_find_groups(struct survey *survey, const struct discontinuity *
 		return false;
 	keep_readings_before_next_step(survey);
 	read_all_clocks(survey, true);
+	if (may_wrong_rates_explain_jump(survey, floor_ns))
+		accept_rates_after_step(survey, 0);
 	again = find_groups_of_agreeing_clocks(survey, ANALYSIS_EDGE_LATEST_NS, floor_ns);
 	return are_groups_equal(&again, found);
 }
 
 /*
- * Reads and compares all clocks. A change of rate cannot explain a jump between two consecutive readings. Therefore a
- * jump of up to 2 * FLOOR_NS is recorded without examine_clock_disagreement(), if second sweeps confirm it.
+ * Reads and compares all clocks. A jump of up to 2 * FLOOR_NS is recorded without examine_clock_disagreement(), if no
+ * wrong rates explain it, and if second sweeps confirm it.
  */
 bool
 survey_check_jump_of_clock(struct survey *survey, uint64_t jump_ns)

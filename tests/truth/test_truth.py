@@ -52,6 +52,9 @@ DRAWN_ONCE_WRONG = [
     ("marker", 63875035),
     # a tick came during an arming that took too long, and was delivered after the next arming, so a period had two ticks
     ("timers-lost", 156000134),
+    # the TSC stopped at the end of the rates' window, and a wrong rate looked like a jump of the PM timer in 65 ms
+    ("tsc-halts", 300011115),
+    ("tsc-halts", 300002518),
 ]
 
 # Kinds whose drawn and simulated trials are compared. Only each 20th trial is simulated by default, so the first 19

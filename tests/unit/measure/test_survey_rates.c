@@ -614,6 +614,51 @@ TEST(a_guests_tsc_that_stops_during_a_sweep_accuses_no_clock)
 	}
 }
 
+/* Stops the TSC for 400 us before the PM timer's last batch in the rate window. */
+static void
+sample_pm_after_stop_at_window_end(void *device, struct sample *samples, size_t count)
+{
+	if (count == RATE_SAMPLES_MAX && at_clock.event_in && --at_clock.event_in == 0) {
+		sim_advance_ps(2 * SIM_PS_PER_MS / 5);
+		sim.tsc.counter.backward_at_ps = sim.now_ps;
+		sim.tsc.counter.backward_ticks = bench->tsc_hz / 2500;
+	}
+	at_clock.sample(device, samples, count);
+}
+
+/*
+ * The TSC stops between the last readings of the HPET and the PM timer in the rate window. So the rate of the PM timer
+ * is wrong by 400 ppm, and the PM timer seems to gain 26 us in a step of 65 ms. After a jump of 31 us, the clocks are
+ * compared with a limit of 15 us. In the other runs the HPET jumps ahead by 400 us.
+ */
+TEST(a_tsc_that_stopped_while_rates_were_measured_accuses_no_clock_of_a_jump)
+{
+	static const struct {
+		unsigned step_ms, jump_us;
+		uint64_t hpet_us;
+	} rows[] = { { 65, 31, 0 }, { 65, 400, 400 }, { 150, 400, 400 } };
+
+	give_the_tsc_a_crystal_of_its_own();
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct clock *pm;
+
+		begin_as_a_guest();
+		pm = &find(PM)->clock;
+		at_clock.sample = pm->sample;
+		at_clock.event_in = 3; /* the batches at the window's start, middle and end */
+		pm->sample = sample_pm_after_stop_at_window_end;
+		measure_window();
+		assert_int_equal(at_clock.event_in, 0);
+		survey_read_and_compare_clocks(&bench->survey);
+		sim_advance_ps(rows[i].step_ms * SIM_PS_PER_MS);
+		sim.hpet.counter.origin_ticks += rows[i].hpet_us * 1000000000 / SIM_HPET_PERIOD_FS;
+		survey_check_jump_of_clock(&bench->survey, rows[i].jump_us * 1000);
+		assert_int_equal(discontinuities(), rows[i].hpet_us > 0);
+		if (rows[i].hpet_us)
+			assert_int_equal(bench->report.figures.discontinuities[0].group_count, 2);
+	}
+}
+
 static struct {
 	void (*sample)(void *device, struct sample *samples, size_t count);
 	/*
