@@ -89,7 +89,9 @@ wait_for_edge_of_clock(struct survey *survey, size_t i)
 		for (size_t k = 0; k < EDGE_READS; k++) {
 			struct sample now = survey->buffer.samples[k];
 
-			if (now.ticks != before.ticks) {
+			/* an RTC that advanced by seconds at once shows a stop of the guest, and no edge */
+			if (now.ticks != before.ticks && (!report_is_guest(survey->report) ||
+							  clock_elapsed_ticks(clock, before.ticks, now.ticks) == 1)) {
 				now.begin = before.begin;
 				survey_store_reading(survey, i, &now, true);
 				return;
@@ -313,6 +315,9 @@ widen_rate_intervals_to_latest_rates(struct survey *survey, const struct record_
 		struct rate_interval since = rate_of_tsc_implied_by_clock(&slope, entry->clock.claimed);
 		if (!since.known || !rate_is_tsc_rate_plausible(&survey->scale, &since))
 			continue;
+		/* an RTC that seems 1.5 times as fast as before is not: the guest was stopped once more, at or after an edge */
+		if (entry->clock.edges_only && report_is_guest(survey->report) && since.high < step->implied.low / 3 * 2)
+			continue;
 		step->implied.low = since.low < step->implied.low ? since.low : step->implied.low;
 		step->implied.high = since.high > step->implied.high ? since.high : step->implied.high;
 		step->implied.value = step->implied.low + (step->implied.high - step->implied.low) / 2;
@@ -342,8 +347,7 @@ accept_rates_after_step(struct survey *survey, uint32_t waited)
 
 /*
  * Returns true if the clocks still diverged after they were read as FIRST, before the TSC was SEEN. One of them then
- * has another rate, and the disagreement ended later. Edge clocks are left out, because their readings as FIRST are not
- * edges.
+ * has another rate or jumped again, and the disagreement ended later. An edge clock is compared if it has a new edge.
  */
 static bool
 have_clocks_diverged_since(const struct survey *survey, const struct survey_steps *first, uint64_t seen)
@@ -356,7 +360,8 @@ have_clocks_diverged_since(const struct survey *survey, const struct survey_step
 		struct record_compared clock = step.clocks[k];
 
 		clock.then = first->clocks[clock.clock].now;
-		if (!is_edge_clock(survey, clock.clock) && clock.then.end)
+		clock.then_at_edge = first->clocks[clock.clock].now_at_edge;
+		if ((!is_edge_clock(survey, clock.clock) || clock.now_at_edge) && clock.then.end)
 			step.clocks[count++] = clock;
 	}
 	step.count = count;

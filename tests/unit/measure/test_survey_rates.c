@@ -772,6 +772,42 @@ TEST(after_a_jump_the_interval_of_a_guests_rtc_contains_its_rate_if_an_edge_was_
 	}
 }
 
+/*
+ * A guest is stopped for 3 s. While the clocks are read again, it is stopped for 5 s more: either before the RTC's next
+ * edge, in the same step, or after this edge.
+ */
+TEST(a_guest_that_is_stopped_again_while_a_stop_is_examined_has_both_stops_in_the_report)
+{
+	static const struct {
+		bool after_edge;
+		unsigned percent; /* the second stop comes after this part of the second, or of the time until the edge */
+		size_t steps;
+	} rows[] = { { false, 50, 1 }, { true, 30, 2 }, { true, 60, 2 }, { true, 90, 2 } };
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct report_discontinuity *last;
+		uint64_t begin_ps, edge_ps, begin_tsc;
+
+		begin_as_a_guest();
+		measure_window();
+		begin_ps = sim.now_ps;
+		begin_tsc = bench->survey.hooks.tsc_ordered();
+		edge_ps = (begin_ps / SIM_PS_PER_S + 1) * SIM_PS_PER_S;
+		sim.rtc.ahead_ps = 3 * SIM_PS_PER_S;
+		bench->leap_ps = 8 * SIM_PS_PER_S;
+		bench->leaps_at_ps = rows[i].after_edge ? edge_ps + rows[i].percent * 10 * SIM_PS_PER_MS :
+				     begin_ps + (edge_ps - begin_ps) * rows[i].percent / 100;
+		assert_true(survey_read_and_compare_clocks(&bench->survey));
+		sim_advance_ps(2 * SIM_PS_PER_S);
+		survey_read_and_compare_clocks(&bench->survey);
+		assert_int_equal(discontinuities(), rows[i].steps);
+		last = &bench->report.figures.discontinuities[rows[i].steps - 1];
+		assert_int_equal(last->group_count, 2);
+		assert_true(scale_ns(&bench->survey.scale, last->at_tsc - begin_tsc) >
+			    (bench->leaps_at_ps - begin_ps) / SIM_PS_PER_NS);
+	}
+}
+
 #define TSC_OTHER_TENTHS 200 /* the TSC's crystal is 20 ppm off the clock of the host that drives a guest's devices */
 
 /*
