@@ -167,7 +167,6 @@ hv_page_compare_with_msr(const struct checking *checking, struct behaviour *row)
 	int64_t worst = 0;
 
 	while (reads < APART_TRIES && wait_has_time_left(&wait) && hv_page_read_ticks(checking, &before)) {
-
 		msr = hw_msr_read(MSR_HV_REFERENCE);
 		if (!hv_page_read_ticks(checking, &after))
 			break;

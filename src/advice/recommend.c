@@ -90,7 +90,6 @@ rank_clocks(const struct report *report, const struct report_clock *ranking[REPO
 static struct text
 add_advice_row(struct report_ranking *ranking, const char *clock, bool avoid)
 {
-
 	ranking->rows[ranking->count].clock = clock;
 	ranking->rows[ranking->count].avoid = avoid;
 	struct text reason = text_start(ranking->rows[ranking->count++].reason, REPORT_SENTENCE);

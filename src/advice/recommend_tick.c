@@ -168,7 +168,6 @@ predict_shared_timer(const struct report *report, struct advice *advice, struct 
 void
 recommend_predict_tick_timer(const struct report *report, struct advice *advice)
 {
-
 	advice->tick.source = NULL;
 	struct text reason = text_start(advice->tick.reason, sizeof(advice->tick.reason));
 	if (!find_timer_test(report, "lapic"))

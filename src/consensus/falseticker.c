@@ -119,7 +119,6 @@ find_largest_group(const struct panel *panel, uint32_t voting)
 	struct group largest = { .members = 0 };
 
 	for (size_t i = 0; i < panel->count; i++) {
-
 		if (!set_has(voting, i))
 			continue;
 		struct group group = make_agreeing_group(panel, voting, i);

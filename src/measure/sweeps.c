@@ -131,7 +131,6 @@ read_all_clocks_once(struct survey *survey, bool with_edge_clocks, uint64_t *beg
 {
 	*begin = *end = 0;
 	for (size_t i = 0; i < survey->report->facts.clock_count; i++) {
-
 		if (!is_clock_compared(survey, i) || (is_edge_clock(survey, i) && !with_edge_clocks) ||
 		    survey_store_newer_edge(survey, i))
 			continue;

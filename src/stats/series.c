@@ -73,7 +73,6 @@ series_add_reads(struct series *series, size_t clock, const struct scale *scale,
 	struct series_reads *reads = &series->reads[clock];
 
 	for (size_t i = 0; series->open && i < count; i++) {
-
 		if (samples[i].end < samples[i].begin)
 			continue;
 		uint64_t ns = scale_ns(scale, samples[i].end - samples[i].begin);

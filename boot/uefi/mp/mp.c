@@ -159,7 +159,6 @@ bool
 mp_start_cores(struct cores *cores, uint32_t own_apic_id, struct cores_limits limits, struct rate tsc,
 	       struct smp *smp)
 {
-
 	cores_use_boot_core_only(cores, own_apic_id, smp);
 	const char *refusal = mp_prepare_cores(cores, limits, tsc);
 

@@ -97,7 +97,6 @@ put_synchrony_clause(struct text *text, const struct report *report)
 void
 judge_summarize_synchrony(const struct report *report, struct outcomes *outcomes)
 {
-
 	outcomes->sync.shown = choose_shown_pass(report);
 	struct text text = text_start(outcomes->sync.text, sizeof(outcomes->sync.text));
 	outcomes->sync.proven = put_synchrony_clause(&text, report);

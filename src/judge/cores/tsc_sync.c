@@ -169,7 +169,6 @@ add_findings_for_cores_off_majority(const struct report *report, struct outcomes
 	size_t count = 0;
 
 	for (size_t i = 0; i < pass->offsets.cores && count < NAMED_MAX; i++) {
-
 		if (!report_get_pass_outcome(report, pass)->off[i] ||
 		    (earlier && report_get_pass_outcome(report, earlier)->off[i]))
 			continue;

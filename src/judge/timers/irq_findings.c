@@ -487,7 +487,6 @@ count_cores_that_break_rules(const struct report *report, const char *source, st
 	uint64_t most[RULES] = { 0 };
 
 	for (size_t i = 0; i < report->figures.interval_count; i++) {
-
 		if (!text_equal(report->figures.intervals[i].test.source, source) || !is_first_test_of_source(report, i, true))
 			continue;
 		struct irq_totals totals = irq_sum_up_source(report, source, report->figures.intervals[i].test.core);

@@ -86,7 +86,6 @@ static void
 run_work_in_timer_windows(struct timer_test *test, void (*work)(void *argument))
 {
 	for (unsigned i = 0; i < WINDOWS_MAX && test->left > 0 && test->misses < TEST_MISSES_MAX; i++) {
-
 		if (survey_end_run_if_due(test->survey))
 			return;
 		const char *why = run_timer_window(test, work);
