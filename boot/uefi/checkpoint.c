@@ -70,12 +70,17 @@ checkpoint_set_plan(struct checkpoint *checkpoint, struct plan *plan, struct pro
 	checkpoint->saves = checkpoint->marks;
 }
 
-/* Writes PHASE into the marker during a run. */
+/*
+ * Writes PHASE into the marker during a run. If nothing is written, the deadline does not move. Otherwise its alarm
+ * would be set again by the TSC, and would not count the time in which the TSC stood still.
+ */
 static void
 mark(struct checkpoint *checkpoint, const char *phase)
 {
 	uint64_t begin_tsc = hw_tsc();
 
+	if (!checkpoint->marks)
+		return;
 	write_marker_file(checkpoint, phase);
 	progress_extend_deadline(checkpoint->progress, begin_tsc);
 }

@@ -65,6 +65,12 @@ TEST(the_marker_says_if_the_firmware_starts_the_cores)
 	checkpoint_set_core_start_method(checkpoint, CORES_MP);
 	assert_string_equal(marker_on(checkpoint->name).phase, "start-cores");
 	assert_int_equal(marker_on(checkpoint->name).cores, CORES_MP);
+
+	uint64_t moved_ticks = progress.start_tsc;
+
+	checkpoint->marks = false;
+	checkpoint_mark_phase_start(checkpoint, run, &start);
+	assert_int_equal(progress.start_tsc, moved_ticks); /* nothing was written, so the deadline is the same */
 	volume_sim_close();
 	free(checkpoint);
 	free(run);
