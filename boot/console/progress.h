@@ -12,7 +12,7 @@
 struct progress {
 	struct console *console;
 	struct scale scale;
-	uint64_t start_tsc;
+	uint64_t start_tsc;    /* TSC at the start of the run, plus the ticks that progress_extend_deadline() added */
 	unsigned percent;      /* the latest percentage that was shown */
 	uint64_t shown_tsc;    /* TSC at the last drawing; 0 means that the next call draws the line */
 	uint64_t deadline_ticks; /* deadline in TSC ticks after start_tsc; 0 before progress_set_tsc_rate() */

@@ -8,7 +8,7 @@
 /* Returns why PostgreSQL 19 does not read the TSC itself; NULL if it does. */
 const char *system_explain_why_postgresql_avoids_tsc(const struct report *report);
 
-/* Returns the first rule that forbids to read the TSC on several cores, because there is a finding on it, or NULL. */
+/* Returns the first rule with a finding that makes it unsafe to read the TSC on several cores, or NULL. */
 const char *system_find_rule_against_tsc(const struct report *report);
 
 /*

@@ -45,8 +45,8 @@ struct survey_hooks {
 	/* Reads facts about the calling core, which may be any core. */
 	void (*core_facts)(struct core_facts *facts);
 	/*
-	 * Returns the TSC ticks until the deadline of the run: 0 after it, UINT64_MAX while it is not known. Called
-	 * between batches.
+	 * Returns the number of TSC ticks that are left until the deadline of the run: 0 after the deadline, UINT64_MAX if
+	 * there is no deadline yet. May call the firmware, so it is called on the boot core, with interrupts enabled.
 	 */
 	uint64_t (*ticks_left)(void *context);
 	/*

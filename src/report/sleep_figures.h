@@ -20,13 +20,13 @@ enum report_woken_by { WOKEN_BY_IPI, WOKEN_BY_TIMER, WAYS_OF_WAKING };
 enum report_reached {
 	/* in the order of resident_ns[] */
 	REACHED_C1, REACHED_C3, REACHED_C6, REACHED_C7,
-	REACHED_C6_OR_C7,   /* the counter of C6 also counts C7 */
-	REACHED_AT_MOST_C1, /* no other state, and C1 is not counted */
-	REACHED_NONE,       /* none of the states, and C1 is counted */
-	REACHED_SIBLING,    /* none: the other thread (SMT) of the core was awake */
-	REACHED_UNKNOWN,    /* the CPU counts no state, or it is not known */
-	REACHED_LEFT,       /* see the member left */
-	REACHED_LOST,       /* see the member lost */
+	REACHED_C6_OR_C7,   /* one counter counts both */
+	REACHED_AT_MOST_C1, /* the counters of C3, C6 and C7 did not move, and C1 has no counter */
+	REACHED_NONE,       /* no counter moved, and C1 has one */
+	REACHED_SIBLING,    /* no counter moved, because the other thread (SMT) of the core was awake */
+	REACHED_UNKNOWN,    /* no time in resident_ns[] is known */
+	REACHED_LEFT,       /* the core left the state at once, again and again */
+	REACHED_LOST,       /* the core did not wake */
 };
 
 struct report_wakes { /* Wake-ups of a core after short sleeps. The lateness is in ns. */

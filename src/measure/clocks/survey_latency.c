@@ -366,7 +366,8 @@ take_turns_on_boot_core(struct turns *turns)
 	struct survey *survey = turns->survey;
 	uint64_t begin_tsc;
 
-	run_on_boot_core(turns, compare_clocks_between_batches); /* survey_check_jump_of_clock() needs two sweeps before */
+	/* survey_check_jump_of_clock() compares a jump with the readings of the two latest sweeps, which this call makes. */
+	run_on_boot_core(turns, compare_clocks_between_batches);
 	/* The share becomes shorter when the user asks for the end of the run. */
 	while (!survey_end_run_if_due(survey) && select_next_clock(turns, get_share_on_boot_core_ns(survey))) {
 		begin_tsc = survey->hooks.tsc_ordered();
