@@ -370,8 +370,10 @@ add_claim_finding(const struct report *report, struct outcomes *outcomes, size_t
 	uint64_t claimed_millihz = scale_mul_div_nearest(claim->hz.num, MILLIHZ_PER_HZ, claim->hz.den);
 	uint64_t failing_ppb = vote_limit_ppb(report, "rate-wrong");
 	bool fails = trust == TRUST_FULL && row->user_count && rate_is_beyond(&row->error, failing_ppb);
-	struct finding *finding = rules_begin_finding(report, outcomes, rules_find(find_rule_for_claim(claim)),
-						      fails ? VERDICT_FAIL : VERDICT_WARN, NULL, REPORT_NO_CORE);
+	const struct rule *rule = rules_find(find_rule_for_claim(claim));
+	struct finding *finding = rules_begin_finding(report, outcomes, rule,
+						      fails ? VERDICT_FAIL : rules_get_severity(rule, report), NULL,
+						      REPORT_NO_CORE);
 
 	rules_add_text_to_finding(finding, "%s states %s for %s, which runs at %s as measured by %s%s%s", claim->by,
 				  number_from_millihz(claimed_millihz).text, whose[claim->clock],

@@ -151,11 +151,9 @@ rules_begin_finding(const struct report *report, struct outcomes *outcomes, cons
 static void
 append_formatted(struct finding *finding, const char *format, va_list arguments)
 {
-	struct text text;
-
 	if (!finding)
 		return;
-	text = (struct text){ .bytes = finding->text, .size = sizeof(finding->text), .length = text_length(finding->text) };
+	struct text text = { .bytes = finding->text, .size = sizeof(finding->text), .length = text_length(finding->text) };
 	text_vprintf(&text, format, arguments);
 }
 
