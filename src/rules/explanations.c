@@ -43,14 +43,18 @@ const struct explanation explanations[] = {
 };
 
 /*
- * Returns by how much FAULT, the error of a rate in ppm, can change the figure of ROW. A figure in ns belongs to a
- * sleep, so its change is at most this share of the longest sleep.
+ * Returns by how much FAULT, the error of a rate in ppm, can change the figure of ROW. The second of a clock that runs
+ * at half its rate lasts twice as long. A figure in ns belongs to a sleep, so its change is at most this share of the
+ * longest sleep.
  */
 static uint64_t
 bound_change_of_figure(const struct report *report, const struct behaviour *row, const struct rule_fault *fault)
 {
 	uint64_t ppm = offset_max_abs(fault->figure), longest_ns = 0;
+	uint64_t slow_ppm = fault->figure.low < 0 ? offset_abs(fault->figure.low) : 0;
 
+	if (slow_ppm < PPM && scale_mul_div_nearest(slow_ppm, PPM, PPM - slow_ppm) > ppm)
+		ppm = scale_mul_div_nearest(slow_ppm, PPM, PPM - slow_ppm);
 	for (size_t i = 0; i < report->figures.sleeps.count; i++)
 		if (report->figures.sleeps.rows[i].slept_ns > longest_ns)
 			longest_ns = report->figures.sleeps.rows[i].slept_ns;

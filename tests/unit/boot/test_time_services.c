@@ -495,8 +495,13 @@ TEST(a_wrong_time_of_day_is_excused_by_an_rtc_that_is_as_wrong_but_not_by_a_slow
 	run();
 	assert_findings("rate-wrong/rtc efi-rate/efi_time");
 	restart();
-	break_rule_of_rtc("rate-wrong", -500000);
+	break_rule_of_rtc("rate-wrong", 1000000);
 	sim.time_permille = 500;
+	run();
+	assert_findings("rate-wrong/rtc");
+	restart();
+	break_rule_of_rtc("rate-wrong", -500000);
+	sim.time_permille = 2000;
 	run();
 	assert_findings("rate-wrong/rtc");
 	assert_int_equal(outcome_of("efi-rate", "efi_time"), OUTCOME_NOT_DETERMINED);
