@@ -169,12 +169,15 @@ def test_a_stick_that_is_pulled_out_while_it_is_written_loses_nothing_that_seria
 
 
 def test_writes_to_a_slow_stick_do_not_count_for_the_deadline(run):
-    """The stick does 50 writes a second in the host's time. In the machine's time each write takes many times as long. A
-    run without these writes needs less than half of the deadline."""
+    """The stick does 50 writes a second in the host's time. In the machine's time each write takes many times as long, but
+    less on a busy host, so a slower stick is tried then. A run without these writes needs less than half of the deadline."""
     deadline_s = 6
-    done = run(*STICK, *qemu("-set", "drive.stick.throttling.iops-write=50"), "--", "profile=quick", "duration=10ms", "clocks=tsc,hpet",
-               "cores=off", "irq=off", f"deadline={deadline_s}s")
-    assert checked(done)["elapsed_ms"] > 1000 * deadline_s
+    for writes in (50, 20, 8):
+        done = run(*STICK, *qemu("-set", f"drive.stick.throttling.iops-write={writes}"), "--", "profile=quick", "duration=10ms",
+                   "clocks=tsc,hpet", "cores=off", "irq=off", f"deadline={deadline_s}s")
+        if checked(done)["elapsed_ms"] > 1000 * deadline_s:
+            return
+    raise AssertionError(f"no run lasted longer than its deadline; the last one: {done}")
 
 
 def test_a_stick_whose_writes_fail_says_that_it_does_not_answer(run):
