@@ -314,8 +314,8 @@ widen_rate_intervals_to_latest_rates(struct survey *survey, const struct record_
 		struct rate_interval since = rate_of_tsc_implied_by_clock(&slope, entry->clock.claimed);
 		if (!since.known || !rate_is_tsc_rate_plausible(&survey->scale, &since))
 			continue;
-		/* an RTC that seems 1.5 times as fast as before is not: the guest was stopped once more, at or after an edge */
-		if (entry->clock.edges_only && report_is_guest(survey->report) && since.high < step->implied.low / 3 * 2)
+		/* an RTC that seems 4 times as fast as before is not: the guest was stopped once more, at or after an edge */
+		if (entry->clock.edges_only && report_is_guest(survey->report) && since.high < step->implied.low / 4)
 			continue;
 		step->implied.low = since.low < step->implied.low ? since.low : step->implied.low;
 		step->implied.high = since.high > step->implied.high ? since.high : step->implied.high;
