@@ -21,7 +21,7 @@ struct wraps_count { /* a counter whose wraps are counted from reading to readin
 static inline int64_t
 wraps_range(const struct clock *clock)
 {
-	return clock->wrap_ticks >> 63 ? 0 : (int64_t)(clock->wrap_ticks + 1);
+	return clock->wrap_ticks >= INT64_MAX ? 0 : (int64_t)(clock->wrap_ticks + 1);
 }
 
 /* Returns the reading of CLOCK's counter that belongs to TICKS, a count that includes all wraps. */

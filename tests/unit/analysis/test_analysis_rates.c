@@ -303,6 +303,7 @@ put_looks(uint16_t window, uint64_t from_ns, uint64_t to_ns)
 TEST(a_clock_may_step_back)
 {
 	static const struct clock rtc = { .wrap_ticks = 59 }, tsc = { .wrap_ticks = UINT64_MAX };
+	static const struct clock of_63_bits = { .wrap_ticks = INT64_MAX };
 	struct wraps_count count = { &rtc, 1, { 990, 3, 1000 } };
 
 	assert_int_equal(wraps_passed(&count, 1100), 100);
@@ -311,6 +312,7 @@ TEST(a_clock_may_step_back)
 	assert_true(count.latest.ticks == UINT64_C(0) - 5);
 	assert_int_equal(wraps_reading(&rtc, count.latest.ticks), 55);
 	assert_true(wraps_reading(&tsc, count.latest.ticks) == count.latest.ticks);
+	assert_true(wraps_reading(&of_63_bits, count.latest.ticks) == count.latest.ticks);
 }
 
 /* The PIT wraps 36 times in the window and 328 times after it, the PM timer four times, and the RTC once. */
