@@ -487,8 +487,9 @@ may_wrong_rates_explain_jump(const struct survey *survey, uint64_t ns)
 
 /*
  * Returns true if a second sweep at each end of the step gives the same groups as FOUND. A clock that jumped is ahead
- * from either sweep to either sweep. But if the TSC stopped during the sweep at the step's start, only clocks that were
- * read before the stop are ahead, and if it stopped during the sweep at the end, only those that were read after it.
+ * from either sweep to either sweep. If the TSC stopped during a sweep, the groups change with the sweep: after a stop
+ * in the sweep at the start, only clocks that were read before the stop are ahead. After a stop in the sweep at the
+ * end, only clocks that were read after the stop are ahead.
  */
 static bool
 do_second_sweeps_find_groups(struct survey *survey, const struct discontinuity *found, uint64_t floor_ns)
