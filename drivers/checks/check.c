@@ -123,7 +123,7 @@ void
 check_set_figure(struct behaviour *row, int64_t low, int64_t high)
 {
 	row->checked = true;
-	behaviour_set_figure(row, offset_middle((struct offset){ low, high }), low, high);
+	behaviour_set_bounds(row, (struct offset){ low, high });
 }
 
 struct check_wait

@@ -81,11 +81,10 @@ pvclock_check_stated_rate(const struct checking *checking, struct behaviour *row
 	multiplier = pvclock_copy_page(checking->rows, &taken) ? pvclock_get_multiplier(&taken) : 0;
 	if (!was_rate_changed(checking, row, multiplier))
 		check_stated_rate(checking, row, multiplier);
-	size_t length = text_length(row->text);
 	if (!refused)
 		return;
-	text_format(row->text + length, sizeof(row->text) - length,
-		    " The hypervisor refused a page for %lu other core%s.", refused, refused == 1 ? "" : "s");
+	struct text text = text_continue(row->text, sizeof(row->text));
+	text_printf(&text, " The hypervisor refused a page for %lu other core%s.", refused, refused == 1 ? "" : "s");
 }
 
 static void

@@ -38,10 +38,9 @@ probe_close(struct device *device)
 static void
 append_reason(struct clock *clock, const char *format, va_list arguments)
 {
-	size_t length = text_length(clock->reason);
-	struct text text = text_start(clock->reason + length, sizeof(clock->reason) - length);
+	struct text text = text_continue(clock->reason, sizeof(clock->reason));
 
-	if (length)
+	if (text.length)
 		text_put_char(&text, ' ');
 	text_vprintf(&text, format, arguments);
 }

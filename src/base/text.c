@@ -33,6 +33,12 @@ text_init(struct text *text, char *bytes, size_t size)
 	bytes[0] = '\0';
 }
 
+struct text
+text_continue(char *bytes, size_t size)
+{
+	return (struct text){ .bytes = bytes, .size = size, .length = text_length(bytes) };
+}
+
 void
 text_put_char(struct text *text, char c)
 {

@@ -50,6 +50,9 @@ text_start(char *bytes, size_t size)
 	return text;
 }
 
+/* Returns a text that continues the string in BYTES. */
+struct text text_continue(char *bytes, size_t size);
+
 void text_put_char(struct text *text, char c);
 void text_put_coloured(struct text *text, enum text_ink ink, const char *string);
 void text_put(struct text *text, const char *string); /* adds STRING unchanged, including newlines */

@@ -53,6 +53,12 @@ behaviour_set_figure(struct behaviour *row, int64_t measured, int64_t low, int64
 	row->high = high;
 }
 
+void
+behaviour_set_bounds(struct behaviour *row, struct offset bounds)
+{
+	behaviour_set_figure(row, offset_middle(bounds), bounds.low, bounds.high);
+}
+
 enum outcome
 behaviour_get_outcome(const struct behaviour *row, uint64_t limit)
 {

@@ -80,6 +80,9 @@ void behaviour_mark_unchecked(struct behaviour *row, enum unchecked unchecked, c
 /* Sets the measured value of ROW and its bounds, in the rule's unit. */
 void behaviour_set_figure(struct behaviour *row, int64_t measured, int64_t low, int64_t high);
 
+/* Sets the bounds of ROW's figure. The measured value is their middle. */
+void behaviour_set_bounds(struct behaviour *row, struct offset bounds);
+
 /*
  * Returns the outcome of ROW. The rule is kept if the whole interval from LOW to HIGH is between -LIMIT and LIMIT,
  * and broken if the whole interval is outside. Otherwise the outcome is not determined.

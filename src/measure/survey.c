@@ -185,10 +185,9 @@ is_tsc_counting(const struct survey *survey)
 static void
 add_reason_for_untimed_reads(struct report_clock *entry)
 {
-	size_t length = text_length(entry->clock.reason);
+	struct text reason = text_continue(entry->clock.reason, CLOCK_REASON_SIZE);
 
-	text_format(entry->clock.reason + length, CLOCK_REASON_SIZE - length,
-		    "%sNo read could be timed: the TSC stopped.", length ? " " : "");
+	text_printf(&reason, "%sNo read could be timed: the TSC stopped.", reason.length ? " " : "");
 }
 
 /* Ends the run, because the TSC stopped. Clocks without a timed reading stay unknown. Only the TSC counts as failed. */

@@ -19,8 +19,7 @@
 static void
 append_formatted(struct phrase *phrase, const char *format, va_list arguments)
 {
-	size_t length = text_length(phrase->bytes);
-	struct text text = text_start(phrase->bytes + length, sizeof(phrase->bytes) - length);
+	struct text text = text_continue(phrase->bytes, sizeof(phrase->bytes));
 
 	text_vprintf(&text, format, arguments);
 }
@@ -141,12 +140,11 @@ digits_in_unit(uint64_t ns)
 static void
 add_rounded_duration(struct phrase *phrase, uint64_t ns, unsigned digits, uint64_t place)
 {
-	size_t length = text_length(phrase->bytes);
+	struct text text = text_continue(phrase->bytes, sizeof(phrase->bytes));
 	unsigned shown = digits;
 
 	for (; shown && place >= 10; place /= 10)
 		shown--;
-	struct text text = text_start(phrase->bytes + length, sizeof(phrase->bytes) - length);
 	text_put_decimal(&text, ns, digits, shown);
 }
 

@@ -52,9 +52,10 @@ bound_change_of_figure(const struct report *report, const struct behaviour *row,
 {
 	uint64_t ppm = offset_max_abs(fault->figure), longest_ns = 0;
 	uint64_t slow_ppm = fault->figure.low < 0 ? offset_abs(fault->figure.low) : 0;
+	uint64_t longer_ppm = slow_ppm < PPM ? scale_mul_div_nearest(slow_ppm, PPM, PPM - slow_ppm) : 0;
 
-	if (slow_ppm < PPM && scale_mul_div_nearest(slow_ppm, PPM, PPM - slow_ppm) > ppm)
-		ppm = scale_mul_div_nearest(slow_ppm, PPM, PPM - slow_ppm);
+	if (longer_ppm > ppm)
+		ppm = longer_ppm;
 	for (size_t i = 0; i < report->figures.sleeps.count; i++)
 		if (report->figures.sleeps.rows[i].slept_ns > longest_ns)
 			longest_ns = report->figures.sleeps.rows[i].slept_ns;

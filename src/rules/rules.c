@@ -153,7 +153,7 @@ append_formatted(struct finding *finding, const char *format, va_list arguments)
 {
 	if (!finding)
 		return;
-	struct text text = { .bytes = finding->text, .size = sizeof(finding->text), .length = text_length(finding->text) };
+	struct text text = text_continue(finding->text, sizeof(finding->text));
 	text_vprintf(&text, format, arguments);
 }
 

@@ -41,7 +41,7 @@ static void
 set_figure(struct behaviour *row, int64_t low, int64_t high)
 {
 	row->open = false;
-	behaviour_set_figure(row, offset_middle((struct offset){ low, high }), low, high);
+	behaviour_set_bounds(row, (struct offset){ low, high });
 }
 
 static bool

@@ -60,7 +60,7 @@ judge_worst(struct judging *at, size_t count, find_figure *find)
 		}
 	}
 	if (worst < count)
-		behaviour_set_figure(&at->row, offset_middle(largest), largest.low, largest.high);
+		behaviour_set_bounds(&at->row, largest);
 	else
 		behaviour_mark_unchecked(&at->row, UNCHECKED_OTHER, "In the state %s this was not measured on any core.",
 					 at->state);
