@@ -14,6 +14,7 @@ from results import files
 SERIAL_SIZE_MAX = 256 << 20   # maximum number of bytes; a report is far smaller, so only a guest that never stops printing reaches this limit
 READ_SIZE = 65536             # bytes of one read; the time-out is checked after each read
 TICK_S = 0.1
+BATCH_S = 0.002               # pause between two reads. QEMU writes each byte of the serial line alone, so this gathers many of them
 KEY_S = 2.0                   # time limit for QEMU to accept the key that ends the measurements early, while it has a processor
 ASK_S = 2.0                   # seconds between two queries of the guest's state while the application measures
 # Seconds that QEMU has for a picture of the screen after the time-out. It is short, because the run should end at its time-out.
@@ -128,6 +129,7 @@ class Guest:
                 self.ending = "complete"
             else:
                 self._events.run_due_event_step()
+            time.sleep(BATCH_S)
 
     def _has_settled(self, now):
         """Return True if no output came for SETTLE_S seconds. While QEMU waits for a processor of a busy host, the guest cannot
