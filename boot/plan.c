@@ -11,8 +11,7 @@
 #include "report/report_sizes.h"
 #include "run/run.h"
 
-#define CACHE_LINE 64u
-#define MIB        (UINT64_C(1) << 20)
+#define MIB (UINT64_C(1) << 20)
 
 static size_t
 get_json_buffer_size(size_t cores, const struct options *options)
@@ -62,7 +61,14 @@ get_memory_for_run_mib(const struct plan_page *page, size_t cores, enum pair_sch
 static struct text
 allocate_text(size_t size)
 {
-	return (struct text){ .bytes = size ? firmware_allocate(size) : NULL, .size = size };
+	return (struct text){ .bytes = size ? firmware_allocate_raw_pages(UINT64_MAX, firmware_count_pages(size)) : NULL,
+			      .size = size };
+}
+
+static void
+free_text(struct text *text)
+{
+	firmware_free_pages(text->bytes, firmware_count_pages(text->size));
 }
 
 static bool
@@ -74,14 +80,14 @@ is_text_unallocated(const struct text *text)
 void
 plan_free(struct plan *plan)
 {
-	firmware_free(plan->allocation);
+	firmware_free_pages(plan->memory, plan->memory_pages);
 	firmware_free(plan->series);
-	firmware_free(plan->table.bytes);
-	firmware_free(plan->json.bytes);
-	firmware_free(plan->html.bytes);
-	firmware_free(plan->csv.bytes);
-	firmware_free(plan->screen.bytes);
-	firmware_free(plan->base64.bytes);
+	free_text(&plan->table);
+	free_text(&plan->json);
+	free_text(&plan->html);
+	free_text(&plan->csv);
+	free_text(&plan->screen);
+	free_text(&plan->base64);
 	firmware_free(plan->pack);
 	*plan = (struct plan){ .cores = 0 };
 }
@@ -91,12 +97,14 @@ try_to_allocate_buffers(struct plan *plan, size_t cores, enum pair_schedule wide
 			const struct options *options)
 {
 	size_t series_size = run_series_size_bytes(options, cores), pack_size = get_compression_buffer_size(options);
+	size_t memory_size = survey_memory_bytes(cores, widest, run_max_series_rows(options, cores));
 
 	*plan = (struct plan){
 		.page = page,
 		.cores = cores,
 		.widest = widest,
-		.allocation = firmware_allocate(survey_memory_bytes(cores, widest, run_max_series_rows(options, cores)) + CACHE_LINE),
+		.memory = firmware_allocate_pages(UINT64_MAX, firmware_count_pages(memory_size)),
+		.memory_pages = firmware_count_pages(memory_size),
 		.table = allocate_text(report_size_table(cores)),
 		.series = series_size ? firmware_allocate(series_size) : NULL,
 		.json = allocate_text(get_json_buffer_size(cores, options)),
@@ -106,14 +114,13 @@ try_to_allocate_buffers(struct plan *plan, size_t cores, enum pair_schedule wide
 		.base64 = allocate_text(get_base64_record_size(cores, widest, options)),
 		.pack = pack_size ? firmware_allocate(pack_size) : NULL,
 	};
-	if (!plan->allocation || (series_size && !plan->series) || is_text_unallocated(&plan->table) ||
+	if (!plan->memory || (series_size && !plan->series) || is_text_unallocated(&plan->table) ||
 	    is_text_unallocated(&plan->json) || is_text_unallocated(&plan->html) ||
 	    is_text_unallocated(&plan->csv) || is_text_unallocated(&plan->screen) ||
 	    is_text_unallocated(&plan->base64) || (pack_size && !plan->pack)) {
 		plan_free(plan);
 		return false;
 	}
-	plan->memory = (void *)(((uintptr_t)plan->allocation + CACHE_LINE - 1) & ~(uintptr_t)(CACHE_LINE - 1));
 	return true;
 }
 

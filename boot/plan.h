@@ -26,6 +26,7 @@ struct plan {
 	size_t cores;            /* the buffers have space for this number of cores, including the boot core */
 	enum pair_schedule widest;
 	void *memory;            /* zeroed memory for the measurements: see survey_divide_memory() */
+	size_t memory_pages;
 	void *series;            /* memory for the series of a soak; NULL if the run has no series */
 	/*
 	 * Buffers for the report's formats, each as large as the longest text of its format. Without a page, html has
@@ -36,7 +37,6 @@ struct plan {
 	struct text base64;      /* the record for the serial line */
 	struct text screen;      /* the pager's buffer */
 	struct deflate_work *pack; /* work memory of serial=compact, else NULL */
-	void *allocation; /* address that plan_free() frees; MEMORY is this address rounded up to a cache line */
 };
 
 /*

@@ -174,7 +174,7 @@ cores_memory_allocate(struct cores *cores, size_t listed, size_t working, uint32
 		      round_to_cache_line(sizeof(struct core_setup)) +
 		      round_to_cache_line(VECTORS * sizeof(struct gate)) + round_to_cache_line(gdtr.limit + 1u) +
 		      round_to_cache_line(ids_size) + round_to_cache_line(records_size);
-	size_t pages = (size + PAGE_SIZE - 1) / PAGE_SIZE;
+	size_t pages = firmware_count_pages(size);
 	uint8_t *memory = firmware_allocate_pages(UINT64_MAX, pages);
 	uint64_t *tables = firmware_allocate_pages(TABLES_MAX, TABLES_PAGES);
 	uint8_t *page = allocate_trampoline_page();

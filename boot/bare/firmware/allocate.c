@@ -68,7 +68,7 @@ free_all_but_bad_page(uint64_t begin, size_t pages, uint64_t bad)
 }
 
 void *
-firmware_allocate_pages(uint64_t address_max, size_t pages)
+firmware_allocate_raw_pages(uint64_t address_max, size_t pages)
 {
 	uint64_t begin, bad;
 
@@ -78,8 +78,6 @@ firmware_allocate_pages(uint64_t address_max, size_t pages)
 			break;
 		free_all_but_bad_page(begin, pages, bad);
 	}
-	if (begin)
-		firmware_clear((void *)(uintptr_t)begin, pages * PAGE_SIZE);
 	return (void *)(uintptr_t)begin;
 }
 
@@ -93,7 +91,7 @@ firmware_free_pages(void *memory, size_t pages)
 void *
 firmware_allocate(size_t size)
 {
-	size_t pages = (size + sizeof(struct head) + PAGE_SIZE - 1) / PAGE_SIZE;
+	size_t pages = firmware_count_pages(size + sizeof(struct head));
 	struct head *head = firmware_allocate_pages(UINT64_MAX, pages);
 
 	if (!head)

@@ -67,14 +67,12 @@ firmware_free(void *memory)
 }
 
 void *
-firmware_allocate_pages(uint64_t address_max, size_t pages)
+firmware_allocate_raw_pages(uint64_t address_max, size_t pages)
 {
 	EFI_PHYSICAL_ADDRESS address = address_max;
 
 	if (EFI_ERROR(firmware_boot->AllocatePages(AllocateMaxAddress, EfiLoaderData, pages, &address)))
 		return NULL;
-	if (address != 0)
-		firmware_clear((void *)(uintptr_t)address, pages * EFI_PAGE_SIZE);
 	return (void *)(uintptr_t)address;
 }
 
@@ -86,16 +84,6 @@ firmware_free_pages(void *memory, size_t pages)
 }
 
 void *
-firmware_allocate_low(size_t size)
-{
-	EFI_PHYSICAL_ADDRESS address = UINT32_MAX;
-
-	if (EFI_ERROR(firmware_boot->AllocatePages(AllocateMaxAddress, EfiLoaderData, EFI_SIZE_TO_PAGES(size), &address)))
-		return NULL;
-	return (void *)(uintptr_t)address;
-}
-
-void *
 firmware_reserve_low_pages(size_t pages)
 {
 	EFI_PHYSICAL_ADDRESS address = UINT32_MAX;
@@ -104,12 +92,6 @@ firmware_reserve_low_pages(size_t pages)
 		return NULL;
 	firmware_clear((void *)(uintptr_t)address, pages * EFI_PAGE_SIZE);
 	return (void *)(uintptr_t)address;
-}
-
-void
-firmware_free_low(void *memory, size_t size)
-{
-	firmware_free_pages(memory, EFI_SIZE_TO_PAGES(size));
 }
 
 static bool

@@ -30,13 +30,6 @@ void *firmware_find_protocol(EFI_HANDLE handle, const EFI_GUID *guid);
  */
 EFI_HANDLE *firmware_handles(const EFI_GUID *guid, size_t *count);
 
-/*
- * Returns SIZE bytes below 4 GiB, for a device that cannot address more. The bytes are not cleared. Returns NULL if
- * there is no such memory.
- */
-void *firmware_allocate_low(size_t size);
-void firmware_free_low(void *memory, size_t size);
-
 /* Copies at most SIZE - 1 characters of WIDE to ASCII. Characters other than printable ASCII become '?'. */
 void firmware_convert_to_ascii(const CHAR16 *wide, char *ascii, size_t size);
 

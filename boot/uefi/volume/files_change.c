@@ -75,11 +75,10 @@ flush_file(EFI_FILE_HANDLE file)
 static EFI_STATUS
 write_and_close(EFI_FILE_HANDLE file, const char *bytes, size_t length)
 {
-	char *window = firmware_allocate_low(PIECE_BYTES);
+	char *window = firmware_allocate_raw_pages(UINT32_MAX, firmware_count_pages(PIECE_BYTES));
 	EFI_STATUS status = write_pieces(file, window, bytes, length);
 
-	if (window)
-		firmware_free_low(window, PIECE_BYTES);
+	firmware_free_pages(window, firmware_count_pages(PIECE_BYTES));
 	if (!EFI_ERROR(status))
 		status = flush_file(file);
 	file->Close(file);
