@@ -1,7 +1,4 @@
-/*
- * Tests of the sentences about stolen time, for example whether the latencies are reliable in spite of it. One more
- * test checks the order of findings: failures come before warnings.
- */
+/* Tests of the sentences about stolen time, for example whether the latencies are reliable in spite of it. */
 #include "test.h"
 #include "judge/judge_internal.h"
 #include "report_literal.h"
@@ -167,21 +164,5 @@ TEST(a_part_of_a_soak_with_most_of_the_gaps_is_noted)
 		assert_int_equal(report->outcomes.notes.count, rows[i].note ? 2 : 1);
 		if (rows[i].note)
 			assert_string_equal(report->outcomes.notes.sentences[1], rows[i].note);
-	}
-}
-
-TEST(failures_come_before_warnings_and_both_keep_their_order)
-{
-	static const char *const found[] = { "acpi-table", "clock-stuck", "tsc-step", "clock-broken", "clock-slow" };
-	static const char *const sorted[] = { "clock-stuck", "clock-broken", "acpi-table", "tsc-step", "clock-slow" };
-	struct report *report = literal_make_clean_report();
-
-	for (size_t i = 0; i < 5; i++)
-		rules_add_finding(report, &report->outcomes, found[i], NULL, REPORT_NO_CORE, "%s", found[i]);
-	judge_set_verdicts(report, &report->outcomes);
-	assert_int_equal(report->outcomes.finding_count, 5);
-	for (size_t i = 0; i < 5; i++) {
-		assert_string_equal(report->outcomes.findings[i].rule, sorted[i]);
-		assert_string_equal(report->outcomes.findings[i].text, sorted[i]);
 	}
 }

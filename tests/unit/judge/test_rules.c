@@ -68,15 +68,6 @@ TEST(rules_with_a_limit_are_the_rules_with_a_figure)
 	assert_string_equal(ids[0], "clock-backward");
 }
 
-TEST(clean_machine_passes_without_a_finding)
-{
-	literal_judge(report);
-	assert_int_equal(report->outcomes.verdict, VERDICT_PASS);
-	assert_int_equal(report->outcomes.finding_count, 0);
-	for (size_t i = 0; i < report->facts.clock_count; i++)
-		assert_int_equal(report->outcomes.clocks[i].verdict, VERDICT_PASS);
-}
-
 TEST(one_step_back_fails_the_clock_and_is_printed_with_its_size)
 {
 	struct report_clock *pm = literal_find_clock(report, "acpi_pm");

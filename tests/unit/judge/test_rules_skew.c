@@ -107,28 +107,6 @@ assert_figure(const struct finding *finding, int64_t measured, int64_t low, int6
 	assert_string_equal(finding->unit, rules_find(finding->rule)->unit);
 }
 
-TEST(six_rules_about_the_cores_tscs_have_the_limit_0)
-{
-	static const struct {
-		const char *id, *unit;
-		enum verdict severity;
-	} expected[] = {
-		{ "tsc-warp", "warps", VERDICT_FAIL },           { "tsc-offset", "ns", VERDICT_FAIL },
-		{ "tsc-drift", "ppb", VERDICT_FAIL },            { "tsc-contradiction", "pairs", VERDICT_WARN },
-		{ "tsc-adjust", "ticks", VERDICT_WARN },         { "tsc-adjust-unequal", "ticks", VERDICT_WARN },
-	};
-
-	for (size_t i = 0; i < 6; i++) {
-		const struct rule *rule = rules_find(expected[i].id);
-
-		assert_non_null(rule);
-		assert_string_equal(rule->clock, "tsc");
-		assert_string_equal(rule->unit, expected[i].unit);
-		assert_int_equal(rule->severity, expected[i].severity);
-		assert_int_equal(rule->limit, 0);
-	}
-}
-
 TEST(machines_of_1_to_128_cores_that_agree_are_clean)
 {
 	static const size_t sizes[] = { 1, 2, 3, 5, 64, 128 };

@@ -19,6 +19,7 @@ golden_compare(const char *name, const struct text *text)
 	size_t length;
 	FILE *file;
 
+	print_message("%s\n", name);
 	assert_false(text->truncated);
 	snprintf(path, sizeof(path), "%s/goldens/%s", tests ? tests : "tests", name);
 	if (update && strcmp(update, "1") == 0) {

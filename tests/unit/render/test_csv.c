@@ -32,18 +32,10 @@ compare(struct report *(*literal)(void), const char *golden)
 	golden_compare(golden, &csv);
 }
 
-TEST(a_healthy_machines_report_matches_its_golden)
+TEST(reports_of_a_healthy_and_a_faulty_machine_and_without_measurements_match_their_goldens)
 {
 	compare(literal_make_clean_report, "clean.csv");
-}
-
-TEST(a_faulty_machines_report_matches_its_golden)
-{
 	compare(literal_make_faulty_report, "sick.csv");
-}
-
-TEST(a_report_without_measurements_matches_its_golden)
-{
 	compare(literal_make_empty_report, "empty.csv");
 }
 
@@ -96,14 +88,4 @@ TEST(two_findings_of_one_rule_clock_and_core_have_different_names)
 	assert_non_null(strstr(buffer, ",,,finding_a,,,,,SN-0042\n2026-01-01T00:00:05,tsc,,finding_a,,,,,SN-0042\n"
 				       "2026-01-01T00:00:05,,,finding_a_2,,,,,SN-0042\n2026-01-01T00:00:05,,2,finding_a,,,,,SN-0042\n"
 				       "2026-01-01T00:00:05,,,finding_a_3,,,,,SN-0042\n"));
-}
-
-TEST(an_interval_has_its_ends_and_a_negative_figure_has_its_sign)
-{
-	struct report *report = literal_make_clean_report();
-
-	rendered(report);
-	assert_non_null(strstr(buffer, "2026-01-01T00:00:05,hpet,,rate_against_acpi_pm,-0.085,-0.120,-0.050,ppm,SN-0042\n"));
-	assert_non_null(strstr(buffer, "2026-01-01T00:00:05,pit,,rate,1193180.000,1193179.881,1193180.119,Hz,SN-0042\n"));
-	assert_null(strstr(buffer, "rate_against_rtc")); /* this rate is unknown */
 }

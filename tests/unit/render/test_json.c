@@ -26,18 +26,10 @@ compare(struct report *(*literal)(void), const char *golden)
 	golden_compare(golden, &text);
 }
 
-TEST(a_healthy_machines_report_matches_its_golden)
+TEST(reports_of_a_healthy_and_a_faulty_machine_and_without_measurements_match_their_goldens)
 {
 	compare(literal_make_clean_report, "clean.json");
-}
-
-TEST(a_faulty_machines_report_matches_its_golden)
-{
 	compare(literal_make_faulty_report, "sick.json");
-}
-
-TEST(a_report_without_measurements_matches_its_golden)
-{
 	compare(literal_make_empty_report, "empty.json");
 }
 

@@ -136,25 +136,6 @@ TEST(pages_are_as_their_goldens_at_80x25_and_at_160x53)
 	compare(literal_make_faulty_report, 160, 53, "sick-160x53.screen");
 }
 
-TEST(the_first_page_shows_verdict_saved_report_and_failed_clocks)
-{
-	judge_and_show(literal_make_faulty_report, 80, 25);
-	assert_string_equal(row_of(1), "answer   No clock is fit for timing. Linux takes tsc (10.1 ns to 15.1 ns),");
-	assert_string_equal(row_of(4), "verdict  FAIL, 11 findings; 3 not checked (2 have no reference, 1 other)");
-	assert_string_equal(row_of(5), "stolen   0.198 % of the observed time was stolen: tails reliable up to p99.9.");
-	assert_string_equal(row_of(6), "Report saved on the boot volume in \\baretick\\0007");
-	assert_int_equal(ink_at(0, "FAIL"), INK_BAR_FAIL);
-	assert_int_equal(ink_at(4, "FAIL"), INK_FAIL);
-	assert_int_equal(ink_at(find_row("tsc "), "fail"), INK_FAIL);
-	assert_int_equal(ink_at(find_row("tsc_lfence"), "fail"), INK_FAIL);
-	assert_int_equal(ink_at(find_row("null "), "pass"), INK_PASS);
-	assert_int_equal(ink_at(find_row("hpet "), "absent"), INK_DIM);
-	assert_int_equal(ink_at(find_row("pit "), "fail"), INK_FAIL);
-	for (size_t i = 0; i < 3; i++)
-		press(SCREEN_KEY_DOWN);
-	assert_int_equal(ink_at(find_row("fail"), "fail"), INK_FAIL);
-}
-
 TEST(digit_keys_show_their_pages_and_the_bar_marks_them)
 {
 	static const char *const titles[SCREEN_PAGES] = { "Summary", "Histograms", "Clock 1 of 12: tsc", "Cores", "Findings",
@@ -592,20 +573,6 @@ TEST(bytes_outside_ascii_never_reach_a_row)
 	assert_string_equal(row_of(1), "?????????");
 	room[3] = '#';
 	assert_string_equal(row_of(1), "???#?????");
-}
-
-TEST(the_bars_at_top_and_bottom_fill_their_rows)
-{
-	judge_and_show(literal_make_clean_report, 100, 31);
-	struct screen_row row;
-
-	for (size_t i = 0; i < 31; i++) {
-		bool is_bar = i == 0 || i == 30;
-
-		screen_render_row(&screen, i, &row);
-		for (size_t c = 0; c < 100; c++)
-			assert_int_equal(row.inks[c] >= INK_BAR, is_bar);
-	}
 }
 
 /* Colour must not be the only information: each coloured verdict is also a word. */

@@ -58,31 +58,23 @@ assert_lines_fit(const struct text *text)
 }
 
 static void
-compare(renderer *put, struct report *(*literal)(void), const char *golden)
+compare(struct report *(*literal)(void), const char *golden)
 {
 	struct text text;
 
 	report = literal();
 	literal_judge(report);
 	recommend_clocks(report, &report->advice);
-	text = render(put);
+	text = render(table_render);
 	assert_lines_fit(&text);
 	golden_compare(golden, &text);
 }
 
-TEST(a_healthy_machines_report_matches_its_golden)
+TEST(reports_of_a_healthy_and_a_faulty_machine_and_without_measurements_match_their_goldens)
 {
-	compare(table_render, literal_make_clean_report, "clean.txt");
-}
-
-TEST(a_faulty_machines_report_matches_its_golden)
-{
-	compare(table_render, literal_make_faulty_report, "sick.txt");
-}
-
-TEST(a_report_without_measurements_matches_its_golden)
-{
-	compare(table_render, literal_make_empty_report, "empty.txt");
+	compare(literal_make_clean_report, "clean.txt");
+	compare(literal_make_faulty_report, "sick.txt");
+	compare(literal_make_empty_report, "empty.txt");
 }
 
 TEST(the_longest_strings_fit_into_79_columns)
@@ -815,14 +807,6 @@ TEST(durations_have_a_space_before_the_unit_except_in_a_cell_without_room)
 	assert_string_equal(number_in_cell_from_ns(1234).text, "1.23us");
 	for (uint64_t ps = 1; ps < UINT64_MAX / 7; ps = ps * 7 / 5 + 1)
 		assert_in_range(strlen(number_in_cell_from_ps(ps).text), 4, 6);
-}
-
-TEST(the_text_has_the_duration_of_each_phase)
-{
-	assert_non_null(strstr(render(table_put_phases).bytes,
-			       "\nDurations of the run's phases\n\nPrepare 125 ms, rates 2001 ms.\n"));
-	report->figures.tsc.den = 0;
-	assert_string_equal(render(table_put_phases).bytes, "");
 }
 
 /* Returns the section on the cost of timing rows of a database. */

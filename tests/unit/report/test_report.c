@@ -79,19 +79,3 @@ TEST(another_read_method_of_a_counter_has_the_counters_measured_rate)
 	flag->clock.claimed.num = 8192;
 	assert_int_equal(report_clock_rate_millihz(&report, flag), 8192 * 1000);
 }
-
-/* The TSC's rate is 3 GHz with an uncertainty of 100 ppm, which is 33 ns of an offset of a million ticks. */
-TEST(an_offset_in_ns_has_the_error_of_the_rate_of_the_tsc, NULL, NULL)
-{
-	static struct report own;
-	const struct offset offset = { 999000, 1001000 };
-	struct offset ns;
-
-	own.figures.skew.pass_count = 1;
-	own.figures.tsc = (struct rate){ UINT64_C(3000000000), 1 };
-	own.figures.tsc_within = (struct rate_interval){ true, UINT64_C(3000000000000000), UINT64_C(2999700000000000),
-						    UINT64_C(3000300000000000) };
-	ns = report_offset_to_ns(&own, offset);
-	assert_int_equal(ns.low, 333000 - 34);
-	assert_int_equal(ns.high, 333667 + 34);
-}
