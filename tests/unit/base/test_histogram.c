@@ -5,6 +5,16 @@
 #include "test.h"
 #include "base/histogram.h"
 
+static struct histogram histogram;
+
+static void
+begin(void)
+{
+	histogram_clear(&histogram);
+}
+
+TEST_FIXTURE(begin, NULL);
+
 TEST(buckets_cover_all_values_without_gaps)
 {
 	uint64_t next = 0;
@@ -38,9 +48,6 @@ TEST(the_limits_of_some_buckets_are_right)
 
 TEST(the_largest_values_are_counted_like_any_other)
 {
-	struct histogram histogram;
-
-	histogram_clear(&histogram);
 	histogram_record(&histogram, UINT64_C(1) << 40);
 	histogram_record(&histogram, UINT64_MAX);
 	assert_int_equal(histogram.total, 2);
@@ -51,9 +58,6 @@ TEST(the_largest_values_are_counted_like_any_other)
 
 TEST(quantiles_of_the_numbers_1_to_100_are_right)
 {
-	struct histogram histogram;
-
-	histogram_clear(&histogram);
 	assert_int_equal(histogram_quantile(&histogram, 50000), 0);
 	for (uint64_t value = 1; value <= 100; value++)
 		histogram_record(&histogram, value);
@@ -69,9 +73,6 @@ TEST(quantiles_of_the_numbers_1_to_100_are_right)
 
 TEST(a_quantile_of_few_values_is_the_upper_end_of_a_used_bucket)
 {
-	struct histogram histogram;
-
-	histogram_clear(&histogram);
 	for (unsigned i = 0; i < 3; i++)
 		histogram_record(&histogram, 1000);
 	histogram_record(&histogram, 1000000);
@@ -82,9 +83,6 @@ TEST(a_quantile_of_few_values_is_the_upper_end_of_a_used_bucket)
 
 TEST(a_quantile_of_many_values_does_not_overflow)
 {
-	struct histogram histogram;
-
-	histogram_clear(&histogram);
 	histogram.counts[5] = UINT64_C(1) << 62;
 	histogram.counts[9] = UINT64_C(1) << 62;
 	histogram.total = UINT64_C(1) << 63;
@@ -95,10 +93,8 @@ TEST(a_quantile_of_many_values_does_not_overflow)
 TEST(each_value_is_counted_in_the_smallest_octave_that_includes_it)
 {
 	static const uint64_t values[] = { 0, 1, 2, 3, 4, 7, 8, 1023, 1024, 1024 + 512, UINT64_MAX };
-	struct histogram histogram;
 	uint64_t total = 0;
 
-	histogram_clear(&histogram);
 	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
 		histogram_record(&histogram, values[i]);
 	assert_int_equal(histogram_count_in_octave(&histogram, 0), 1);  /* <= 0 */

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "base/text.h"
+#include "random.h"
 #include "test.h"
 
 #define ROOM 256
@@ -95,13 +96,11 @@ TEST(all_supported_formats_agree_with_snprintf)
 {
 	static const char *const formats[] = { "%u",  "%7u",  "%-7u", "%07u", "%x",   "%012x",
 					       "%d",  "%9d",  "%-9d", "%09d", "%-09d", "%1d" };
-	uint64_t random = 88172645463325252u;
+	uint64_t seed = 88172645463325252u;
 
 	for (unsigned turn = 0; turn < 2000; turn++) {
 		char expected[ROOM];
-
-		random ^= random << 13, random ^= random >> 7, random ^= random << 17;
-		unsigned value = (unsigned)(random >> (random & 31));
+		unsigned value = (unsigned)(random_next(&seed) >> (seed & 31));
 
 		for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
 #pragma GCC diagnostic push

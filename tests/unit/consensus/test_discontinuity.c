@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "test.h"
+#include "random.h"
 #include "consensus/discontinuity.h"
 
 #define MS       INT64_C(1000000)
@@ -203,10 +204,7 @@ static uint64_t seed;
 static int64_t
 draw(int64_t below)
 {
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return (int64_t)(seed % (uint64_t)below);
+	return (int64_t)(random_next(&seed) % (uint64_t)below);
 }
 
 /*
