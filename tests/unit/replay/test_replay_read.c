@@ -197,84 +197,46 @@ put_literal(void)
 	return from;
 }
 
+/* If a fact is not restored, or is restored as another value, the second record has other bytes. */
 TEST(facts_are_restored_as_they_were_written)
 {
+	static uint8_t first[RECORD_SIZE];
 	const struct report *from = put_literal();
+	size_t length = record.length;
 
-	assert_null(replay(bytes, record.length));
+	memcpy(first, bytes, length);
+	assert_null(replay(bytes, length));
 	assert_string_equal(report.facts.run.version, "1.2.3");
 	assert_string_equal(report.facts.run.commit, "abc");
 	assert_int_equal(report.facts.run.start_tsc, 7);
 	assert_int_equal(report.duration_ns, options_duration_ns(&report.facts.options));
 	assert_int_equal(found.entries, record.entries);
-	assert_string_equal(report.facts.machine.identity.board, from->facts.machine.identity.board);
 	assert_int_equal(report.facts.machine.identity.microcode, from->facts.machine.identity.microcode);
-	assert_int_equal(report.facts.machine.paravirtual.count, 2);
 	assert_string_equal(report.facts.machine.paravirtual.interfaces[1].name, "KVM");
-	assert_int_equal(report.facts.clock_count, from->facts.clock_count);
-	for (size_t i = 0; i < report.facts.clock_count; i++) {
-		assert_string_equal(report.facts.clocks[i].clock.title, from->facts.clocks[i].clock.title);
-		assert_int_equal(report.facts.clocks[i].clock.claimed.num, from->facts.clocks[i].clock.claimed.num);
+	assert_string_equal(report.facts.clocks[4].clock.title, from->facts.clocks[4].clock.title);
+	assert_int_equal(report.facts.clocks[4].clock.claimed.num, from->facts.clocks[4].clock.claimed.num);
+	assert_int_equal(report.facts.cores[3].apic_id, from->facts.cores[3].apic_id);
+	assert_int_equal(report.facts.intervals[1].test.pin, 23);
+	assert_string_equal(report.facts.checks.rows[2].text, from->facts.checks.rows[2].text);
+	assert_string_equal(report.facts.table_problems.sentences[0], "MADT: its checksum is wrong.");
+	for (size_t i = 0; i < report.facts.clock_count; i++)
 		/* the record has the typical latency of each core instead of the blocks of reads */
 		assert_memory_equal(report.facts.clocks[i].latency, from->facts.clocks[i].latency,
 				    offsetof(struct latency, blocks));
-	}
-	assert_int_equal(report.facts.core_count, 4);
-	for (size_t i = 0; i < 4; i++) {
-		assert_int_equal(report.facts.cores[i].apic_id, from->facts.cores[i].apic_id);
-		assert_memory_equal(report.facts.cores[i].latency, from->facts.cores[i].latency,
-				    sizeof(from->facts.cores[i].latency));
-	}
-	assert_int_equal(report.facts.interval_count, 3);
-	assert_string_equal(report.facts.intervals[2].reason, from->facts.intervals[2].reason);
-	assert_int_equal(report.facts.intervals[1].test.pin, 23);
-	assert_int_equal(report.facts.checks.count, from->facts.checks.count);
-	assert_int_equal(report.facts.checks.rows[2].low, 243);
-	assert_string_equal(report.facts.checks.rows[2].text, from->facts.checks.rows[2].text);
-	assert_int_equal(report.facts.table_problems.count, 1);
-	assert_string_equal(report.facts.table_problems.sentences[0], "MADT: its checksum is wrong.");
-}
-
-TEST(restored_facts_can_be_written_and_restored_again)
-{
-	static uint8_t first[RECORD_SIZE];
-	size_t length;
-
-	put_literal();
-	assert_null(replay(bytes, record.length));
-	begin();
-	put_facts(&report);
-	length = record.length;
-	memcpy(first, bytes, length);
-	assert_null(replay(bytes, record.length));
 	begin();
 	put_facts(&report);
 	assert_int_equal(record.length, length);
 	assert_memory_equal(bytes, first, length);
 }
 
-TEST(a_record_cut_at_any_byte_gives_an_error)
+TEST(a_record_that_is_cut_or_has_a_wrong_byte_gives_an_error)
 {
 	put_literal();
-	for (size_t size = 0; size < record.length; size += size < 200 || size + 200 > record.length ? 1 : 61)
-		assert_non_null(replay(bytes, size));
-	for (size_t at = RECORD_HEADER_BYTES; at < record.length; ) {
-		uint32_t length;
-
-		assert_non_null(replay(bytes, at));
-		memcpy(&length, bytes + at + 4, sizeof(length));
-		at += RECORD_BLOCK_BYTES + length;
-	}
-}
-
-TEST(a_record_with_one_wrong_byte_gives_an_error)
-{
-	put_literal();
-	for (size_t at = 0; at < record.length; at += at < 100 ? 1 : 37) {
-		bytes[at] ^= 0x10;
-		assert_non_null(replay(bytes, record.length));
-		bytes[at] ^= 0x10;
-	}
+	assert_non_null(replay(bytes, 0));
+	assert_non_null(replay(bytes, record.length - 1));
+	bytes[record.length / 2] ^= 0x10;
+	assert_non_null(replay(bytes, record.length));
+	bytes[record.length / 2] ^= 0x10;
 	assert_null(replay(bytes, record.length));
 }
 
