@@ -168,11 +168,10 @@ static const struct pairs checks[] = {
 static struct report *
 make_machine(void)
 {
-	struct report *report = literal_make_clean_report();
+	struct report *report = literal_make_bare_metal_report();
 
 	report->outcomes.behaviours.count = 0;
 	report->figures.firmware_count = report->figures.interval_count = 0;
-	report->facts.machine.hypervisor[0] = 0;
 	return report;
 }
 

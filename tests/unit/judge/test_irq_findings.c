@@ -56,9 +56,9 @@ with_early(struct interval_figures test, uint64_t count, struct interval_ns earl
 static struct report *
 bare_metal(void)
 {
-	struct report *report = literal_make_clean_report();
+	struct report *report = literal_make_bare_metal_report();
 
-	report->facts.machine.hypervisor[0] = report->facts.machine.accelerator[0] = '\0';
+	report->facts.machine.accelerator[0] = '\0';
 	return report;
 }
 

@@ -12,11 +12,10 @@
 static struct report *
 make_machine(void)
 {
-	struct report *report = literal_make_clean_report();
+	struct report *report = literal_make_bare_metal_report();
 	struct report_sleeps *sleeps = &report->figures.sleeps;
 
 	report->outcomes.behaviours.count = 0;
-	report->facts.machine.hypervisor[0] = 0;
 	report->facts.machine.lapic_always_runs = true;
 	sleeps->count = 4;
 	for (uint32_t i = 0; i < sleeps->count; i++)

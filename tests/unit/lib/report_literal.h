@@ -467,6 +467,15 @@ literal_fill_options(struct report *report)
 	options_put_changed_options(&given, &report->facts.options);
 }
 
+static inline void
+literal_set_limit(struct report *report, const char *rule, uint64_t value)
+{
+	struct options_limit *limit = &report->facts.options.limits[report->facts.options.limit_count++];
+
+	LITERAL_COPY(limit->rule, rule);
+	limit->value = value;
+}
+
 /* Adds the results of three timers: a healthy one, one that loses ticks, and an absent one. */
 static inline void
 literal_add_intervals(struct report *report)
@@ -609,6 +618,16 @@ literal_make_clean_report(void)
 	return report;
 }
 
+/* Returns a clean report about a machine without a hypervisor. */
+static inline struct report *
+literal_make_bare_metal_report(void)
+{
+	struct report *report = literal_make_clean_report();
+
+	report->facts.machine.hypervisor[0] = '\0';
+	return report;
+}
+
 /*
  * Returns a clean report with CORES cores, whose pairs were measured with schedule KIND. See literal_fill_pass() for
  * TRUTH_TICKS.
@@ -711,9 +730,7 @@ literal_make_faulty_report(void)
 			   "pit")->failed_tsc = report->facts.run.start_tsc + UINT64_C(7031) * (LITERAL_TSC_HZ / 1000);
 	notes_add(&report->notes, "No volume could be written: the report goes to screen and serial line only.");
 	notes_add(&report->facts.table_problems, "MADT: its checksum is wrong; it was read all the same.");
-	report->facts.options.limit_count = 1;
-	LITERAL_COPY(report->facts.options.limits[0].rule, "tsc-warp");
-	report->facts.options.limits[0].value = 16;
+	literal_set_limit(report, "tsc-warp", 16);
 	literal_fill_options(report);
 	literal_add_intervals(report);
 	return report;

@@ -48,15 +48,6 @@ core_500_ticks_ahead(void)
 	return literal_make_report_of_cores(CORES, PAIR_SCHEDULE_ALL, truth_ticks);
 }
 
-static void
-set_limit(struct report *report, const char *rule, uint64_t limit)
-{
-	struct options_limit *option = &report->facts.options.limits[report->facts.options.limit_count++];
-
-	LITERAL_COPY(option->rule, rule);
-	option->value = limit;
-}
-
 /*
  * Returns a bit mask of the cores that are marked or red in the table "Offset and drift". The table ends with an empty
  * line.
@@ -202,7 +193,7 @@ TEST(a_drift_within_its_limit_is_marked_nowhere)
 {
 	struct report *report = boot_core_off_by_1_ppm();
 
-	set_limit(report, "tsc-drift", 2 * PPM);
+	literal_set_limit(report, "tsc-drift", 2 * PPM);
 	judged(report);
 	assert_int_equal(report->outcomes.finding_count, 0);
 	assert_int_equal(marked_in_table(report), 0);
@@ -229,7 +220,7 @@ TEST(an_offset_within_its_limit_is_marked_nowhere)
 {
 	struct report *report = core_500_ticks_ahead();
 
-	set_limit(report, "tsc-offset", 1000);
+	literal_set_limit(report, "tsc-offset", 1000);
 	judged(report);
 	assert_int_equal(report->outcomes.finding_count, 0);
 	assert_int_equal(marked_in_table(report), 0);

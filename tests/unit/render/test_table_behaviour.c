@@ -162,9 +162,7 @@ TEST(a_check_passes_if_its_limit_was_raised)
 {
 	report->outcomes.behaviours.count = 0;
 	literal_set_figure(literal_add_behaviour(report, "rtc-update", "rtc", "UIP was seen."), 3001, 4000);
-	report->facts.options.limit_count = 1;
-	LITERAL_COPY(report->facts.options.limits[0].rule, "rtc-update");
-	report->facts.options.limits[0].value = 4000;
+	literal_set_limit(report, "rtc-update", 4000);
 	assert_has(table_put_behaviours, "\n1 of 1 tests passed.\n");
 	report->facts.options.limits[0].value = 3000;
 	assert_has(table_put_behaviours, "failed         rtc-update     UIP was seen.\n");

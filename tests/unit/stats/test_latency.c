@@ -33,13 +33,27 @@ add_reads(const struct scale *scale, const uint64_t *durations, size_t count)
 	latency_add_samples(&latency, scale, samples, count);
 }
 
+/* Adds RUN reads: FIRST take FIRST_NS, those up to number SECOND take SECOND_NS, and the rest take REST_NS. */
+static void
+add_run(size_t first, uint64_t first_ns, size_t second, uint64_t second_ns, uint64_t rest_ns)
+{
+	uint64_t durations[RUN];
+
+	for (size_t i = 0; i < RUN; i++)
+		durations[i] = i < first ? first_ns : i < second ? second_ns : rest_ns;
+	add_reads(&gigahertz, durations, RUN);
+}
+
 TEST(without_reads_all_figures_are_0)
 {
+	struct latency_clean clean = latency_without_interrupted_reads(&latency, 10000);
+
 	add_reads(&gigahertz, NULL, 0);
 	assert_int_equal(latency.count, 0);
 	assert_int_equal(latency_percentile_ns(&latency, 50000), 0);
 	assert_int_equal(latency_mean_ps(&latency), 0);
 	assert_int_equal(latency_loop_time_ps(&latency, &gigahertz), 0);
+	assert_int_equal(clean.hit + clean.count + clean.max_ns, 0);
 }
 
 TEST(four_reads_have_the_right_minimum_maximum_mean_and_counts)
@@ -70,11 +84,7 @@ TEST(a_gap_is_not_part_of_the_clean_mean)
 
 TEST(percentiles_are_never_above_the_longest_read)
 {
-	uint64_t durations[RUN];
-
-	for (size_t i = 0; i < RUN; i++)
-		durations[i] = i < 500 ? 50 : i < 990 ? 90 : 1000;
-	add_reads(&gigahertz, durations, RUN);
+	add_run(500, 50, 990, 90, 1000);
 	assert_int_equal(latency.min_ns, 50);
 	assert_int_equal(latency_percentile_ns(&latency, 50000), 50);
 	assert_int_equal(latency_percentile_ns(&latency, 50001), 90);
@@ -183,17 +193,13 @@ TEST(the_intervals_of_percentiles_have_at_least_95_percent_confidence)
 /* With fewer than 1,000 reads, p99.9 would be the longest read, which shows nothing about rarer reads. */
 TEST(a_percentile_of_too_few_reads_is_unknown)
 {
-	uint64_t durations[RUN];
-
-	for (size_t i = 0; i < RUN; i++)
-		durations[i] = i < 999 ? 100 : 5000;
-	add_reads(&gigahertz, durations, RUN);
+	add_run(999, 100, 999, 100, 5000);
 	assert_false(latency_percentile_interval(&latency, 99900).known);
 	assert_true(latency_percentile_interval(&latency, 99000).known);
 	assert_int_equal(latency_percentile_interval(&latency, 50000).low_ns, 100);
 	assert_int_equal(latency_percentile_interval(&latency, 50000).high_ns, 100);
 	for (size_t i = 0; i < 9; i++)
-		add_reads(&gigahertz, durations, RUN);
+		add_run(999, 100, 999, 100, 5000);
 	assert_true(latency_percentile_interval(&latency, 99900).known);
 	assert_int_equal(latency_percentile_interval(&latency, 99900).low_ns, 100);
 	assert_int_equal(latency_percentile_interval(&latency, 99900).high_ns, 5000);
@@ -218,12 +224,9 @@ TEST(the_cost_in_the_loop_is_not_rounded_to_nanoseconds)
 /* There are 990 reads of 100 ns, 9 of 9 us, and one of 50 us. A read above 10.1 us counts as hit by stolen time. */
 TEST(a_read_10_us_above_the_median_is_a_hit_and_left_out)
 {
-	uint64_t durations[RUN];
 	struct latency_clean clean;
 
-	for (size_t i = 0; i < RUN; i++)
-		durations[i] = i < 990 ? 100 : i < 999 ? 9000 : 50000;
-	add_reads(&gigahertz, durations, RUN);
+	add_run(990, 100, 999, 9000, 50000);
 	clean = latency_without_interrupted_reads(&latency, 10000);
 	assert_int_equal(clean.hit, 1);
 	assert_int_equal(clean.count, 999);
@@ -233,6 +236,12 @@ TEST(a_read_10_us_above_the_median_is_a_hit_and_left_out)
 	/* the figures that include the hits (reads that stolen time made longer) do not change */
 	assert_int_equal(latency.max_ns, 50000);
 	assert_int_equal(latency.count, RUN);
+	/* a lower threshold leaves more reads out */
+	clean = latency_without_interrupted_reads(&latency, 2000);
+	assert_int_equal(clean.hit, 10);
+	assert_int_equal(clean.max_ns, 100);
+	assert_int_equal(latency_without_interrupted_reads(&latency, 60000).hit, 0);
+	assert_int_equal(latency_without_interrupted_reads(&latency, 60000).max_ns, 50000);
 }
 
 /* The TSC counts by 20: a read of 20 ns takes 10 or 30 ns, and only the means of blocks show it. */
@@ -253,12 +262,9 @@ TEST(the_typical_read_averages_out_the_steps_of_a_coarse_tsc)
 /* The reads of 18 of 62 blocks of 16 take ten times as long, so the mean is 3.7 times as large. */
 TEST(disturbed_batches_do_not_move_the_typical_read)
 {
-	uint64_t durations[RUN];
 	struct latency_typical typical;
 
-	for (size_t i = 0; i < RUN; i++)
-		durations[i] = i < 300 ? 500 : 50;
-	add_reads(&gigahertz, durations, RUN);
+	add_run(300, 500, 300, 500, 50);
 	typical = latency_get_typical(&latency);
 	assert_int_equal(latency_mean_ps(&latency), 185000);
 	assert_in_range(typical.ps, 50000, 50000 + 50000 / 64);
@@ -302,36 +308,15 @@ TEST(fewer_reads_than_a_block_give_their_mean_within_their_extremes)
  */
 TEST(a_percentile_is_a_hit_if_its_read_is_a_hit)
 {
-	static const uint64_t hits[] = { 20000, 20000, 20000, 20000, 20000, 20000, 20000, 20000, 20000, 20000 };
-	uint64_t durations[RUN];
-
-	for (size_t i = 0; i < RUN; i++)
-		durations[i] = 100;
 	for (size_t run = 0; run < 9; run++)
-		add_reads(&gigahertz, durations, RUN);
-	add_reads(&gigahertz, hits, 10);
-	add_reads(&gigahertz, durations, RUN - 10);
+		add_run(0, 0, RUN, 100, 0);
+	add_run(10, 20000, RUN, 100, 0);
 	assert_int_equal(latency.count, 10000);
 	assert_false(latency_is_percentile_interrupted(&latency, 99900, 10000));
-	add_reads(&gigahertz, hits, 2);
+	add_reads(&gigahertz, (const uint64_t[]){ 20000, 20000 }, 2);
 	assert_true(latency_is_percentile_interrupted(&latency, 99900, 10000));
 	assert_false(latency_is_percentile_interrupted(&latency, 99900, 20000));
 	assert_false(latency_is_percentile_interrupted(&latency, 99000, 10000));
-}
-
-TEST(a_lower_threshold_leaves_more_reads_out)
-{
-	uint64_t durations[RUN];
-	struct latency_clean clean;
-
-	for (size_t i = 0; i < RUN; i++)
-		durations[i] = i < 990 ? 100 : i < 999 ? 9000 : 50000;
-	add_reads(&gigahertz, durations, RUN);
-	clean = latency_without_interrupted_reads(&latency, 2000);
-	assert_int_equal(clean.hit, 10);
-	assert_int_equal(clean.max_ns, 100);
-	assert_int_equal(latency_without_interrupted_reads(&latency, 60000).hit, 0);
-	assert_int_equal(latency_without_interrupted_reads(&latency, 60000).max_ns, 50000);
 }
 
 /*
@@ -354,13 +339,4 @@ TEST(the_99th_percentile_is_known_from_about_780_reads_on)
 	}
 	assert_false(latency_is_percentile_known(750, 99000));
 	assert_true(latency_is_percentile_known(800, 99000));
-}
-
-TEST(without_reads_there_are_no_clean_figures)
-{
-	struct latency_clean clean = latency_without_interrupted_reads(&latency, 10000);
-
-	assert_int_equal(clean.hit, 0);
-	assert_int_equal(clean.count, 0);
-	assert_int_equal(clean.max_ns, 0);
 }
