@@ -62,6 +62,14 @@ all_took(int64_t ns, int64_t tsc_ns)
 		took(i, ns, tsc_ns);
 }
 
+/* Sets the duration of the step as the HPET counts it (NS). All other clocks count one second. */
+static void
+all_but_hpet_took_a_second(int64_t ns)
+{
+	all_took(S, S);
+	took(HPET, ns, S);
+}
+
 static void
 begin(void)
 {
@@ -128,8 +136,7 @@ TEST(clocks_that_agree_are_no_discontinuity)
 
 TEST(a_clock_that_jumps_is_a_group_and_the_others_give_the_true_time)
 {
-	all_took(S, S);
-	took(HPET, S + 20 * MS, S);
+	all_but_hpet_took_a_second(S + 20 * MS);
 	assert_int_equal(found(), 1);
 	assert_int_equal(report.figures.discontinuities[0].group_count, 2);
 	assert_int_equal(report.figures.discontinuities[0].from_tsc, BEGIN - BRACKET);
@@ -186,8 +193,7 @@ TEST(a_tsc_that_stopped_is_a_group_even_if_it_is_not_in_the_report)
 
 TEST(clocks_that_differ_by_less_than_the_minimum_agree)
 {
-	all_took(S, S);
-	took(HPET, S + 400 * US, S);
+	all_but_hpet_took_a_second(S + 400 * US);
 	assert_int_equal(found(), 0);
 	step.is.floor_ns = 200 * US;
 	assert_int_equal(found(), 1);
@@ -195,8 +201,7 @@ TEST(clocks_that_differ_by_less_than_the_minimum_agree)
 
 TEST(an_uncertain_rate_widens_the_time_of_the_whole_step)
 {
-	all_took(S, S);
-	took(HPET, S + 8 * MS, S);
+	all_but_hpet_took_a_second(S + 8 * MS);
 	step.clocks[HPET].implied.low -= MICROHZ / 100;
 	assert_int_equal(found(), 0);
 	took(HPET, S - 8 * MS, S);
@@ -207,8 +212,7 @@ TEST(an_uncertain_rate_widens_the_time_of_the_whole_step)
 
 TEST(a_counter_with_large_increments_is_known_to_one_increment)
 {
-	all_took(S, S);
-	took(HPET, S + 8 * MS, S);
+	all_but_hpet_took_a_second(S + 8 * MS);
 	step.clocks[HPET].resolution_ticks = 80000; /* 8 ms */
 	assert_int_equal(found(), 0);
 	step.clocks[HPET].resolution_ticks = 60000;
@@ -238,8 +242,7 @@ TEST(a_counter_is_not_compared_in_a_step_of_more_than_a_quarter_of_its_range)
 
 TEST(a_clock_first_read_within_the_step_is_not_compared)
 {
-	all_took(S, S);
-	took(HPET, S + 5 * MS, S);
+	all_but_hpet_took_a_second(S + 5 * MS);
 	step.clocks[HPET].then.begin = BEGIN + 1;
 	assert_int_equal(found(), 0);
 }
@@ -383,8 +386,7 @@ TEST(ticks_are_converted_with_the_rate_known_at_that_time)
 {
 	const struct record_scale scale = { 1000000000, 1, UINT64_C(995000000000000), UINT64_C(1005000000000000), 1 };
 
-	all_took(S, S);
-	took(HPET, S + 5 * MS, S);
+	all_but_hpet_took_a_second(S + 5 * MS);
 	record_put(&record, RECORD_SCALE, &scale, NULL, 0);
 	put_step();
 	record_put(&record, RECORD_SCALE, &(struct record_scale){ .hz_num = 2000000000, .hz_den = 1 }, NULL, 0);
@@ -396,8 +398,7 @@ TEST(ticks_are_converted_with_the_rate_known_at_that_time)
 
 TEST(clocks_without_a_rate_or_missing_from_the_report_are_left_out)
 {
-	all_took(S, S);
-	took(HPET, S + 5 * MS, S);
+	all_but_hpet_took_a_second(S + 5 * MS);
 	step.clocks[HPET].implied.low = 0;
 	assert_int_equal(found(), 0);
 	step.clocks[HPET].implied.low = MICROHZ + 1;
@@ -411,8 +412,7 @@ TEST(clocks_without_a_rate_or_missing_from_the_report_are_left_out)
 
 TEST(discontinuities_without_space_or_without_an_entry_count_as_lost)
 {
-	all_took(S, S);
-	took(HPET, S + 5 * MS, S);
+	all_but_hpet_took_a_second(S + 5 * MS);
 	for (unsigned i = 0; i < REPORT_DISCONTINUITIES_MAX; i++) {
 		step.is.begin_tsc = BEGIN + i;
 		put_step();

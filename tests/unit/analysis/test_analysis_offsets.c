@@ -17,6 +17,7 @@
 static uint8_t bytes[65536];
 static struct record record;
 static struct report report;
+static const struct report_skew *const skew = &report.figures.skew;
 static void *memory;
 
 static void
@@ -32,14 +33,22 @@ lay_out(size_t cores, size_t pairs)
 		report.facts.cores[i].apic_id = ID_OF(i);
 }
 
+/* Writes that the TSC advances by TICKS at once. */
+static void
+put_resolution(uint64_t ticks)
+{
+	const struct record_scale scale = { .hz_num = 2000000000, .hz_den = 1, .step_ticks = ticks };
+
+	record_put(&record, RECORD_SCALE, &scale, NULL, 0);
+}
+
 static void
 begin(void)
 {
 	lay_out(CORES, CORES * (CORES - 1) / 2);
 	record_begin(&record, bytes, sizeof(bytes));
 	record_put(&record, RECORD_RUN, &(struct record_run){ .start_tsc = START }, NULL, 0);
-	record_put(&record, RECORD_SCALE, &(struct record_scale){ .hz_num = 2000000000, .hz_den = 1, .step_ticks = 1 }, NULL,
-		   0);
+	put_resolution(1);
 }
 
 static void
@@ -101,7 +110,7 @@ static const struct report_skew *
 analyse(void)
 {
 	analysis_calculate_offsets(bytes, record.length, &report, &report.figures);
-	return &report.figures.skew;
+	return skew;
 }
 
 /* These three functions return the offset or the drift of CORE against the boot core. */
@@ -154,8 +163,7 @@ TEST(the_largest_warps_in_ns_are_calculated_with_the_rate_of_the_tsc)
 
 TEST(a_record_without_a_pass_has_no_offsets)
 {
-	const struct report_skew *skew = analyse();
-
+	analyse();
 	assert_int_equal(skew->pass_count, 0);
 	assert_int_equal(skew->passes[0].offsets.cores, 0);
 	assert_string_equal(skew->kind_reason, "");
@@ -164,11 +172,9 @@ TEST(a_record_without_a_pass_has_no_offsets)
 
 TEST(offsets_are_between_the_smallest_differences_of_both_directions)
 {
-	const struct report_skew *skew;
-
 	put(1, START, pingpong(0, 1, 300, 100));
 	put_pass(1, RECORD_PASS_FIRST, ALL, START, START + 2000000, 0x3);
-	skew = analyse();
+	analyse();
 	assert_true(skew->pass_count > 0);
 	assert_int_equal(skew->passes[0].offsets.kind, PAIR_SCHEDULE_ALL);
 	assert_string_equal(skew->kind_reason, "");
@@ -195,12 +201,10 @@ TEST(offsets_are_between_the_smallest_differences_of_both_directions)
 /* According to the latest entry `scale` before the ping-pong, the TSC advances by 40 ticks at once. */
 TEST(the_resolution_of_the_tsc_widens_an_offset)
 {
-	record_put(&record, RECORD_SCALE, &(struct record_scale){ .hz_num = 2000000000, .hz_den = 1, .step_ticks = 40 }, NULL,
-		   0);
+	put_resolution(40);
 	put(1, START, pingpong(0, 1, 0, 100));
 	put_pass(1, RECORD_PASS_FIRST, ALL, START, START + 2000, 0x3);
-	record_put(&record, RECORD_SCALE, &(struct record_scale){ .hz_num = 2000000000, .hz_den = 1, .step_ticks = 90 }, NULL,
-		   0);
+	put_resolution(90);
 	analyse();
 	assert_offset(first_offset(1), -90, 90);
 }
@@ -214,17 +218,16 @@ TEST(the_first_pass_gives_the_median_and_the_shortest_round_trip)
 	put(2, START + 40000, pingpong(0, 1, 0, 20));
 	put_pass(2, RECORD_PASS_LAST, ALL, START + 40000, START + 50000, 0x7);
 	assert_int_equal(analyse()->best_trip_ns, 40);
-	assert_int_equal(report.figures.skew.median_trip_ns, 50);
+	assert_int_equal(skew->median_trip_ns, 50);
 }
 
 TEST(a_core_that_is_far_ahead_is_the_outlier_of_both_passes)
 {
 	static const int64_t ahead[CORES] = { 0, 0, 0, 1000000, 0 };
-	const struct report_skew *skew;
 
 	put_all_pairs(1, RECORD_PASS_FIRST, START, in_step, CORES);
 	put_all_pairs(2, RECORD_PASS_LAST, START + 100000000, ahead, CORES);
-	skew = analyse();
+	analyse();
 	assert_int_equal(skew->passes[0].summary.outliers, 0);
 	assert_int_equal(skew->passes[1].summary.outliers, 1);
 	for (size_t i = 0; i < CORES; i++) {
@@ -241,11 +244,10 @@ TEST(a_core_that_is_far_ahead_is_the_outlier_of_both_passes)
 TEST(a_drift_is_the_change_of_the_offset_divided_by_the_time)
 {
 	static const int64_t ahead[CORES] = { 0, 0, 1000000 };
-	const struct report_skew *skew;
 
 	put_all_pairs(1, RECORD_PASS_FIRST, START, in_step, 3);
 	put_all_pairs(2, RECORD_PASS_LAST, START + 100000000, ahead, 3);
-	skew = analyse();
+	analyse();
 	assert_int_equal(skew->pass_count, 2);
 	assert_int_equal(skew->drift_span_ns, 100000000 / 2);
 	assert_offset(drift(0), 0, 0);
@@ -261,8 +263,8 @@ TEST(a_last_pass_without_a_pingpong_has_no_offsets_and_no_drift)
 	put_all_pairs(1, RECORD_PASS_FIRST, START, in_step, 3);
 	put_pass(2, RECORD_PASS_LAST, ALL, START + 100000000, START + 100010000, 0x7);
 	assert_true(analyse()->pass_count > 0);
-	assert_false(report.figures.skew.pass_count > 1);
-	assert_int_equal(report.figures.skew.passes[1].offsets.cores, 0);
+	assert_false(skew->pass_count > 1);
+	assert_int_equal(skew->passes[1].offsets.cores, 0);
 	assert_false(offset_is_known(last_offset(1)) || offset_is_known(drift(1)));
 }
 
@@ -278,17 +280,14 @@ TEST(without_a_pingpong_in_the_first_pass_there_are_no_passes)
 TEST(a_middle_pass_distinguishes_a_step_from_a_drift)
 {
 	static const int64_t ahead[CORES] = { 0, 1000000, 0 };
-	const struct report_skew *skew;
 
 	put_all_pairs(1, RECORD_PASS_FIRST, START, in_step, 3);
 	put_all_pairs(2, RECORD_PASS_MIDDLE, START + 50000000, ahead, 3);
 	put_all_pairs(3, RECORD_PASS_LAST, START + 100000000, ahead, 3);
-	skew = analyse();
+	analyse();
 	assert_int_equal(skew->pass_count, REPORT_PASSES);
-	assert_int_equal(motion_of_pair(0, 1),
-			 MOTION_STEP_EARLY);
-	assert_int_equal(motion_of_pair(0, 2),
-			 MOTION_UNKNOWN);
+	assert_int_equal(motion_of_pair(0, 1), MOTION_STEP_EARLY);
+	assert_int_equal(motion_of_pair(0, 2), MOTION_UNKNOWN);
 }
 
 TEST(a_later_pass_is_compared_with_the_first_and_replaces_the_previous_pass)
@@ -309,13 +308,12 @@ TEST(a_later_pass_is_compared_with_the_first_and_replaces_the_previous_pass)
 TEST(a_pair_that_moved_during_its_pingpong_is_a_contradiction_without_offset)
 {
 	struct record_pingpong moved = pingpong(0, 1, 0, 100);
-	const struct report_skew *skew;
 
 	moved.least_to_second = -200;
 	moved.least_to_first = -200;
 	put(1, START, moved);
 	put_pass(1, RECORD_PASS_FIRST, ALL, START, START + 2000, 0x3);
-	skew = analyse();
+	analyse();
 	assert_true(skew->pass_count > 0);
 	assert_int_equal(skew->passes[0].pingpongs, 1);
 	assert_false(offset_is_known(first_offset(1)));
@@ -325,13 +323,11 @@ TEST(a_pair_that_moved_during_its_pingpong_is_a_contradiction_without_offset)
 
 TEST(a_repeated_pair_keeps_its_narrowest_offset_with_its_time_and_counts_once)
 {
-	const struct report_skew *skew;
-
 	put(1, START, pingpong(0, 1, 0, 5000));
 	put(1, START + 10000, pingpong(0, 1, 0, 200));
 	put(1, START + 20000, pingpong(0, 1, 0, 900));
 	put_pass(1, RECORD_PASS_FIRST, ALL, START, START + 30000, 0x3);
-	skew = analyse();
+	analyse();
 	assert_offset(first_offset(1), -101, 101);
 	assert_int_equal(offsets_get_time_of_pair(&skew->passes[0].offsets, 0, 1).begin_tsc, START + 10000);
 	assert_int_equal(skew->passes[0].pingpongs, 1);
@@ -347,8 +343,8 @@ TEST(a_repeated_pair_that_contradicts_keeps_its_first_offset)
 	put_pass(1, RECORD_PASS_FIRST, ALL, START, START + 30000, 0x3);
 	analyse();
 	assert_offset(first_offset(1), -2501, 2501);
-	assert_int_equal(offsets_get_movement_ticks(&report.figures.skew.passes[0].offsets, 0, 1), 100000 - 101 - 2501);
-	assert_int_equal(report.figures.skew.passes[0].summary.contradictions, 1);
+	assert_int_equal(offsets_get_movement_ticks(&skew->passes[0].offsets, 0, 1), 100000 - 101 - 2501);
+	assert_int_equal(skew->passes[0].summary.contradictions, 1);
 }
 
 /*
@@ -359,14 +355,13 @@ TEST(a_star_schedule_has_only_pairs_with_the_boot_core_and_a_reason)
 {
 	const struct record_pass star = { .pass = 1, .stage = RECORD_PASS_FIRST, .schedule = STAR,
 					  .reason = RECORD_PASS_TOO_LONG, .begin_tsc = START, .end_tsc = START + 50000 };
-	const struct report_skew *skew;
 
 	lay_out(CORES, CORES - 1);
 	for (size_t i = 1; i < CORES; i++)
 		put(1, START + i * 10000, pingpong(0, i, (int64_t)i * 1000, 100));
 	put(1, START + 60000, pingpong(1, 2, 5000, 100));
 	record_put(&record, RECORD_PASS, &star, &(struct record_members){ 0x17 }, 1);
-	skew = analyse();
+	analyse();
 	assert_int_equal(skew->passes[0].offsets.kind, PAIR_SCHEDULE_STAR);
 	assert_string_equal(skew->kind_reason, "Measuring all pairs would take longer than this profile allows.");
 	assert_int_equal(skew->passes[0].offsets.cores, 4);
@@ -386,20 +381,19 @@ TEST(a_star_schedule_for_lack_of_memory_says_so)
 
 	record_put(&record, RECORD_PASS, &star, &(struct record_members){ 0x3 }, 1);
 	assert_string_equal(analyse()->kind_reason, "There is not enough memory for all pairs of cores.");
-	assert_false(report.figures.skew.pass_count > 0);
+	assert_false(skew->pass_count > 0);
 }
 
 /* A rehearsal (a trial run) comes before the first pass, and the rounds of a soak come after that pass. */
 TEST(pingpongs_outside_of_passes_count_for_warps_only)
 {
 	struct record_pingpong of_soak = pingpong(0, 2, -5000, 100);
-	const struct report_skew *skew;
 
 	of_soak.warps = 100;
 	put(0, START - 20000, pingpong(0, 1, 3000, 20));
 	put_all_pairs(1, RECORD_PASS_FIRST, START, in_step, 3);
 	put(0, START + 900000, of_soak);
-	skew = analyse();
+	analyse();
 	assert_int_equal(skew->pass_count, 1);
 	assert_int_equal(skew->passes[0].pingpongs, 3);
 	assert_int_equal(skew->passes[0].again, 0);
@@ -418,9 +412,9 @@ TEST(the_core_that_is_ahead_in_the_worst_warp_may_be_the_second)
 
 	put_all_pairs(1, RECORD_PASS_FIRST, START, ahead, 3);
 	assert_int_equal(analyse()->warps, 2);
-	assert_int_equal(report.figures.skew.worst_warp_ticks, 250);
-	assert_int_equal(report.figures.skew.worst_warp_a, ID_OF(2));
-	assert_int_equal(report.figures.skew.worst_warp_b, ID_OF(0));
+	assert_int_equal(skew->worst_warp_ticks, 250);
+	assert_int_equal(skew->worst_warp_a, ID_OF(2));
+	assert_int_equal(skew->worst_warp_b, ID_OF(0));
 }
 
 /* An exception or a reset ended the pass, so the record has no entry for its end. */
@@ -437,7 +431,7 @@ TEST(if_there_are_two_first_passes_the_second_counts)
 	put_pass(1, RECORD_PASS_FIRST, ALL, START, START + 1000, 0x7);
 	put_all_pairs(2, RECORD_PASS_FIRST, START + 2000, in_step, 2);
 	assert_int_equal(analyse()->passes[0].pingpongs, 1);
-	assert_int_equal(report.figures.skew.passes[0].offsets.cores, 2);
+	assert_int_equal(skew->passes[0].offsets.cores, 2);
 }
 
 TEST(a_first_pass_that_is_not_accepted_does_not_change_the_cores_of_the_accepted_one)
@@ -446,8 +440,8 @@ TEST(a_first_pass_that_is_not_accepted_does_not_change_the_cores_of_the_accepted
 	put(1, START, pingpong(1, 2, 500, 100));
 	put_pass(2, RECORD_PASS_FIRST, ALL, START + 2000, START + 3000, 0x1);
 	assert_int_equal(analyse()->passes[0].pingpongs, 1);
-	assert_int_equal(report.figures.skew.core_of[0], 1);
-	assert_int_equal(report.figures.skew.core_of[1], 2);
+	assert_int_equal(skew->core_of[0], 1);
+	assert_int_equal(skew->core_of[1], 2);
 }
 
 TEST(a_last_pass_does_not_count_after_another_first_pass)
@@ -456,8 +450,8 @@ TEST(a_last_pass_does_not_count_after_another_first_pass)
 	put_all_pairs(2, RECORD_PASS_LAST, START + 100000000, in_step, 3);
 	put_all_pairs(3, RECORD_PASS_FIRST, START + 200000000, in_step, 2);
 	assert_true(analyse()->pass_count > 0);
-	assert_false(report.figures.skew.pass_count > 1);
-	assert_int_equal(report.figures.skew.passes[0].offsets.cores, 2);
+	assert_false(skew->pass_count > 1);
+	assert_int_equal(skew->passes[0].offsets.cores, 2);
 }
 
 TEST(a_cut_record_gives_its_complete_passes)
@@ -473,9 +467,9 @@ TEST(a_cut_record_gives_its_complete_passes)
 	assert_true(record.blocks > 1 && record.length > length + 4096);
 	assert_true(analyse()->pass_count > 1);
 	analysis_calculate_offsets(bytes, record.length - 1, &report, &report.figures);
-	assert_true(report.figures.skew.pass_count > 0);
-	assert_false(report.figures.skew.pass_count > 1 || offset_is_known(last_offset(1)));
-	assert_int_equal(report.figures.skew.passes[1].offsets.cores, 0);
+	assert_true(skew->pass_count > 0);
+	assert_false(skew->pass_count > 1 || offset_is_known(last_offset(1)));
+	assert_int_equal(skew->passes[1].offsets.cores, 0);
 }
 
 /* The report has 5 cores. Further cores in the record, and ping-pongs with them, are ignored. */
@@ -490,12 +484,12 @@ TEST(unknown_cores_are_left_out)
 	put_pass(1, RECORD_PASS_FIRST, ALL, START, START + 60000, 0xffff);
 	report.facts.core_count = CORES - 1;
 	assert_int_equal(analyse()->passes[0].offsets.cores, CORES - 1);
-	assert_int_equal(report.figures.skew.passes[0].pingpongs, 1);
+	assert_int_equal(skew->passes[0].pingpongs, 1);
 	report.facts.core_count = CORES;
 	assert_int_equal(analyse()->passes[0].offsets.cores, CORES);
-	assert_int_equal(report.figures.skew.passes[0].pingpongs, 2);
+	assert_int_equal(skew->passes[0].pingpongs, 2);
 	assert_int_equal(report.figures.cores[1].pingpongs, 1);
-	assert_int_equal(report.figures.skew.warps, 0);
+	assert_int_equal(skew->warps, 0);
 }
 
 TEST(a_pass_with_more_pairs_than_there_is_space_for_is_left_out)
@@ -503,7 +497,7 @@ TEST(a_pass_with_more_pairs_than_there_is_space_for_is_left_out)
 	lay_out(CORES, CORES - 1);
 	put_all_pairs(1, RECORD_PASS_FIRST, START, in_step, CORES);
 	assert_false(analyse()->pass_count > 0);
-	assert_int_equal(report.figures.skew.passes[0].offsets.cores, 0);
+	assert_int_equal(skew->passes[0].offsets.cores, 0);
 }
 
 TEST(a_later_pass_with_another_schedule_is_left_out)
@@ -512,7 +506,7 @@ TEST(a_later_pass_with_another_schedule_is_left_out)
 	put(2, START + 100000000, pingpong(0, 1, 0, 100));
 	put_pass(2, RECORD_PASS_LAST, STAR, START + 100000000, START + 100010000, 0x7);
 	assert_true(analyse()->pass_count > 0);
-	assert_false(report.figures.skew.pass_count > 1);
+	assert_false(skew->pass_count > 1);
 }
 
 TEST(passes_with_an_unknown_stage_or_without_a_number_are_left_out)
@@ -523,7 +517,7 @@ TEST(passes_with_an_unknown_stage_or_without_a_number_are_left_out)
 	put_pass(1, 0, ALL, START, START + 10000, 0x3);
 	put_pass(1, 4, ALL, START, START + 10000, 0x3);
 	assert_false(analyse()->pass_count > 0);
-	assert_int_equal(report.figures.skew.passes[0].offsets.cores, 0);
+	assert_int_equal(skew->passes[0].offsets.cores, 0);
 }
 
 TEST(a_second_call_gives_the_same_figures_and_keeps_the_warp_checks)
@@ -536,7 +530,7 @@ TEST(a_second_call_gives_the_same_figures_and_keeps_the_warp_checks)
 	put_all_pairs(2, RECORD_PASS_LAST, START + 100000000, ahead, 3);
 	before = *analyse();
 	analyse();
-	assert_memory_equal(&before, &report.figures.skew, sizeof(before));
+	assert_memory_equal(&before, skew, sizeof(before));
 	assert_int_equal(report.facts.warp_checks.locked.warps, 3);
 	assert_int_equal(report.figures.cores[1].pingpongs, 2);
 	assert_int_equal(report_count_warps(&report), 3 + 2 + 2);
@@ -576,7 +570,7 @@ TEST(a_pass_may_have_more_than_64_cores)
 	put(1, START, pingpong(0, 70, 800, 100));
 	record_put(&record, RECORD_PASS, &star, sets, 2);
 	assert_int_equal(analyse()->passes[0].offsets.cores, 2);
-	assert_int_equal(report.figures.skew.core_of[1], 70);
+	assert_int_equal(skew->core_of[1], 70);
 	assert_offset(first_offset(70), 800 - 51, 800 + 51);
 }
 
@@ -585,8 +579,7 @@ TEST(an_offset_in_a_row_of_a_soak_includes_the_resolution_of_the_tsc)
 {
 	struct offset offset;
 
-	record_put(&record, RECORD_SCALE, &(struct record_scale){ .hz_num = 2000000000, .hz_den = 1, .step_ticks = 5 }, NULL,
-		   0);
+	put_resolution(5);
 	for (unsigned calls = 0; calls < 2; calls++)
 		analysis_calculate_offsets(record.bytes, record.length, &report, &report.figures);
 	offset = series_add_resolution(report.figures.tsc_resolution_ticks, (struct offset){ -20, 30 });

@@ -114,6 +114,14 @@ put_all(enum record_stage stage, uint16_t window, uint16_t flags, uint64_t ns)
 		put(i, stage, window, flags, ns);
 }
 
+/* Records the end of window 1, in which no clock jumped. */
+static void
+put_ends(uint64_t ns)
+{
+	put_all(RECORD_LAST, 1, 0, ns);
+	put_all(RECORD_CLOSE, 1, 0, ns);
+}
+
 static void
 put_window(uint16_t window, uint16_t flags, uint64_t from_ns, uint64_t to_ns)
 {
@@ -353,8 +361,7 @@ TEST(wraps_after_the_window_are_counted_with_the_readings_in_between)
 		world.more_ppb[PIT] = 20000000;
 		put_all(RECORD_FIRST, 1, 0, START_NS);
 		put_looks(1, START_NS + LOOK_NS, to_ns);
-		put_all(RECORD_LAST, 1, 0, to_ns);
-		put_all(RECORD_CLOSE, 1, 0, to_ns);
+		put_ends(to_ns);
 		for (uint64_t ns = to_ns; between && ns < END_NS; ns += WINDOW_NS / 4)
 			put(PIT, RECORD_BETWEEN, ns < END_NS / 2 ? 1 : 2, 0, ns);
 		put_all(RECORD_FINAL, 2, 0, END_NS);
@@ -409,8 +416,7 @@ TEST(wraps_of_a_fast_clock_are_counted_with_its_measured_rate)
 				put(i, RECORD_FIRST, 1, 0, START_NS);
 		record_put(&record, RECORD_BATCH, &first, corners, 2);
 		put_looks(1, START_NS + LOOK_NS, START_NS + WINDOW_NS);
-		put_all(RECORD_LAST, 1, 0, START_NS + WINDOW_NS);
-		put_all(RECORD_CLOSE, 1, 0, START_NS + WINDOW_NS);
+		put_ends(START_NS + WINDOW_NS);
 		analyse();
 		assert_int_equal(figures(PIT)->error.low > 1990000000, known);
 	}
@@ -451,8 +457,7 @@ is_miscounted(uint64_t away_ns, int64_t scale_ppb)
 		put_look(1, ns);
 	for (uint64_t ns = back_ns; ns < to_ns; ns += LOOK_NS)
 		put_look(1, ns);
-	put_all(RECORD_LAST, 1, 0, to_ns);
-	put_all(RECORD_CLOSE, 1, 0, to_ns);
+	put_ends(to_ns);
 	analyse();
 	assert_false(figures(PM)->uncounted || figures(HPET)->uncounted);
 	assert_true(figures(PM)->implied.known);
@@ -489,8 +494,7 @@ TEST(a_clock_that_is_far_off_is_not_miscounted)
 	put_all(RECORD_FIRST, 1, 0, START_NS);
 	for (uint64_t ns = START_NS + LOOK_NS; ns < START_NS + WINDOW_NS; ns += LOOK_NS)
 		put_look(1, ns);
-	put_all(RECORD_LAST, 1, 0, START_NS + WINDOW_NS);
-	put_all(RECORD_CLOSE, 1, 0, START_NS + WINDOW_NS);
+	put_ends(START_NS + WINDOW_NS);
 	analyse();
 	for (unsigned i = HPET; i < CLOCKS; i++) {
 		assert_false(figures(i)->uncounted);
@@ -508,8 +512,7 @@ TEST(a_clock_with_missing_looks_has_no_rate)
 		put_all(RECORD_FIRST, 1, 0, START_NS);
 		for (unsigned i = 1; i < 40; i++)
 			put_look(1, START_NS + i * LOOK_NS + (i < 20 ? 0 : missing * PIT_WRAP_NS * 3 / 4));
-		for (enum record_stage stage = RECORD_LAST; stage <= RECORD_CLOSE; stage++)
-			put_all(stage, 1, 0, START_NS + 42 * LOOK_NS + missing * PIT_WRAP_NS * 3 / 4);
+		put_ends(START_NS + 42 * LOOK_NS + missing * PIT_WRAP_NS * 3 / 4);
 		analyse();
 		assert_int_equal(figures(PIT)->uncounted, missing == 2);
 		assert_int_equal(figures(PIT)->implied.known, missing < 2);
@@ -755,8 +758,7 @@ TEST(the_rate_does_not_depend_on_the_number_of_looks)
 			batch.end = 2 * ns + BRACKET;
 			record_put(&record, RECORD_BATCH, &batch, (struct record_corner[]){ { BRACKET, 0, 0 }, { 0, 0, 1 } }, 2);
 		}
-		put_all(RECORD_LAST, 1, 0, START_NS + WINDOW_NS);
-		put_all(RECORD_CLOSE, 1, 0, START_NS + WINDOW_NS);
+		put_ends(START_NS + WINDOW_NS);
 		analyse();
 		assert_holds(&figures(HPET)->error, 0);
 		assert_int_equal(figures(HPET)->rate_fit, RATE_FIT_ALL);

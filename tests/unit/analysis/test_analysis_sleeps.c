@@ -129,10 +129,9 @@ TEST(a_core_reached_the_state_with_the_longest_time_or_none_or_it_is_not_known)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		struct report *report = literal_make_clean_report();
+		struct report *report = literal_make_bare_metal_report();
 		struct record_sleep sleep = stopping;
 
-		report->facts.machine.hypervisor[0] = 0;
 		sleep.counters = cases[i].counters;
 		sleep.lost = cases[i].lost;
 		sleep.early = cases[i].early;
@@ -145,10 +144,9 @@ TEST(a_core_reached_the_state_with_the_longest_time_or_none_or_it_is_not_known)
 /* The boot core is awake. Threads of other physical cores can sleep deeper than C1. */
 TEST(the_boot_core_s_second_thread_that_reached_no_state_is_said_to_be_next_to_an_awake_thread)
 {
-	struct report *report = literal_make_clean_report();
+	struct report *report = literal_make_bare_metal_report();
 	struct record_sleep sleep = stopping;
 
-	report->facts.machine.hypervisor[0] = 0;
 	sleep.counters = C1 | C6;
 	for (size_t i = 0; i < 2; i++)
 		report->facts.cores[i].facts_known = report->facts.cores[i].facts.has_topology = true;

@@ -163,45 +163,59 @@ TEST(periods_up_to_the_end_of_a_window_are_not_lost_if_the_host_is_busy)
 	}
 }
 
-TEST(a_missing_tick_is_lost_and_one_that_came_twice_is_doubled)
+/* Ticks and a gap, in hundredths of a period, and the expected counts. The last deadline is LAST. No tick is early. */
+static const struct {
+	const char *name;
+	double ticks[12], gap[2], last;
+	bool own_phase;
+	uint64_t empty, doubled, excused, timed; /* TIMED is the number of ticks whose lateness is known */
+} short_tests[] = {
+	{ "a missing tick is lost, and one that came twice is doubled",
+	  { 100.1, 200.1, 400.1, 500.1, 600.1, 700.1, 700.2, 800.1 }, { 0 }, 800, false, 1, 1, 0, 7 },
+	/* it may be a late second tick for deadline 200 */
+	{ "a tick at the end of a gap is not early for the next deadline",
+	  { 100.1, 200.1, 290, 300.1, 400.1 }, { 256, 290 }, 400, false, 0, 0, 2, 3 },
+	{ "a tick after the end of a gap is not early for the next deadline",
+	  { 100.1, 200.1, 290, 300.1, 400.1 }, { 220, 280 }, 400, false, 0, 0, 2, 3 },
+	/* both come in the period from 300 to 400: for deadlines 200 and 300 they are late by 1.11 and 0.58 periods */
+	{ "two ticks after an empty period are not counted",
+	  { 100.1, 311, 358, 400.1, 500.1 }, { 0 }, 500, false, 0, 0, 2, 4 },
+	{ "a tick shortly before its deadline belongs to it", { 100.1, 199.9, 300.1, 400.1 }, { 0 }, 400, true, 0, 0, 0, 4 },
+	/* 270 is in the period of deadline 200, and 276 and 278 are in the period of deadline 300 */
+	{ "reinjected ticks long before a deadline are not doubled",
+	  { 100.1, 200.1, 270, 276, 278, 300.1, 400.1 }, { 205, 270 }, 400, true, 0, 0, 2, 2 },
+	/* the ticks for deadlines 200 and 300 come at 550 and 640; the second tick at 750 was not pending */
+	{ "ticks that were pending since a gap are not doubled",
+	  { 100.1, 410, 500.1, 550, 600.1, 640, 700.1, 750, 800.1, 900.1 }, { 180, 405 }, 900, false, 0, 1, 6, 6 },
+	/* at most one of the ticks at 550 and 560 was pending, so their period is doubled; the tick at 650 may be it, too */
+	{ "a doubled period does not use up the ticks that are pending",
+	  { 100.1, 300.1, 400.1, 500.1, 550, 560, 600.1, 650, 700.1, 800.1 }, { 205, 260 }, 800, false, 0, 1, 2, 7 },
+	/* 463.7 and 480 are for the deadlines 300 and 400 in the gap, and 499.9 is very near to deadline 500 */
+	{ "the last tick of a burst may be in time",
+	  { 100.1, 200.1, 463.7, 480, 499.9, 600, 700.1 }, { 210, 463.7 }, 700, true, 0, 0, 3, 4 },
+	/* 499 counts for deadline 500, because deadline 400 has a tick, but it may also belong to deadline 400 */
+	{ "a period whose tick may be the last of a burst after a gap is not lost",
+	  { 100.1, 200.1, 474.5, 499, 600.1, 700.1 }, { 210, 474.5 }, 700, false, 0, 0, 3, 4 },
+	{ "without a gap, it is lost", { 100.1, 200.1, 300.1, 400.1, 600.1, 700.1 }, { 0 }, 700, false, 1, 0, 0, 6 },
+};
+
+TEST(ticks_are_matched_to_deadlines_before_and_after_a_gap)
 {
-	static const double ticks[] = { 100.1, 200.1, 400.1, 500.1, 600.1, 700.1, 700.2, 800.1, 0 };
-
-	put_timer(RECORD_PERIODIC | RECORD_BY_TSC);
-	analysed(ticks, 800);
-	assert_counts(1, 1, 0);
-	assert_int_equal(row->losses, 1);
-}
-
-/* The tick at 290 may be an early tick for deadline 300. It may also be a late second tick for deadline 200. */
-TEST(a_tick_at_the_end_of_a_gap_is_not_early_for_the_next_deadline)
-{
-	static const double ticks[] = { 100.1, 200.1, 290, 300.1, 400.1, 0 };
-
-	put_timer(RECORD_PERIODIC | RECORD_BY_TSC);
-	away(256, 290);
-	analysed(ticks, 400);
-	assert_int_equal(row->lateness.count, 3);
-	assert_int_equal(row->early, 0);
-	begin();
-	put_timer(RECORD_PERIODIC | RECORD_BY_TSC);
-	away(220, 280); /* the gap ends before the tick */
-	analysed(ticks, 400);
-	assert_int_equal(row->lateness.count, 3);
-	assert_int_equal(row->early, 0);
-}
-
-/*
- * Both ticks after the empty period come in the period from 300 to 400. For deadlines 200 and 300, they are late by
- * 1.11 and 0.58 periods.
- */
-TEST(two_ticks_after_an_empty_period_are_not_counted)
-{
-	static const double ticks[] = { 100.1, 311, 358, 400.1, 500.1, 0 };
-
-	put_timer(RECORD_PERIODIC | RECORD_BY_TSC);
-	analysed(ticks, 500);
-	assert_counts(0, 0, 2);
+	for (size_t i = 0; i < sizeof(short_tests) / sizeof(short_tests[0]); i++) {
+		begin();
+		print_message("%s\n", short_tests[i].name);
+		if (short_tests[i].own_phase)
+			put_timer_with_own_phase();
+		else
+			put_timer(RECORD_PERIODIC | RECORD_BY_TSC);
+		if (short_tests[i].gap[1] > 0)
+			away(short_tests[i].gap[0], short_tests[i].gap[1]);
+		analysed(short_tests[i].ticks, short_tests[i].last);
+		assert_counts(short_tests[i].empty, short_tests[i].doubled, short_tests[i].excused);
+		assert_int_equal(row->losses, short_tests[i].empty);
+		assert_int_equal(row->lateness.count, short_tests[i].timed);
+		assert_int_equal(row->early, 0);
+	}
 }
 
 /*
@@ -250,27 +264,6 @@ TEST(a_single_early_tick_belongs_to_no_deadline_two_periods_before)
 	assert_int_equal(row->early, 1);
 }
 
-TEST(a_tick_shortly_before_its_deadline_belongs_to_it)
-{
-	static const double ticks[] = { 100.1, 199.9, 300.1, 400.1, 0 };
-
-	put_timer_with_own_phase();
-	analysed(ticks, 400);
-	assert_counts(0, 0, 0);
-	assert_int_equal(row->early, 0);
-}
-
-/* The tick at 270 comes in the period of deadline 200. The ticks at 276 and 278 come in the period of deadline 300. */
-TEST(reinjected_ticks_long_before_a_deadline_are_not_doubled)
-{
-	static const double ticks[] = { 100.1, 200.1, 270, 276, 278, 300.1, 400.1, 0 };
-
-	put_timer_with_own_phase();
-	away(205, 270);
-	analysed(ticks, 400);
-	assert_counts(0, 0, 2);
-}
-
 /*
  * After each of two gaps, the timer sends the missed ticks in a burst. The five other ticks are in time, but a short
  * gap comes before each of them, as on a busy host.
@@ -292,34 +285,6 @@ TEST(bursts_do_not_show_the_phase_of_the_periods)
 }
 
 /*
- * A gap delays the ticks for deadlines 200 and 300. They come as second ticks of later periods, at 550 and 640. The
- * second tick at 750 was not pending, so it counts as doubled.
- */
-TEST(ticks_that_were_pending_since_a_gap_are_not_doubled)
-{
-	static const double ticks[] = { 100.1, 410, 500.1, 550, 600.1, 640, 700.1, 750, 800.1, 900.1, 0 };
-
-	put_timer(RECORD_PERIODIC | RECORD_BY_TSC);
-	away(180, 405);
-	analysed(ticks, 900);
-	assert_counts(0, 1, 6);
-}
-
-/*
- * A gap delays the tick for deadline 200. At most one of the surplus ticks at 550 and 560 can be this tick, so their
- * period is doubled. The surplus tick at 650 can be it as well, so its period is not doubled.
- */
-TEST(a_doubled_period_does_not_use_up_the_ticks_that_are_pending)
-{
-	static const double ticks[] = { 100.1, 300.1, 400.1, 500.1, 550, 560, 600.1, 650, 700.1, 800.1, 0 };
-
-	put_timer(RECORD_PERIODIC | RECORD_BY_TSC);
-	away(205, 260);
-	analysed(ticks, 800);
-	assert_counts(0, 1, 2);
-}
-
-/*
  * The gap ends before the second period starts, but the timer sends missed ticks until after the start of that period.
  */
 TEST(ticks_of_a_burst_after_a_gap_are_not_doubled_in_the_next_period)
@@ -337,41 +302,6 @@ TEST(ticks_of_a_burst_after_a_gap_are_not_doubled_in_the_next_period)
 	analysed(ticks, 3600);
 	assert_false(row->scattered);
 	assert_counts(0, 0, 2);
-}
-
-/*
- * The first two ticks after the gap are for the deadlines 300 and 400, which were in the gap. The next tick, at 499.9,
- * is very near to deadline 500, so it belongs to this deadline.
- */
-TEST(the_last_tick_of_a_burst_may_be_in_time)
-{
-	static const double ticks[] = { 100.1, 200.1, 463.7, 480, 499.9, 600, 700.1, 0 };
-
-	put_timer_with_own_phase();
-	away(210, 463.7);
-	analysed(ticks, 700);
-	assert_counts(0, 0, 3);
-}
-
-/*
- * The tick at 499 comes a quarter of a period after the end of the gap. It counts for deadline 500, because deadline
- * 400 has a tick. Therefore no tick is lost for deadline 500. The tick may also belong to deadline 400, so it is not
- * early.
- */
-TEST(a_period_whose_tick_may_be_the_last_of_a_burst_after_a_gap_is_not_lost)
-{
-	static const double ticks[] = { 100.1, 200.1, 474.5, 499, 600.1, 700.1, 0 };
-	static const double alone[] = { 100.1, 200.1, 300.1, 400.1, 600.1, 700.1, 0 };
-
-	put_timer(RECORD_PERIODIC | RECORD_BY_TSC);
-	away(210, 474.5);
-	analysed(ticks, 700);
-	assert_counts(0, 0, 3);
-	assert_int_equal(row->early, 0);
-	begin();
-	put_timer(RECORD_PERIODIC | RECORD_BY_TSC);
-	analysed(alone, 700);
-	assert_counts(1, 0, 0);
 }
 
 /* Writes 80 ticks, and one more in the last period. Every third of the 80 ticks is late by HUNDREDTHS of a period. */
