@@ -28,14 +28,44 @@ add_reads(const struct clock *clock, uint64_t stall_ticks, const uint64_t *readi
 	monotonic_add_samples(&monotonic, clock, &(struct monotonic_bounds){ .stall_ticks = stall_ticks }, samples, count);
 }
 
-TEST(a_clock_that_only_counts_up_has_no_fault_at_its_wrap)
+/* Readings from which the counts start at 0. A clock stalls if it does not move for more than STALL_TICKS of the TSC. */
+static const struct {
+	const char *name;
+	const struct clock *clock;
+	uint64_t stall_ticks, readings[11];
+	size_t count;
+	uint64_t backward, worst_ticks, stalls;
+} series[] = {
+	{ "a wrap of 24 bits", &bits_24, 100, { 0xfffffd, 0xfffffe, 0, 0, 1 }, 5, 0, 0, 0 },
+	{ "a wrap of a minute", &seconds, 100, { 59, 0, 1 }, 3, 0, 0, 0 },
+	{ "two steps back, of which the largest is kept", &bits_64, 0, { 1000, 990, 1010, 0, 5 }, 5, 2, 1010, 0 },
+	{ "5 ticks back across the wrap", &bits_24, 0, { 3, 0xfffffe }, 2, 1, 5, 0 },
+	{ "a quarter of the range back", &bits_24, 0, { 0x400000, 0 }, 2, 1, 0x400000, 0 },
+	{ "back by what it advanced", &bits_64, 0, { 10, 11, 10 }, 3, 1, 1, 0 },
+	{ "59 of 60 s are a step back", &seconds, 0, { 30, 29 }, 2, 1, 1, 0 },
+	{ "half of the range is a step forward", &seconds, 0, { 0, 30 }, 2, 0, 0, 0 },
+	{ "31 of 60 s are a step back", &seconds, 0, { 0, 31 }, 2, 1, 29, 0 },
+	/* the value 7 is first read between the ticks 100 and 200, and last read between the ticks 500 and 600 */
+	{ "a stall of 300 ticks", &bits_64, 299, { 6, 7, 7, 7, 7, 7, 8 }, 7, 0, 0, 1 },
+	{ "no stall of more than 300 ticks", &bits_64, 300, { 6, 7, 7, 7, 7, 7, 8 }, 7, 0, 0, 0 },
+	{ "each stall counts once", &bits_64, 50, { 1, 1, 1, 2, 2, 2, 2, 3, 4, 4, 4 }, 11, 0, 0, 3 },
+	{ "only the value 2 is read for 200 ticks", &bits_64, 199, { 1, 1, 1, 2, 2, 2, 2, 3, 4, 4, 4 }, 11, 0, 0, 1 },
+	{ "a stall at the end of a series", &bits_64, 299, { 9, 9, 9, 9, 9 }, 5, 0, 0, 1 },
+	{ "no stall at the end of a series", &bits_64, 300, { 9, 9, 9, 9, 9 }, 5, 0, 0, 0 },
+	{ "a limit of 0 counts no stall", &bits_64, 0, { 9, 9, 9, 9, 9 }, 5, 0, 0, 0 },
+};
+
+TEST(wraps_steps_back_and_stalls_are_told_apart)
 {
-	add_reads(&bits_24, 100, NULL, 0);
-	add_reads(&bits_24, 100, (const uint64_t[]){ 0xfffffd, 0xfffffe, 0, 0, 1 }, 5);
-	add_reads(&seconds, 100, (const uint64_t[]){ 59, 0, 1 }, 3);
-	assert_int_equal(monotonic.reads, 8);
-	assert_int_equal(monotonic.backward, 0);
-	assert_int_equal(monotonic.stalls, 0);
+	for (size_t i = 0; i < sizeof(series) / sizeof(series[0]); i++) {
+		begin_empty();
+		print_message("%s\n", series[i].name);
+		add_reads(series[i].clock, series[i].stall_ticks, series[i].readings, series[i].count);
+		assert_int_equal(monotonic.reads, series[i].count);
+		assert_int_equal(monotonic.backward, series[i].backward);
+		assert_int_equal(monotonic.worst_ticks, series[i].worst_ticks);
+		assert_int_equal(monotonic.stalls, series[i].stalls);
+	}
 }
 
 /*
@@ -60,69 +90,18 @@ TEST(a_pause_of_half_a_wrap_is_no_step_back_if_the_duration_is_known)
 	assert_int_equal(monotonic.worst_ticks, 110);
 }
 
-TEST(steps_back_are_counted_and_the_largest_is_kept)
-{
-	add_reads(&bits_64, 0, (const uint64_t[]){ 1000, 990, 1010, 0, 5 }, 5);
-	assert_int_equal(monotonic.backward, 2);
-	assert_int_equal(monotonic.worst_ticks, 1010);
-	add_reads(&bits_24, 0, (const uint64_t[]){ 3, 0xfffffe }, 2); /* 5 ticks back across the wrap */
-	assert_int_equal(monotonic.backward, 3);
-	assert_int_equal(monotonic.worst_ticks, 1010);
-	add_reads(&bits_24, 0, (const uint64_t[]){ 0x400000, 0 }, 2);
-	assert_int_equal(monotonic.worst_ticks, 0x400000);
-	add_reads(&bits_64, 0, (const uint64_t[]){ 10, 11, 10 }, 3);
-	assert_int_equal(monotonic.backward, 5);
-}
-
-TEST(an_advance_by_59_of_60_seconds_is_a_step_back)
-{
-	add_reads(&seconds, 0, (const uint64_t[]){ 30, 29 }, 2);
-	assert_int_equal(monotonic.backward, 1);
-	assert_int_equal(monotonic.worst_ticks, 1);
-	add_reads(&seconds, 0, (const uint64_t[]){ 0, 30 }, 2); /* exactly half of the range counts as a step forward */
-	assert_int_equal(monotonic.backward, 1);
-	add_reads(&seconds, 0, (const uint64_t[]){ 0, 31 }, 2);
-	assert_int_equal(monotonic.backward, 2);
-	assert_int_equal(monotonic.worst_ticks, 29);
-}
-
 TEST(readings_of_two_series_are_not_compared)
 {
 	add_reads(&bits_64, 100, (const uint64_t[]){ 50, 51 }, 2);
 	add_reads(&bits_64, 100, (const uint64_t[]){ 10, 11 }, 2);
+	add_reads(&bits_64, 100, NULL, 0);
 	assert_int_equal(monotonic.reads, 4);
 	assert_int_equal(monotonic.backward, 0);
-}
-
-TEST(a_stall_lasts_from_the_end_of_its_first_read_to_the_start_of_its_last)
-{
-	/*
-	 * The value 7 is first read between the ticks 100 and 200, and last read between the ticks 500 and 600. This
-	 * proves that the clock did not move from tick 200 to tick 500.
-	 */
-	add_reads(&bits_64, 299, (const uint64_t[]){ 6, 7, 7, 7, 7, 7, 8 }, 7);
-	assert_int_equal(monotonic.stalls, 1);
-	add_reads(&bits_64, 300, (const uint64_t[]){ 6, 7, 7, 7, 7, 7, 8 }, 7);
-	assert_int_equal(monotonic.stalls, 1);
-}
-
-TEST(each_stall_counts_once_also_at_the_end_of_a_series)
-{
-	add_reads(&bits_64, 50, (const uint64_t[]){ 1, 1, 1, 2, 2, 2, 2, 3, 4, 4, 4 }, 11);
-	assert_int_equal(monotonic.stalls, 3);
-	/* the value 2 is read for 200 ticks, and each other value for a shorter time */
-	add_reads(&bits_64, 199, (const uint64_t[]){ 1, 1, 1, 2, 2, 2, 2, 3, 4, 4, 4 }, 11);
-	assert_int_equal(monotonic.stalls, 4);
-	add_reads(&bits_64, 299, (const uint64_t[]){ 9, 9, 9, 9, 9 }, 5);
-	assert_int_equal(monotonic.stalls, 5);
-	add_reads(&bits_64, 300, (const uint64_t[]){ 9, 9, 9, 9, 9 }, 5);
-	assert_int_equal(monotonic.stalls, 5);
-}
-
-TEST(with_a_limit_of_0_stalls_are_not_counted)
-{
-	add_reads(&bits_64, 0, (const uint64_t[]){ 9, 9, 9, 9, 9 }, 5);
-	assert_int_equal(monotonic.stalls, 0);
+	/* but their counts are added, and the largest step back of both is kept */
+	add_reads(&bits_64, 0, (const uint64_t[]){ 1000, 0 }, 2);
+	add_reads(&bits_64, 0, (const uint64_t[]){ 5, 0 }, 2);
+	assert_int_equal(monotonic.backward, 2);
+	assert_int_equal(monotonic.worst_ticks, 1000);
 }
 
 TEST(a_tsc_that_steps_back_in_a_bracket_proves_no_fault_of_the_clock)

@@ -28,42 +28,42 @@ add_reads(const struct clock *clock, const uint64_t *readings, size_t count)
 	resolution_add_samples(&resolution, clock, 0, samples, count);
 }
 
-TEST(a_clock_that_does_not_move_has_no_steps)
-{
-	add_reads(&bits_24, NULL, 0);
-	add_reads(&bits_24, (const uint64_t[]){ 7 }, 1);
-	add_reads(&bits_24, (const uint64_t[]){ 5, 5, 5 }, 3);
-	assert_int_equal(resolution.steps, 0);
-	assert_int_equal(resolution.gcd_ticks, 0);
-}
+static const struct {
+	const char *name;
+	const struct clock *clock;
+	uint64_t readings[6];
+	size_t count;
+	uint64_t steps, smallest_ticks, gcd_ticks, lag_ticks;
+} series[] = {
+	{ "no reading", &bits_24, { 0 }, 0, 0, 0, 0, 1 },
+	{ "one reading", &bits_24, { 7 }, 1, 0, 0, 0, 1 },
+	{ "a clock that does not move", &bits_24, { 5, 5, 5 }, 3, 0, 0, 0, 1 },
+	{ "steps of 78, 52 and 130", &bits_64, { 0, 78, 130, 130, 182, 312 }, 6, 4, 52, 26, 54 },
+	{ "an even counter lags by one step", &bits_64, { 0, 21, 21, 42, 84 }, 5, 3, 21, 21, 21 },
+	/* the counter is calculated from a slower one: 21.7 ticks for each of that counter's ticks */
+	{ "a calculated counter lags by two ticks more", &bits_64, { 0, 21, 21, 43, 65, 86 }, 6, 4, 21, 1, 23 },
+	{ "a step at each reading is taken for even", &bits_64, { 0, 21, 43, 65, 86 }, 5, 4, 21, 1, 1 },
+	{ "a wrap of 24 bits", &bits_24, { 0xfffffe, 3 }, 2, 1, 5, 5, 5 },
+	{ "a wrap of a minute", &seconds, { 58, 59, 0, 1 }, 4, 3, 1, 1, 1 },
+	{ "59 of 60 s are a step back", &seconds, { 31, 30 }, 2, 0, 0, 0, 1 },
+	{ "31 of 60 s are a step back", &seconds, { 0, 31 }, 2, 0, 0, 0, 1 },
+	{ "half of the range is a step forward", &seconds, { 0, 30 }, 2, 1, 30, 30, 30 },
+	{ "more than half of 24 bits", &bits_24, { 0, 0x800001 }, 2, 0, 0, 0, 1 },
+	{ "a step back of 64 bits", &bits_64, { 1, 0 }, 2, 0, 0, 0, 1 },
+	{ "steps of 4,096 and more", &bits_64, { 0, 6000, 12000, 15000, 21000 }, 5, 4, 3000, 3000, 3000 },
+};
 
-TEST(steps_of_52_78_and_130_have_the_divisor_26)
+TEST(steps_have_a_number_a_minimum_and_a_divisor_which_give_the_largest_lag)
 {
-	add_reads(&bits_64, (const uint64_t[]){ 0, 78, 130, 130, 182, 312 }, 6); /* 78, 52, 0, 52, 130 */
-	assert_int_equal(resolution.steps, 4);
-	assert_int_equal(resolution.smallest_ticks, 52);
-	assert_int_equal(resolution.gcd_ticks, 26);
-}
-
-TEST(an_even_counter_lags_by_one_step)
-{
-	add_reads(&bits_64, (const uint64_t[]){ 0, 21, 21, 42, 84 }, 5);
-	assert_int_equal(resolution_largest_lag_ticks(&resolution), 21);
-}
-
-/* The counter is calculated from a slower one: 21.7 ticks for each of that counter's ticks. */
-TEST(a_calculated_counter_lags_by_two_ticks_more_than_its_smallest_step)
-{
-	add_reads(&bits_64, (const uint64_t[]){ 0, 21, 21, 43, 65, 86 }, 6);
-	assert_int_equal(resolution.gcd_ticks, 1);
-	assert_int_equal(resolution_largest_lag_ticks(&resolution), 23);
-}
-
-TEST(a_counter_that_steps_faster_than_it_is_read_is_taken_for_even)
-{
-	assert_int_equal(resolution_largest_lag_ticks(&resolution), 1);
-	add_reads(&bits_64, (const uint64_t[]){ 0, 21, 43, 65, 86 }, 5);
-	assert_int_equal(resolution_largest_lag_ticks(&resolution), 1);
+	for (size_t i = 0; i < sizeof(series) / sizeof(series[0]); i++) {
+		begin_empty();
+		print_message("%s\n", series[i].name);
+		add_reads(series[i].clock, series[i].readings, series[i].count);
+		assert_int_equal(resolution.steps, series[i].steps);
+		assert_int_equal(resolution.smallest_ticks, series[i].smallest_ticks);
+		assert_int_equal(resolution.gcd_ticks, series[i].gcd_ticks);
+		assert_int_equal(resolution_largest_lag_ticks(&resolution), series[i].lag_ticks);
+	}
 }
 
 /*
@@ -87,36 +87,6 @@ TEST(there_is_no_step_between_two_series)
 	add_reads(&bits_64, (const uint64_t[]){ 13, 23 }, 2);
 	assert_int_equal(resolution.steps, 2);
 	assert_int_equal(resolution.gcd_ticks, 10);
-}
-
-TEST(a_wrap_is_a_step_like_any_other)
-{
-	add_reads(&bits_24, (const uint64_t[]){ 0xfffffe, 3 }, 2);
-	assert_int_equal(resolution.gcd_ticks, 5);
-	resolution = (struct resolution){ .steps = 0 };
-	add_reads(&seconds, (const uint64_t[]){ 58, 59, 0, 1 }, 4);
-	assert_int_equal(resolution.steps, 3);
-	assert_int_equal(resolution.gcd_ticks, 1);
-}
-
-TEST(a_step_of_more_than_half_the_range_is_not_a_step_forward)
-{
-	add_reads(&seconds, (const uint64_t[]){ 31, 30 }, 2); /* 59 of 60 */
-	add_reads(&seconds, (const uint64_t[]){ 0, 31 }, 2);
-	add_reads(&bits_24, (const uint64_t[]){ 0, 0x800001 }, 2);
-	add_reads(&bits_64, (const uint64_t[]){ 1, 0 }, 2);
-	assert_int_equal(resolution.steps, 0);
-	add_reads(&seconds, (const uint64_t[]){ 0, 30 }, 2);
-	assert_int_equal(resolution.steps, 1);
-	assert_int_equal(resolution.smallest_ticks, 30);
-}
-
-TEST(steps_of_4096_and_more_are_counted_too)
-{
-	add_reads(&bits_64, (const uint64_t[]){ 0, 6000, 12000, 15000, 21000 }, 5);
-	assert_int_equal(resolution.steps, 4);
-	assert_int_equal(resolution.smallest_ticks, 3000);
-	assert_int_equal(resolution.gcd_ticks, 3000);
 }
 
 TEST(steps_of_18_sizes_count_for_the_divisor_and_the_minimum)
