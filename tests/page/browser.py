@@ -27,7 +27,7 @@ class Browser:
         self.back, back_write = os.pipe()
         self.process = subprocess.Popen(
             ["bash", "-c", PIPES, str(to_read), str(back_write), find(), "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-             "--remote-debugging-pipe", "--no-first-run", "--disable-background-networking", "--disable-sync",
+             "--remote-debugging-pipe", "--renderer-process-limit=1", "--no-first-run", "--disable-background-networking", "--disable-sync",
              "--disable-component-update", "--hide-scrollbars", f"--user-data-dir={self.profile.name}", "about:blank"],
             pass_fds=[to_read, back_write], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL, start_new_session=True)
