@@ -89,7 +89,7 @@ access_start_phase(const char *phase)
 {
 	if (machine.away_ps && strcmp(phase, machine.away_in_window ? "rates" : "rates-again") == 0)
 		state.away_at_ps = draw_away_at_ps();
-	if (machine.event && state.due_ps == SIM_NEVER && strcmp(phase, machine.phase) == 0) {
+	if (machine.event && machine.at_ps == SIM_NEVER && state.due_ps == SIM_NEVER && strcmp(phase, machine.phase) == 0) {
 		state.due_ps = sim.now_ps + machine.delay_ps;
 		if (machine.edge)
 			state.due_ps += get_ps_to_second() + (machine.edge - 1) * SIM_PS_PER_S - BEFORE_EDGE_PS;
@@ -319,13 +319,19 @@ change_clock_rate(int clock)
 static void
 trigger_event(void)
 {
-	machine.at_ps = sim.now_ps;
+	state.due_ps = SIM_NEVER;
+	if (machine.at_ps == SIM_NEVER)
+		machine.at_ps = sim.now_ps;
 	sim_paravirtual.vmclock_marker += machine.announces;
+	if (machine.event == EVENT_PAUSE || machine.event == EVENT_TSC_STOP)
+		machine.stops_at_ps[machine.stop_count++] = sim.now_ps;
 	switch (machine.event) {
 	case EVENT_PAUSE:
 	case EVENT_SNAPSHOT:
 		cores_advance_time(machine.by_ps);
 		stop_emulated_clocks_for(machine.by_ps);
+		if (machine.stop_count && machine.stop_count <= machine.more_stops)
+			state.due_ps = sim.now_ps + machine.between_ps;
 		break;
 	case EVENT_TSC_STOP:
 		cores_advance_time(machine.by_ps);
@@ -379,7 +385,7 @@ handle_access(enum sim_access access, uint64_t where)
 		sim_advance_ps(machine.away_ps);
 	}
 	cores_let_earlier_cores_run();
-	if (sim.now_ps >= state.due_ps && machine.at_ps == SIM_NEVER)
+	if (sim.now_ps >= state.due_ps)
 		trigger_event();
 	if (machine.fault_reads && access <= SIM_TSC_CPUID && sim.core == machine.fault_core)
 		inject_tsc_fault_if_due();

@@ -208,17 +208,19 @@ read_tsc(void)
 }
 
 /*
- * Sets the time of the running core to at least AT_PS. If the core then reaches the machine's event, the core also
+ * Sets the time of the running core to at least AT_PS. If the core then reaches an event of the machine, the core also
  * stops for the event's duration, because the event affects all cores at the same world time.
  */
 static void
 advance_core_to_time(uint64_t at_ps, uint64_t *begin_ps)
 {
+	uint64_t event_ps = machine.stop_count ? machine.stops_at_ps[machine.stop_count - 1] : machine.at_ps;
+
 	if (sim.now_ps < at_ps)
 		sim.now_ps = at_ps;
-	if (machine.at_ps == SIM_NEVER || *begin_ps >= machine.at_ps || sim.now_ps < machine.at_ps)
+	if (event_ps == SIM_NEVER || *begin_ps >= event_ps || sim.now_ps < event_ps)
 		return;
-	if (sim.now_ps < machine.at_ps + machine.by_ps)
+	if (sim.now_ps < event_ps + machine.by_ps)
 		sim.now_ps += machine.by_ps;
 	*begin_ps = sim.now_ps;
 }

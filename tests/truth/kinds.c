@@ -272,6 +272,20 @@ draw_early_guest_stop(void)
 }
 
 /*
+ * Draws a guest that is stopped two to four times. The report cannot know of a stop after the last comparison of the
+ * clocks. Stops that come at equal intervals look like an RTC that is up to four times as fast as it should be.
+ */
+static void
+draw_several_stops(void)
+{
+	draw_event_of_whole_machine(EVENT_PAUSE);
+	machine.by_ps = draw_log_uniform(3000, 10000) * MS;
+	machine.more_stops = 1 + draw_below(STOPS_MAX - 1);
+	machine.between_ps = draw_log_uniform(1, 3000) * MS;
+	machine.is_obvious = strcmp(machine.phase, "rates") == 0 && machine.by_ps > 8 * machine.between_ps;
+}
+
+/*
  * Draws a guest whose host takes processor time from it. The host's counter of stolen time counts all of it, none, or
  * three times as much.
  */
@@ -366,5 +380,6 @@ const struct kind kinds[] = {
 	  draw_timer_that_loses_one_shot },
 	{ "far-busy", "a PIT or PM timer at 2 to 500 times its rate, on a host that preempts the core for up to 20 ms",
 	  draw_far_clock_on_busy_host },
+	{ "stops", "a guest is stopped two to four times, for 3 to 10 s each", draw_several_stops },
 	{ NULL, NULL, NULL },
 };

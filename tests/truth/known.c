@@ -21,9 +21,14 @@ find_clock_number(const char *id)
 static uint64_t
 get_tsc_running_time_ps(uint64_t at_ps)
 {
-	if ((machine.event != EVENT_PAUSE && machine.event != EVENT_TSC_STOP) || at_ps < machine.at_ps)
-		return at_ps;
-	return at_ps - machine.at_ps < machine.by_ps ? machine.at_ps : at_ps - machine.by_ps;
+	uint64_t running_ps = at_ps;
+
+	for (size_t i = 0; i < machine.stop_count && machine.stops_at_ps[i] < at_ps; i++) {
+		uint64_t since_ps = at_ps - machine.stops_at_ps[i];
+
+		running_ps -= since_ps < machine.by_ps ? since_ps : machine.by_ps;
+	}
+	return running_ps;
 }
 
 /* Returns how often the faulty core's TSC had been set back at AT_PS. */

@@ -16,6 +16,7 @@ enum { TSC, HPET, PM, PIT, RTC, CLOCKS };
 
 #define CORES_MAX 16
 #define SET_BACK_MAX 16384 /* maximum number of times that a core's TSC may be set back */
+#define STOPS_MAX 4
 #define PPM       1000       /* 1 ppm in ppb */
 #define PPB       1000000000
 #define TICK      ((__int128)1000000000000000000) /* a tick of a core's TSC, in the unit of machine_get_tsc_at() */
@@ -125,6 +126,12 @@ struct machine {
 	uint64_t back_by_ticks;
 	uint64_t back_ticks;         /* sum of all steps back so far */
 	uint64_t at_ps;              /* time at which EVENT happened; SIM_NEVER before that */
+	/* EVENT_PAUSE: number of further stops, each for by_ps, and the time from the end of a stop to the next one */
+	size_t more_stops;
+	uint64_t between_ps;
+	/* EVENT_PAUSE and EVENT_TSC_STOP: start times of the stops so far, in order; the first is at_ps */
+	uint64_t stops_at_ps[STOPS_MAX];
+	size_t stop_count;
 
 	size_t cores;
 	/* true if memory suffices only for the star schedule (every core with the boot core), not for all pairs */

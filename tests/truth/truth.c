@@ -69,6 +69,8 @@ print_machine(void)
 	if (machine.at_ps != SIM_NEVER)
 		printf("true: event %d of %s at %.3f s, for %.3f s, by %lld ppm\n", (int)machine.event, clock_ids[machine.clock],
 		       (machine.at_ps - machine.run.from_ps) / 1e12, machine.by_ps / 1e12, (long long)machine.bend_ppm);
+	for (size_t i = 1; i < machine.stop_count; i++)
+		printf("true: further stop at %.6f s\n", (machine.stops_at_ps[i] - machine.run.from_ps) / 1e12);
 	printf("true: the TSC counts in steps of %.3f\n", machine.step_1024 / 1024.0);
 	for (size_t i = 0; i < machine.cores && machine.cores > 1; i++) {
 		const struct core *core = &machine.core[i];
