@@ -181,7 +181,8 @@ check_elapsed_time(const struct report *report, const struct report_group *a, co
 	    machine.event == EVENT_STUCK)
 		return;
 	tally_check(CHECK_ELAPSED, is_gain_true(low, high, truth, count),
-		    "%s against %s: %.6Lf to %.6Lf s, not %.6Lf, %zu times", clock_ids[first], clock_ids[other], low / 1e9L, high / 1e9L, truth / 1e9L, count);
+		    "%s against %s: %.6Lf to %.6Lf s, not %.6Lf, %zu times", clock_ids[first],
+		    clock_ids[other], low / 1e9L, high / 1e9L, truth / 1e9L, count);
 }
 
 /*
