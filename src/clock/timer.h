@@ -46,13 +46,6 @@ struct timer_slot {
 	struct timer_event events[TIMER_EVENTS_MAX];
 };
 
-/* Returns the number of interrupts that are stored in EVENTS. */
-static inline size_t
-timer_slot_kept(const struct timer_slot *slot)
-{
-	return slot->taken < TIMER_EVENTS_MAX ? slot->taken : TIMER_EVENTS_MAX;
-}
-
 struct timer_route {
 	/* How interrupts reach the core: "lapic", "ioapic", "fsb", "pic" or "status". In static storage. */
 	const char *kind;
