@@ -295,6 +295,21 @@ bench_close(struct bench *bench)
 		check_replay(&bench->run);
 }
 
+const struct report *
+bench_run(struct bench *bench)
+{
+	run_measure(&bench->run);
+	bench_close(bench);
+	return &bench->run.report;
+}
+
+void
+bench_measure_rates(struct bench *bench)
+{
+	survey_warm_up_and_estimate_tsc_rate(&bench->run.survey);
+	survey_measure_rates(&bench->run.survey);
+}
+
 void
 bench_free(struct bench *bench)
 {

@@ -72,6 +72,12 @@ void bench_use_threads(struct bench *bench);
  */
 void bench_close(struct bench *bench);
 
+/* Calls run_measure() and bench_close(), and returns the report. */
+const struct report *bench_run(struct bench *bench);
+
+/* Measures the rates of all clocks, as in a run's phases prepare and rates. */
+void bench_measure_rates(struct bench *bench);
+
 /* Closes the drivers and frees BENCH, which may be NULL. */
 void bench_free(struct bench *bench);
 

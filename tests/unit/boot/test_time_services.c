@@ -3,6 +3,7 @@
  * has the fault and no other. The simulated firmware looks at its timers at each tick, as EDK II does.
  */
 #include "test.h"
+#include "findings.h"
 #include "firmware_sim.h"
 
 #include <stdio.h>
@@ -11,7 +12,6 @@
 
 #include "analysis/analysis.h"
 #include "judge/judge.h"
-#include "rules/rules.h"
 #include "uefi/firmware/time_services.h"
 
 #define NS_PER_MS UINT64_C(1000000)
@@ -334,17 +334,13 @@ run(void)
 static const struct behaviour *
 row_of(const char *rule, const char *service)
 {
-	const struct behaviour *row = rules_find_row(report, rule, service);
-
-	if (!row)
-		fail_msg("no row %s of %s", rule, service);
-	return row;
+	return find_row(report, rule, service);
 }
 
 static enum outcome
 outcome_of(const char *rule, const char *service)
 {
-	return rules_get_outcome(row_of(rule, service), &report->facts.options);
+	return find_outcome(report, rule, service);
 }
 
 /* Fails unless the findings are exactly the words of WANTED, each a rule and a service. */
@@ -356,8 +352,7 @@ assert_findings(const char *wanted)
 	for (size_t i = 0; i < report->outcomes.finding_count; i++)
 		snprintf(found + strlen(found), sizeof(found) - strlen(found), "%s%s/%s", i ? " " : "",
 			 report->outcomes.findings[i].rule, report->outcomes.findings[i].clock);
-	for (size_t i = 0; i < report->outcomes.finding_count; i++)
-		print_message("%s\n", report->outcomes.findings[i].text);
+	print_findings(report);
 	assert_string_equal(found, wanted);
 }
 

@@ -35,15 +35,13 @@ static void
 open_and_measure_rates(void)
 {
 	bench_open(bench, 1);
-	survey_warm_up_and_estimate_tsc_rate(&bench->run.survey);
-	survey_measure_rates(&bench->run.survey);
+	bench_measure_rates(bench);
 }
 
 static void
 measure(void)
 {
-	survey_warm_up_and_estimate_tsc_rate(&bench->run.survey);
-	survey_measure_rates(&bench->run.survey);
+	bench_measure_rates(bench);
 	survey_measure_latencies_on_boot_core(&bench->run.survey);
 	survey_measure_latencies_on_cores(&bench->run.survey);
 }
@@ -277,8 +275,7 @@ TEST(an_rtc_whose_seconds_stop_delays_the_run_by_a_second_only)
 {
 	bench_open(bench, 1);
 	sim.rtc.b |= 0x80; /* the SET bit in register B, which stops the RTC's updates */
-	survey_warm_up_and_estimate_tsc_rate(&bench->run.survey);
-	survey_measure_rates(&bench->run.survey);
+	bench_measure_rates(bench);
 	assert_int_equal(bench_find_clock(bench, "rtc")->clock.state, CLOCK_STUCK);
 	assert_true(sim.now_ps < 4 * SIM_PS_PER_S);
 	assert_rate(bench_find_figures(bench, "tsc"), UINT64_C(1000000000000), 5);
@@ -417,8 +414,7 @@ TEST(a_host_that_is_slow_at_times_does_not_change_the_cost_of_a_read)
 	struct report *report = &bench->run.report;
 
 	bench_open(bench, CORES);
-	survey_warm_up_and_estimate_tsc_rate(&bench->run.survey);
-	survey_measure_rates(&bench->run.survey);
+	bench_measure_rates(bench);
 	sim.spent = slow_down_at_times;
 	slow_ps = times_ms[0] * SIM_PS_PER_MS;
 	survey_measure_latencies_on_boot_core(&bench->run.survey);
@@ -495,8 +491,7 @@ TEST(a_core_that_the_host_stops_longer_than_a_jobs_limit_is_not_missing)
 	struct report *report = &bench->run.report;
 
 	bench_open(bench, 2);
-	survey_warm_up_and_estimate_tsc_rate(&bench->run.survey);
-	survey_measure_rates(&bench->run.survey);
+	bench_measure_rates(bench);
 	sim.preempt_ps = 3000 * SIM_PS_PER_MS;
 	sim.preempt_every = 5000;
 	survey_measure_latencies_on_cores(&bench->run.survey);

@@ -7,11 +7,11 @@
 #include <pthread.h>
 
 #include "test.h"
+#include "findings.h"
 #include "sim.h"
 #include "analysis/analysis.h"
 #include "judge/judge.h"
 #include "report/report.h"
-#include "rules/rules.h"
 #include "measure/survey.h"
 #include "measure/skew/survey_skew.h"
 #include "measure/survey_plan.h"
@@ -798,18 +798,18 @@ TEST(a_core_that_runs_50_ppm_fast_drifts_and_the_others_do_not)
 static const char *
 drift_told(void)
 {
+	const struct finding *finding;
+
 	judge_report(&bench.report, &bench.report.outcomes);
-	assert_int_equal(bench.report.outcomes.finding_count, 1);
-	assert_string_equal(bench.report.outcomes.findings[0].rule,
-			    bench.report.outcomes.sync.cores[2].stepped ? "tsc-offset" :
-			    "tsc-drift");
-	assert_int_equal(bench.report.outcomes.findings[0].core, ID_OF(2));
+	finding = assert_only_finding(&bench.report, bench.report.outcomes.sync.cores[2].stepped ? "tsc-offset" : "tsc-drift",
+				      "tsc");
+	assert_int_equal(finding->core, ID_OF(2));
 	if (bench.report.outcomes.sync.cores[2].stepped) {
 		/* 50,000,000 ticks of 1 GHz */
-		assert_in_range(bench.report.outcomes.findings[0].low, 49990000, 50000000);
-		assert_in_range(bench.report.outcomes.findings[0].high, 50000000, 50010000);
+		assert_in_range(finding->low, 49990000, 50000000);
+		assert_in_range(finding->high, 50000000, 50010000);
 	}
-	return bench.report.outcomes.findings[0].text;
+	return finding->text;
 }
 
 /* Two passes cannot distinguish a drift from a step. A third pass in the middle can. */
@@ -1202,8 +1202,7 @@ assert_only_the_tsc_is_said_to_have_stopped(void)
 {
 	const struct report *report = &bench.report;
 
-	assert_int_equal(report->outcomes.finding_count, 1);
-	assert_string_equal(report->outcomes.findings[0].rule, "clock-stuck");
+	(void)assert_only_finding(report, "clock-stuck", "tsc");
 	assert_true(report->facts.run.incomplete);
 	assert_int_equal(report->figures.skew.warps, 0);
 	assert_int_equal(report->figures.skew.passes[0].summary.contradictions, 0);
@@ -1227,7 +1226,7 @@ TEST(whenever_the_boot_cores_tsc_stops_no_core_is_named)
 
 	open_bench_that_stops(0, false);
 	measure_together();
-	assert_int_equal(bench.report.outcomes.finding_count, 0);
+	assert_no_finding(&bench.report);
 	assert_true(bench.report.figures.skew.pass_count > 1 && bench.report.facts.warp_checks.lock_free.measured);
 	assert_true(bench.report.facts.cores[3].latency[0].count && bench.report.facts.cores[3].contended[0].count);
 	lasted_ticks = threads_get_time_ticks() - THREADS_WORLD_0;

@@ -4,6 +4,7 @@
  */
 #include "test.h"
 #include "bench.h"
+#include "findings.h"
 #include "checks/checks.h"
 #include "paravirtual/leaves.h"
 #include "sim.h"
@@ -302,14 +303,10 @@ assert_only_faulty_timer_is_broken(void (*change)(void))
 	bench_open(bench, 1);
 	sim_guard_timers(bench);
 	bench->machine.timers = timers;
-	run_measure(&bench->run);
-	bench_close(bench);
+	(void)bench_run(bench);
 	report = &bench->run.report;
 	assert_false(report->facts.run.incomplete);
-	assert_int_equal(report->outcomes.finding_count, 1);
-	finding = &report->outcomes.findings[0];
-	assert_string_equal(finding->rule, "clock-broken");
-	assert_string_equal(finding->clock, "lapic_deadline");
+	finding = assert_only_finding(report, "clock-broken", "lapic_deadline");
 	assert_non_null(strstr(finding->text, changed_open ? "lapic_deadline: An access to it faulted: #PF (vector 14, " :
 			       "lapic_deadline: CPUID offers TSC deadlines, but an access faulted: #PF (vector 14, "));
 	for (size_t i = 0; i < report->figures.interval_count; i++)

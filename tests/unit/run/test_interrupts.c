@@ -5,7 +5,7 @@
  */
 #include "test.h"
 #include "bench.h"
-#include "rules/rules.h"
+#include "findings.h"
 #include "sim.h"
 #include "base/text.h"
 #include "timers/timers.h"
@@ -49,8 +49,7 @@ played(const char *hypervisor)
 		bench->run.report.facts.options.irq = IRQ_ALL;
 	}
 	strcpy(bench->run.report.facts.machine.accelerator, strcmp(hypervisor, TCG) == 0 ? "tcg" : "");
-	run_measure(&bench->run);
-	bench_close(bench);
+	(void)bench_run(bench);
 	assert_true(sim.interrupts.longest_ps < 100 * SIM_PS_PER_MS);
 	assert_int_equal(sim.interrupts.slot.strays, 0);
 	return &bench->run.report;
@@ -67,15 +66,6 @@ firmware_ticks(uint64_t (*tsc)(void), uint64_t bound)
 {
 	assert_true(bound > 0);
 	return callbacks++ < callbacks_max;
-}
-
-static bool
-has_note(const struct report *report, const char *words)
-{
-	for (size_t i = 0; i < report->notes.count; i++)
-		if (strstr(report->notes.sentences[i], words))
-			return true;
-	return false;
 }
 
 /*
@@ -96,8 +86,7 @@ TEST(a_dead_firmware_timer_is_noted_only_if_it_called_back_before_the_run)
 		bench->duration_ns = DURATION_NS;
 		bench_open(bench, 1);
 		bench->machine.window.firmware_ticks = firmware_ticks;
-		run_measure(&bench->run);
-		bench_close(bench);
+		(void)bench_run(bench);
 		assert_int_equal(callbacks, cases[i].asked);
 		assert_int_equal(has_note(&bench->run.report, "did not call back within 1000 ms"), cases[i].noted);
 		end();
@@ -115,42 +104,11 @@ row_of(const struct report *report, const char *source, bool periodic)
 	return NULL;
 }
 
-static const struct behaviour *
-promise(const struct report *report, const char *rule, const char *source)
-{
-	const struct behaviour *row = rules_find_row(report, rule, source);
-
-	if (!row)
-		fail_msg("rule %s says nothing of %s", rule, source);
-	return row;
-}
-
-static enum outcome
-outcome(const struct report *report, const char *rule, const char *source)
-{
-	return rules_get_outcome(promise(report, rule, source), &report->facts.options);
-}
-
 static void
-assert_no_findings(const struct report *report)
+assert_passes(const struct report *report)
 {
-	for (size_t i = 0; i < report->outcomes.finding_count; i++)
-		print_error("%s: %s\n", report->outcomes.findings[i].rule, report->outcomes.findings[i].text);
-	assert_int_equal(report->outcomes.finding_count, 0);
+	assert_no_finding(report);
 	assert_int_equal(report->outcomes.verdict, VERDICT_PASS);
-}
-
-/* Returns the report's only finding, which must be about RULE and the source SOURCE. */
-static const struct finding *
-named(const struct report *report, const char *rule, const char *source)
-{
-	for (size_t i = 0; i < report->outcomes.finding_count; i++)
-		if (report->outcomes.finding_count > 1)
-			print_error("%s: %s\n", report->outcomes.findings[i].rule, report->outcomes.findings[i].text);
-	assert_int_equal(report->outcomes.finding_count, 1);
-	assert_string_equal(report->outcomes.findings[0].rule, rule);
-	assert_string_equal(report->outcomes.findings[0].clock, source);
-	return &report->outcomes.findings[0];
 }
 
 TEST(a_healthy_machine_has_no_finding)
@@ -161,10 +119,10 @@ TEST(a_healthy_machine_has_no_finding)
 
 	sim.spent = NULL; /* with slow readings some rules would not be determined */
 	report = played("");
-	assert_no_findings(report);
+	assert_passes(report);
 	for (size_t i = 0; i < 6; i++) {
-		assert_int_equal(outcome(report, rules_of_all[i], "lapic"), OUTCOME_PASSED);
-		assert_int_equal(outcome(report, rules_of_all[i], "hpet0"), OUTCOME_PASSED);
+		assert_int_equal(find_outcome(report, rules_of_all[i], "lapic"), OUTCOME_PASSED);
+		assert_int_equal(find_outcome(report, rules_of_all[i], "hpet0"), OUTCOME_PASSED);
 	}
 	for (size_t i = 0; i < report->figures.interval_count; i++) {
 		const struct interval_figures *row = &report->figures.intervals[i];
@@ -186,10 +144,10 @@ TEST(a_source_with_ticks_all_over_their_periods_has_none_lost_or_doubled)
 
 	sim.interrupts.hpet.late_ps = 1000000 * NS;
 	report = played("");
-	named(report, "irq-late", "hpet0");
+	(void)assert_only_finding(report, "irq-late", "hpet0");
 	assert_true(row_of(report, "hpet0", true)->scattered);
-	assert_int_equal(outcome(report, "irq-lost", "hpet0"), OUTCOME_NOT_DETERMINED);
-	assert_int_equal(outcome(report, "irq-doubled", "hpet0"), OUTCOME_NOT_DETERMINED);
+	assert_int_equal(find_outcome(report, "irq-lost", "hpet0"), OUTCOME_NOT_DETERMINED);
+	assert_int_equal(find_outcome(report, "irq-doubled", "hpet0"), OUTCOME_NOT_DETERMINED);
 }
 
 /*
@@ -206,9 +164,9 @@ TEST(if_no_interrupt_comes_through_a_pin_no_source_is_named)
 		sim.interrupts.hpet.wrong_pin = wrong_pin;
 		sim.interrupts.hpet.never = !wrong_pin;
 		report = played("");
-		assert_no_findings(report);
-		assert_int_equal(outcome(report, "irq-missing", "hpet0"), OUTCOME_NOT_DETERMINED);
-		assert_non_null(strstr(promise(report, "irq-missing", "hpet0")->text, "no interrupt came through pin "
+		assert_passes(report);
+		assert_int_equal(find_outcome(report, "irq-missing", "hpet0"), OUTCOME_NOT_DETERMINED);
+		assert_non_null(strstr(find_row(report, "irq-missing", "hpet0")->text, "no interrupt came through pin "
 			"23"));
 	}
 }
@@ -216,7 +174,7 @@ TEST(if_no_interrupt_comes_through_a_pin_no_source_is_named)
 TEST(lost_ticks_in_a_guest_are_a_warning)
 {
 	sim.interrupts.hpet.drop_every = 10;
-	assert_int_equal(named(played(KVM), "irq-lost", "hpet0")->severity, VERDICT_WARN);
+	assert_int_equal(assert_only_finding(played(KVM), "irq-lost", "hpet0")->severity, VERDICT_WARN);
 	assert_int_equal(bench->run.report.outcomes.verdict, VERDICT_WARN);
 }
 
@@ -261,7 +219,7 @@ TEST(an_emulators_fault_is_named_if_a_busy_host_does_not_explain_it)
 		end();
 		begin();
 		sim.interrupts.timers[own_faults[i].at] = own_faults[i].fault;
-		finding = named(played_in_an_emulator(), own_faults[i].rule, own_faults[i].source);
+		finding = assert_only_finding(played_in_an_emulator(), own_faults[i].rule, own_faults[i].source);
 		assert_int_equal(finding->severity, VERDICT_WARN);
 		assert_true(finding->low <= own_faults[i].high && finding->high >= own_faults[i].low);
 	}
@@ -292,8 +250,8 @@ TEST(an_emulators_fault_is_not_checked_if_a_busy_host_explains_it)
 			if (i == 5 || source == SIM_HPET_0)
 				sim.interrupts.timers[source] = waits[i];
 		report = played_in_an_emulator();
-		assert_no_findings(report);
-		assert_int_equal(outcome(report, rule_of[i], "hpet0"), OUTCOME_NOT_CHECKED);
+		assert_passes(report);
+		assert_int_equal(find_outcome(report, rule_of[i], "hpet0"), OUTCOME_NOT_CHECKED);
 	}
 }
 
@@ -325,8 +283,7 @@ TEST(an_emulator_whose_timers_wait_for_a_busy_host_has_no_finding)
 		sim.interrupts.busy_ps = busy_us[i] * SIM_PS_PER_US;
 		sim.interrupts.seed += i;
 		report = played_in_an_emulator();
-		for (size_t j = 0; j < report->outcomes.finding_count; j++)
-			assert_string_equal(report->outcomes.findings[j].text, "");
+		assert_no_finding(report);
 		left_out += count_left_out(report);
 	}
 	assert_true(left_out > 5);
@@ -346,7 +303,7 @@ TEST(an_interrupt_that_comes_with_the_next_one_shot_is_not_early)
 	report = played(KVM);
 	for (size_t i = 0; i < report->outcomes.finding_count; i++)
 		assert_string_not_equal(report->outcomes.findings[i].rule, "irq-early");
-	assert_int_equal(outcome(report, "irq-early", "hpet0"), OUTCOME_PASSED);
+	assert_int_equal(find_outcome(report, "irq-early", "hpet0"), OUTCOME_PASSED);
 }
 
 /* Ticks that are lost while the core is preempted are no fault. */

@@ -34,8 +34,7 @@ play(void)
 {
 	bench_open(bench, 1);
 	bench->machine.calibrations = calibrations;
-	survey_warm_up_and_estimate_tsc_rate(&bench->run.survey);
-	survey_measure_rates(&bench->run.survey);
+	bench_measure_rates(bench);
 	sim.masked_longest_ps = 0;
 	run_calibration_loops(&bench->run);
 	return &bench->run.report;
@@ -104,8 +103,7 @@ TEST(linuxs_slower_loop_without_a_pit_is_run_only_if_151_ms_are_left)
 	sim.pit.absent = true;
 	bench_open(bench, 1);
 	bench->machine.calibrations = (const struct calibration_loop *const[]){ &calibration_linux_reference, NULL };
-	survey_warm_up_and_estimate_tsc_rate(&bench->run.survey);
-	survey_measure_rates(&bench->run.survey);
+	bench_measure_rates(bench);
 	bench->deadline_ms = sim.now_ps / SIM_PS_PER_MS + 150;
 	run_calibration_loops(&bench->run);
 	assert_string_equal(bench->run.report.facts.calibrations[0].reason, "There was no time for this loop.");
@@ -281,8 +279,7 @@ TEST(a_soak_records_the_readings_of_fifty_runs_of_a_loop)
 	bench_open(bench, 1);
 	bench->run.report.facts.options.profile = PROFILE_SOAK;
 	bench->machine.calibrations = fastest;
-	survey_warm_up_and_estimate_tsc_rate(&bench->run.survey);
-	survey_measure_rates(&bench->run.survey);
+	bench_measure_rates(bench);
 	run_calibration_loops(&bench->run);
 	report = analyse();
 	assert_true(report->figures.calibrations[0].runs > 50);

@@ -68,8 +68,7 @@ json_of_run(void (*begins)(void *context, const struct run *run, const struct ru
 	bench_open(bench, CORES);
 	bench_use_threads(bench);
 	bench->machine.phase_starts = begins;
-	run_measure(&bench->run);
-	bench_close(bench);
+	(void)bench_run(bench);
 	assert_false(bench->run.report.facts.run.incomplete);
 	json_render(&text, &bench->run.report);
 	bench_free(bench);

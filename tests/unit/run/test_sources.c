@@ -4,8 +4,8 @@
  */
 #include "test.h"
 #include "bench.h"
+#include "findings.h"
 #include "paravirtual/leaves.h"
-#include "rules/rules.h"
 #include "sim.h"
 #include "sim_paravirtual.h"
 #include "timers/timers.h"
@@ -174,30 +174,13 @@ played(const struct source *source)
 	bench->run.report.facts.options.irq = IRQ_ALL;
 	bench->run.report.facts.options.pic = true;
 	bench->platform.acpi.madt.has_pics = !without_pics;
-	survey_warm_up_and_estimate_tsc_rate(&bench->run.survey);
-	survey_measure_rates(&bench->run.survey);
+	bench_measure_rates(bench);
 	ask(source);
 	bench_close(bench);
 	assert_true(sim.interrupts.longest_ps < 100 * SIM_PS_PER_MS);
 	assert_int_equal(sim.interrupts.slot.strays, 0);
-	for (size_t i = 0; i < bench->run.report.notes.count; i++)
-		assert_null(strstr(bench->run.report.notes.sentences[i], "Not restored"));
+	assert_false(has_note(&bench->run.report, "Not restored"));
 	return &bench->run.report;
-}
-
-static void
-print_findings(const struct report *report)
-{
-	for (size_t i = 0; i < report->outcomes.finding_count; i++)
-		print_error("%s: %s\n", report->outcomes.findings[i].rule, report->outcomes.findings[i].text);
-}
-
-static void
-assert_no_findings(const struct report *report)
-{
-	if (report->outcomes.finding_count)
-		print_findings(report);
-	assert_int_equal(report->outcomes.finding_count, 0);
 }
 
 TEST(each_healthy_source_is_tested_and_has_no_finding)
@@ -208,7 +191,7 @@ TEST(each_healthy_source_is_tested_and_has_no_finding)
 		print_message("%s\n", sources[i].driver->id);
 		begin_for(&sources[i]);
 		report = played(&sources[i]);
-		assert_no_findings(report);
+		assert_no_finding(report);
 		assert_true(report->figures.interval_count > 0);
 		for (size_t row = 0; row < report->figures.interval_count; row++) {
 			const struct interval_figures *interval = &report->figures.intervals[row];
@@ -349,7 +332,7 @@ TEST(the_policy_for_masked_ticks_is_found_for_each_periodic_source)
 			begin_for(&sources[i]);
 			sim.interrupts.timers[sources[i].at].policy = (enum sim_policy)policy;
 			report = played(&sources[i]);
-			assert_no_findings(report);
+			assert_no_finding(report);
 			assert_int_equal(report->figures.intervals[report->figures.interval_count - 1].policy,
 					 words[policy]);
 		}
@@ -371,7 +354,7 @@ TEST(an_rtc_that_is_slow_to_program_is_tested_at_half_its_rate)
 		sim.interrupts.rtc.policy = (enum sim_policy)policy;
 		sim.cost_ps[SIM_IN] = sim.cost_ps[SIM_OUT] = 65 * SIM_PS_PER_US;
 		report = played(&sources[7]);
-		assert_no_findings(report);
+		assert_no_finding(report);
 		periods = &report->figures.intervals[report->figures.interval_count - 1];
 		assert_int_equal(periods->test.asked_ns, 1953125);
 		assert_string_equal(periods->reason, "");
@@ -414,7 +397,7 @@ TEST(a_run_writes_only_the_last_synthetic_timer_and_restores_it)
 	write_any = sim.write_msr;
 	sim.write_msr = write_counted;
 	timer_writes = other_writes = 0;
-	assert_no_findings(played(source));
+	assert_no_finding(played(source));
 	assert_true(timer_writes > 0);
 	assert_int_equal(other_writes, 0);
 	assert_int_equal(hw_msr_read(MSR_HV_TIMER_CONFIG), config);
@@ -431,7 +414,7 @@ TEST(the_message_of_an_hpet_comparator_is_restored)
 			continue;
 		begin_for(&sources[i]);
 		sim.interrupts.messages[0] = message;
-		assert_no_findings(played(&sources[i]));
+		assert_no_finding(played(&sources[i]));
 		assert_int_equal(sim.interrupts.messages[0], message);
 	}
 }
@@ -496,7 +479,7 @@ TEST(pics_that_are_in_use_or_cannot_interrupt_this_core_are_not_changed)
 		machines[i].prepare();
 		memcpy(masks, sim.pic_mask, sizeof(masks));
 		report = played(&sources[12]);
-		assert_no_findings(report);
+		assert_no_finding(report);
 		assert_int_equal(report->figures.interval_count, 1);
 		assert_int_equal(report->figures.intervals[0].state, machines[i].state);
 		assert_non_null(strstr(report->figures.intervals[0].reason, machines[i].words));

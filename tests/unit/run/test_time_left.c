@@ -7,6 +7,7 @@
 
 #include "test.h"
 #include "bench.h"
+#include "findings.h"
 #include "sim.h"
 #include "base/text.h"
 #include "threads.h"
@@ -80,7 +81,7 @@ assert_whole(const struct report *report)
 {
 	assert_true(report->facts.run.ended_early == (told.ends_in != NULL));
 	assert_false(report->facts.run.incomplete);
-	assert_int_equal(report->outcomes.finding_count, 0);
+	assert_no_finding(report);
 	for (size_t i = 0; i < report->facts.clock_count; i++)
 		if (report->facts.clocks[i].clock.state == CLOCK_PRESENT)
 			assert_true(report->facts.clocks[i].latency->count != 0);
@@ -115,8 +116,7 @@ play(size_t cores, enum options_profile profile, uint64_t duration_ns, uint64_t 
 	told.count = 0;
 	told.asked_ns = 0;
 	told.begin_ps = sim.now_ps;
-	run_measure(&bench->run);
-	bench_close(bench);
+	(void)bench_run(bench);
 	assert_whole(&bench->run.report);
 	bench_free(bench);
 }
@@ -229,22 +229,11 @@ play_many(uint64_t job_ms, uint64_t deadline_s)
 	told.begin_ps = sim.now_ps;
 	bench->deadline_ms = sim.now_ps / SIM_PS_PER_MS + deadline_s * 1000;
 	bench->run.report.facts.options.deadline_ns = deadline_s * 1000 * MS;
-	run_measure(&bench->run);
-	bench_close(bench);
+	(void)bench_run(bench);
 	assert_false(bench->run.report.facts.run.incomplete);
-	assert_int_equal(bench->run.report.outcomes.finding_count, 0);
+	assert_no_finding(&bench->run.report);
 	assert_int_equal(bench->run.report.outcomes.verdict, VERDICT_PASS);
 	return bench;
-}
-
-/* Returns true if the report has a note that contains PART. */
-static bool
-has_note(const struct report *report, const char *part)
-{
-	for (size_t i = 0; i < report->notes.count; i++)
-		if (strstr(report->notes.sentences[i], part))
-			return true;
-	return false;
 }
 
 /* Returns the number of warp checks that were left out for lack of time. */
