@@ -72,17 +72,6 @@ TEST(every_interval_contains_the_true_rate_and_is_within_5_ppm)
 	assert_rate(bench_find_figures(bench, "rtc"), 1000, 5);
 }
 
-TEST(a_tsc_of_an_odd_rate_is_found)
-{
-	sim.tsc.counter.hz = (struct rate){ UINT64_C(2303998123), 1 };
-	bench_open(bench, 1);
-	/* measures the TSC's rate to 0.1 %, which is enough to plan the run */
-	survey_warm_up_and_estimate_tsc_rate(&bench->run.survey);
-	assert_in_range(scale_ns_to_ticks(&bench->run.survey.scale, 1000000000), 2301694000, 2306303000);
-	measure();
-	assert_rate(bench_find_figures(bench, "tsc"), UINT64_C(2303998123000), 5);
-}
-
 TEST(latencies_are_the_durations_that_were_set)
 {
 	/*
@@ -107,34 +96,6 @@ TEST(latencies_are_the_durations_that_were_set)
 		assert_int_equal(latency_percentile_ns(latency, 50000), expected[i].ns);
 		assert_int_equal(latency_loop_time_ps(latency, &bench->run.survey.scale), expected[i].ns * 1000);
 	}
-}
-
-TEST(the_cost_of_a_slower_clock_is_higher_by_the_difference)
-{
-	sim.pm.counter.extra_ps = 3 * SIM_PS_PER_US;
-	bench_open(bench, 1);
-	measure();
-	assert_int_equal(bench_find_clock(bench, "acpi_pm")->latency->min_ns, 3520);
-	assert_int_equal(bench_find_clock(bench, "hpet_32")->latency->min_ns, 320);
-}
-
-TEST(healthy_clocks_never_step_back_and_never_stop)
-{
-	bench_open(bench, 1);
-	measure();
-	for (size_t i = 0; i < bench->run.report.facts.clock_count; i++) {
-		const struct report_clock *entry = &bench->run.report.facts.clocks[i];
-
-		assert_int_equal(entry->clock.state, CLOCK_PRESENT);
-		assert_int_equal(entry->monotonic.backward, 0);
-		assert_int_equal(entry->monotonic.leaps, 0);
-		assert_int_equal(entry->monotonic.stalls, 0);
-		assert_int_equal(entry->failed_tsc, 0);
-	}
-	assert_true(bench->run.report.facts.cores[0].tsc.reads > 0);
-	assert_int_equal(bench->run.report.facts.cores[0].tsc.backward, 0);
-	assert_false(bench->run.report.facts.run.incomplete);
-	assert_int_equal(bench->run.report.notes.count, 0);
 }
 
 /*
@@ -233,19 +194,6 @@ TEST(a_jump_of_500_ticks_is_counted_once_with_its_time)
 	}
 }
 
-/*
- * The clock counts at 20 MHz instead of 10 MHz. The rules for rates must find this, and no advance may count as a
- * jump.
- */
-TEST(a_clock_at_twice_its_rate_does_not_jump)
-{
-	sim.hpet.counter.hz.num *= 2;
-	bench_open(bench, 1);
-	measure();
-	assert_int_equal(bench_find_clock(bench, "hpet")->monotonic.leaps, 0);
-	assert_int_equal(bench_find_clock(bench, "hpet_32")->monotonic.leaps, 0);
-}
-
 TEST(a_preempted_core_causes_no_jump_and_no_step_back)
 {
 	open_and_measure_rates();
@@ -280,19 +228,6 @@ TEST(an_rtc_whose_seconds_stop_delays_the_run_by_a_second_only)
 	assert_true(sim.now_ps < 4 * SIM_PS_PER_S);
 	assert_rate(bench_find_figures(bench, "tsc"), UINT64_C(1000000000000), 5);
 	sim.rtc.b &= 0x7f;
-}
-
-TEST(a_pit_that_is_two_percent_fast_does_not_change_the_tscs_rate)
-{
-	const struct interval_ppb *error;
-
-	bench_open(bench, 1);
-	bench_find_clock(bench, "pit")->clock.claimed = (struct rate){ 105000000 * UINT64_C(100), 88 * UINT64_C(102) };
-	measure();
-	error = &bench_find_figures(bench, "pit")->error;
-	assert_rate(bench_find_figures(bench, "tsc"), UINT64_C(1000000000000), 5);
-	assert_true(error->low <= 20 * MILLION && error->high >= 20 * MILLION);
-	assert_true(error->high - error->low < 20000);
 }
 
 TEST(the_deadline_keeps_what_was_measured)

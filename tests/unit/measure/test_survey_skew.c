@@ -421,37 +421,6 @@ TEST(the_deadline_keeps_the_results_of_a_pass)
 	assert_false(bench.report.facts.warp_checks.locked.measured);
 }
 
-TEST(a_core_a_billion_ticks_ahead_is_the_outlier)
-{
-	const struct report_skew *skew = &bench.report.figures.skew;
-
-	open_bench(5, PAIR_SCHEDULE_ALL, GHZ);
-	threads_cores[3].offset_ticks = 1000000000;
-	run_pass(survey_measure_offsets);
-	assert_int_equal(skew->passes[0].summary.outliers, 1);
-	for (size_t i = 0; i < 5; i++) {
-		assert_int_equal(skew->passes[0].outlier[i], i == 3);
-		assert_offset_holds(i, i == 3 ? 1000000000 : 0);
-	}
-	assert_true(skew->warps > 0);
-	assert_int_equal(skew->worst_warp_a, ID_OF(3));
-	assert_int_not_equal(skew->worst_warp_b, ID_OF(3));
-	assert_in_range(skew->worst_warp_ticks, 1, 999999999);
-	assert_int_equal(skew->worst_warp_ns, skew->worst_warp_ticks);
-}
-
-TEST(small_offsets_are_within_the_reported_intervals)
-{
-	static const int64_t offsets[] = { 0, 20000, -2000, 300, -1 };
-
-	open_bench(5, PAIR_SCHEDULE_ALL, GHZ);
-	for (size_t i = 0; i < 5; i++)
-		threads_cores[i].offset_ticks = offsets[i];
-	run_pass(survey_measure_offsets);
-	for (size_t i = 0; i < 5; i++)
-		assert_offset_holds(i, offsets[i]);
-}
-
 static bool
 holds(struct offset offset, int64_t ticks)
 {
@@ -728,72 +697,7 @@ TEST(a_tsc_that_moves_before_the_second_pingpong_is_reported_as_contradiction)
 	assert_true(width_of_spoilt_pair() >= LATE_TICKS);
 }
 
-/* Measures four cores. The TSC of the last core steps by TICKS at AFTER_TICKS after the start. */
-static void
-step(int64_t ticks, uint64_t after_ticks)
-{
-	open_bench(4, PAIR_SCHEDULE_ALL, GHZ);
-	threads_cores[3].step_ticks = ticks;
-	threads_cores[3].steps_at = THREADS_WORLD_0 + after_ticks;
-	run_pass(survey_measure_offsets);
-}
-
-/*
- * Each of 300 runs has one step, 150 forward and 150 back, at a different time between the start of the rehearsal (a
- * trial run) and the end. Some of these times are within a ping-pong.
- */
-TEST(whenever_a_tsc_steps_each_interval_contains_the_old_or_the_new_offset)
-{
-	size_t in_pingpongs = 0;
-
-	for (unsigned i = 0; i < 300; i++) {
-		const struct report_skew *skew = &bench.report.figures.skew;
-		int64_t ticks = i % 2 ? 1000000 : -1000000;
-
-		step(ticks, 5000 + 16 * i);
-		for (size_t a = 0; a < 3; a++) {
-			struct offset pair = offsets_get_offset(&skew->passes[0].offsets, a, 3);
-
-			assert_true(holds(pair, 0) || holds(pair, ticks));
-			in_pingpongs += offsets_get_movement_ticks(&skew->passes[0].offsets, a, 3) > 0;
-		}
-		/* one ping-pong for each pair; second ping-pongs are counted in skew->passes[0].again */
-		assert_int_equal(skew->passes[0].pingpongs, 6);
-		assert_int_equal(bench.report.figures.cores[3].pingpongs, 3);
-		assert_in_range(skew->passes[0].summary.contradictions, 0, 3); /* at most core 3's three pairs can contradict */
-		if (i < 299)
-			close_bench();
-	}
-	assert_true(in_pingpongs > 10);
-}
-
 /* ---- drift ---- */
-
-/* In 10^12 ticks, a drift of 50 ppm is 50 million ticks, against which round trips are negligible. */
-TEST(a_core_that_runs_50_ppm_fast_drifts_and_the_others_do_not)
-{
-	const struct report_skew *skew = &bench.report.figures.skew;
-
-	open_bench(4, PAIR_SCHEDULE_ALL, GHZ);
-	threads_cores[2].drift_ppb = 50000;
-	run_pass(survey_measure_offsets);
-	assert_false(skew->pass_count > 1);
-	assert_int_equal(drift_of(2).low, INT64_MIN);
-	threads_advance_ticks(UINT64_C(1000000000000));
-	run_pass(survey_measure_offsets);
-	assert_true(skew->pass_count > 1);
-	assert_true(skew->drift_span_ns > UINT64_C(1000000000000));
-	for (size_t i = 0; i < 4; i++) {
-		struct offset drift = drift_of(i);
-		int64_t truth = i == 2 ? 50000 : 0;
-
-		assert_true(drift.low <= truth && truth <= drift.high);
-		assert_true(drift.high - drift.low < 50000);
-	}
-	assert_true(drift_of(2).low > 0);
-	assert_int_equal(skew->passes[0].pingpongs, 6); /* the ping-pongs of the first pass only */
-	assert_int_equal(bench.report.figures.cores[2].pingpongs, 3);
-}
 
 static const char *
 drift_told(void)
@@ -869,43 +773,6 @@ TEST(a_middle_pass_is_done_only_if_a_pass_is_short)
 		threads_stop();
 		free(bench.memory);
 	}
-}
-
-/* All other cores drift against the boot core by the same amount, which shows that the boot core is wrong. */
-TEST(a_boot_core_that_alone_is_1_ppm_fast_is_named_once_and_no_other_drifts)
-{
-	const struct report *report = &bench.report;
-
-	open_bench(8, PAIR_SCHEDULE_ALL, GHZ);
-	threads_cores[0].drift_ppb = 1000;
-	run_pass(survey_measure_offsets);
-	threads_advance_ticks(UINT64_C(1000000000000));
-	run_pass(survey_measure_offsets);
-	judge_report(&bench.report, &bench.report.outcomes);
-	assert_int_equal(report->outcomes.finding_count, 1);
-	assert_string_equal(report->outcomes.findings[0].rule, "tsc-drift");
-	assert_int_equal(report->outcomes.findings[0].core, ID_OF(0));
-	assert_true(report->outcomes.findings[0].low <= 1000 && report->outcomes.findings[0].high >= 1000);
-	for (size_t i = 0; i < 8; i++) {
-		assert_int_equal(report->outcomes.sync.cores[i].drifts, i == 0);
-		assert_false(report->outcomes.sync.cores[i].off_majority);
-		assert_true(i == 0 || drift_of(i).high < 0);
-	}
-}
-
-/* A constant offset is not a drift. */
-TEST(a_core_with_a_constant_offset_does_not_drift)
-{
-	struct offset drift;
-
-	open_bench(2, PAIR_SCHEDULE_ALL, GHZ);
-	threads_cores[1].offset_ticks = -1000000000;
-	run_pass(survey_measure_offsets);
-	threads_advance_ticks(UINT64_C(1000000000000));
-	run_pass(survey_measure_offsets);
-	drift = drift_of(1);
-	assert_true(drift.low <= 0 && drift.high >= 0);
-	assert_true(drift.high - drift.low < 50000);
 }
 
 /* Each later pass is compared with the first. A step just before the third pass must show in the third. */
@@ -989,17 +856,6 @@ TEST(a_core_that_dies_before_its_first_turn_makes_a_warp_check_inconclusive)
 	assert_int_equal(bench.survey.memory.warp->slots[3].turns, 0);
 	assert_true(bench.report.facts.warp_checks.locked.starved);
 	assert_false(bench.report.facts.warp_checks.lock_free.starved);
-}
-
-TEST(a_core_that_dies_at_once_has_no_pingpong)
-{
-	open_bench(5, PAIR_SCHEDULE_ALL, 50 * TICKS_PER_MS);
-	threads_cores[4].dies_reading = 1;
-	run_pass(survey_measure_offsets);
-	assert_int_equal(bench.report.figures.skew.passes[0].pingpongs, 6);
-	assert_int_equal(bench.report.figures.cores[4].pingpongs, 0);
-	assert_false(offset_is_known(offset_of(4)));
-	assert_offset_holds(3, 0);
 }
 
 TEST(each_living_core_reports_its_own_facts)
