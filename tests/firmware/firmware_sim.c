@@ -10,6 +10,7 @@
 #define VARIABLES_MAX  4
 
 size_t firmware_sim_low_taken, firmware_sim_low_reserved, firmware_sim_low_left;
+struct firmware_sim_events firmware_sim_events;
 
 static EFI_SYSTEM_TABLE tables;
 static EFI_BOOT_SERVICES services;
@@ -165,4 +166,51 @@ firmware_sim_reset(void)
 	firmware_system = &tables;
 	firmware_boot = &services;
 	firmware_image = firmware_sim_handle();
+}
+
+static EFI_STATUS EFIAPI
+create_event(UINT32 type, EFI_TPL tpl, EFI_EVENT_NOTIFY notify, void *context, EFI_EVENT *event)
+{
+	firmware_sim_events.notify = notify;
+	firmware_sim_events.argument = context;
+	firmware_sim_events.open++;
+	*event = type & EVT_TIMER ? FIRMWARE_SIM_TIMER : &firmware_sim_events.checks;
+	return EFI_SUCCESS;
+}
+
+static EFI_STATUS EFIAPI
+set_timer(EFI_EVENT event, EFI_TIMER_DELAY type, UINT64 time_100ns)
+{
+	firmware_sim_events.checks = 0;
+	return EFI_SUCCESS;
+}
+
+static EFI_STATUS EFIAPI
+check_event(EFI_EVENT event)
+{
+	return ++firmware_sim_events.checks > firmware_sim_events.expires_after ? EFI_SUCCESS : EFI_NOT_READY;
+}
+
+static EFI_STATUS EFIAPI
+close_event(EFI_EVENT event)
+{
+	firmware_sim_events.open--;
+	return EFI_SUCCESS;
+}
+
+static EFI_STATUS EFIAPI
+stall(UINTN us)
+{
+	return EFI_SUCCESS;
+}
+
+void
+firmware_sim_offer_events(unsigned expires_after)
+{
+	firmware_sim_events = (struct firmware_sim_events){ .expires_after = expires_after };
+	firmware_boot->CreateEvent = create_event;
+	firmware_boot->SetTimer = set_timer;
+	firmware_boot->CheckEvent = check_event;
+	firmware_boot->CloseEvent = close_event;
+	firmware_boot->Stall = stall;
 }

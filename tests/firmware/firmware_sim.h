@@ -29,4 +29,22 @@ void firmware_sim_set_variable(const char *name, const void *data, size_t size);
  */
 extern size_t firmware_sim_low_taken, firmware_sim_low_reserved, firmware_sim_low_left;
 
+/* State of the events. */
+struct firmware_sim_events {
+	unsigned open;           /* number of events that were created and not closed */
+	unsigned checks;         /* calls of CheckEvent since SetTimer */
+	unsigned expires_after;  /* number of these calls after which a timer has expired */
+	EFI_EVENT_NOTIFY notify; /* function of the event that was created last */
+	void *argument;          /* argument of this function */
+};
+
+extern struct firmware_sim_events firmware_sim_events;
+
+/*
+ * Offers events, and resets their state. Each timer is the event FIRMWARE_SIM_TIMER. Any other event is a second event.
+ * Stall() returns at once.
+ */
+void firmware_sim_offer_events(unsigned expires_after);
+#define FIRMWARE_SIM_TIMER ((EFI_EVENT)&firmware_sim_events)
+
 #endif

@@ -20,13 +20,12 @@ static struct {
 	UINT32 addresses;     /* number of addresses in the answer */
 	UINTN servers;        /* number of DNS servers that DHCP gave */
 	bool has_no_protocol; /* true if the handle for look-ups (a child of the service) lacks the protocol */
-	unsigned polls, checks, children, configured, cancelled;
-	int events;
+	unsigned polls, children, configured, cancelled;
 	struct dns4_token *token;
 	char asked[16];
 } net;
 
-static EFI_EVENT timer = &net.checks, answered = &net.token;
+static EFI_STATUS (EFIAPI *check_timer)(EFI_EVENT event);
 
 static EFI_STATUS EFIAPI
 get_data(struct ip4_config2 *config, UINT32 type, UINTN *size, VOID *data)
@@ -114,39 +113,11 @@ destroy_child(struct service_binding *binding, EFI_HANDLE child)
 static struct service_binding binding = { create_child, destroy_child };
 
 static EFI_STATUS EFIAPI
-create_event(UINT32 type, EFI_TPL tpl, EFI_EVENT_NOTIFY notify, void *context, EFI_EVENT *event)
-{
-	*event = type & EVT_TIMER ? timer : answered;
-	net.events++;
-	return EFI_SUCCESS;
-}
-
-static EFI_STATUS EFIAPI
-set_timer(EFI_EVENT event, EFI_TIMER_DELAY type, UINT64 time)
-{
-	net.checks = 0;
-	return EFI_SUCCESS;
-}
-
-static EFI_STATUS EFIAPI
 check_event(EFI_EVENT event)
 {
-	if (event == timer)
-		return ++net.checks > CHECKS_MAX ? EFI_SUCCESS : EFI_NOT_READY;
+	if (event == FIRMWARE_SIM_TIMER)
+		return check_timer(event);
 	return net.status != EFI_NOT_READY && net.polls >= POLLS ? EFI_SUCCESS : EFI_NOT_READY;
-}
-
-static EFI_STATUS EFIAPI
-close_event(EFI_EVENT event)
-{
-	net.events--;
-	return EFI_SUCCESS;
-}
-
-static EFI_STATUS EFIAPI
-stall(UINTN us)
-{
-	return EFI_SUCCESS;
 }
 
 /* Makes a network card. If WITH_DNS is true, the card has the DNS protocol, which gives 10.0.2.2 for lab.example. */
@@ -156,11 +127,9 @@ card_of(bool with_dns)
 	EFI_HANDLE card;
 
 	firmware_sim_reset();
-	firmware_boot->CreateEvent = create_event;
-	firmware_boot->SetTimer = set_timer;
+	firmware_sim_offer_events(CHECKS_MAX);
+	check_timer = firmware_boot->CheckEvent;
 	firmware_boot->CheckEvent = check_event;
-	firmware_boot->CloseEvent = close_event;
-	firmware_boot->Stall = stall;
 	card = firmware_sim_handle();
 	firmware_sim_install_protocol(card, &guid_ip4_config2, &config);
 	if (with_dns)
@@ -176,7 +145,7 @@ look_up(EFI_HANDLE card, UINT8 ipv4[4])
 	const char *reason = dns_look_up(card, "lab.example", ipv4);
 
 	assert_int_equal(net.children, 0);
-	assert_int_equal(net.events, 0);
+	assert_int_equal(firmware_sim_events.open, 0);
 	assert_int_equal(net.configured, 0);
 	return reason;
 }

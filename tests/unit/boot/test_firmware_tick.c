@@ -38,40 +38,14 @@ get_period(struct timer *timer, UINT64 *period_100ns)
 
 static struct timer timer = { NULL, set_period, get_period, NULL };
 
-static EFI_EVENT_NOTIFY callback;
-static void *argument;
-static unsigned opened;
 static uint64_t now;
-
-static EFI_STATUS EFIAPI
-create_event(UINT32 type, EFI_TPL tpl, EFI_EVENT_NOTIFY notify, void *context, EFI_EVENT *event)
-{
-	callback = notify;
-	argument = context;
-	*event = &callback;
-	opened++;
-	return EFI_SUCCESS;
-}
-
-static EFI_STATUS EFIAPI
-set_timer(EFI_EVENT event, EFI_TIMER_DELAY type, UINT64 time)
-{
-	return EFI_SUCCESS;
-}
-
-static EFI_STATUS EFIAPI
-close_event(EFI_EVENT event)
-{
-	opened--;
-	return EFI_SUCCESS;
-}
 
 /* The simulated timer ticks at each hundredth read of the TSC, unless its period is 0. */
 static uint64_t
 tsc(void)
 {
 	if (++now % 100 == 0 && period)
-		callback(&callback, argument);
+		firmware_sim_events.notify(FIRMWARE_SIM_TIMER, firmware_sim_events.argument);
 	return now;
 }
 
@@ -82,10 +56,7 @@ begin(void)
 	period = PERIOD;
 	refuses = false;
 	now = 0;
-	opened = 0;
-	firmware_boot->CreateEvent = create_event;
-	firmware_boot->SetTimer = set_timer;
-	firmware_boot->CloseEvent = close_event;
+	firmware_sim_offer_events(0);
 }
 
 TEST_FIXTURE(begin, NULL);
@@ -129,5 +100,5 @@ TEST(the_wait_for_the_ticks_callback_ends_with_the_callback_or_at_its_limit)
 	assert_true(tick_set_stopped(&tick, false));
 	assert_true(tick_is_alive(tsc, 1000));
 	assert_in_range(now, 1011, 1111); /* the wait ends with the tick at TSC 1100 */
-	assert_int_equal(opened, 0);
+	assert_int_equal(firmware_sim_events.open, 0);
 }

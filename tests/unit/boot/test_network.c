@@ -6,7 +6,7 @@
 #include "firmware_sim.h"
 #include "uefi/network/network.h"
 
-#define CHECKS 50 /* number of checks after which an event has happened */
+#define CHECKS 50 /* number of checks after which a timer has expired */
 #define SETS_MAX 8
 
 static const EFI_GUID guid_tcp4_binding = GUID_TCP4_BINDING;
@@ -19,7 +19,6 @@ static struct {
 	UINT32 sets[SETS_MAX];
 	size_t set_count;
 	size_t children; /* number of children (handles of protocol instances) that were requested */
-	unsigned checks, events;
 } card;
 
 static EFI_STATUS EFIAPI
@@ -61,40 +60,6 @@ create_child(struct service_binding *binding, EFI_HANDLE *child)
 static struct ip4_config2 config = { set_data, get_data, NULL, NULL };
 static struct service_binding binding = { create_child, NULL };
 
-static EFI_STATUS EFIAPI
-create_event(UINT32 type, EFI_TPL tpl, EFI_EVENT_NOTIFY notify, void *context, EFI_EVENT *event)
-{
-	*event = &card;
-	card.events++;
-	return EFI_SUCCESS;
-}
-
-static EFI_STATUS EFIAPI
-set_timer(EFI_EVENT event, EFI_TIMER_DELAY type, UINT64 time)
-{
-	card.checks = 0;
-	return EFI_SUCCESS;
-}
-
-static EFI_STATUS EFIAPI
-check_event(EFI_EVENT event)
-{
-	return ++card.checks > CHECKS ? EFI_SUCCESS : EFI_NOT_READY;
-}
-
-static EFI_STATUS EFIAPI
-close_event(EFI_EVENT event)
-{
-	card.events--;
-	return EFI_SUCCESS;
-}
-
-static EFI_STATUS EFIAPI
-stall(UINTN us)
-{
-	return EFI_SUCCESS;
-}
-
 static void
 begin(void)
 {
@@ -102,11 +67,7 @@ begin(void)
 
 	firmware_sim_reset();
 	memset(&card, 0, sizeof(card));
-	firmware_boot->CreateEvent = create_event;
-	firmware_boot->SetTimer = set_timer;
-	firmware_boot->CheckEvent = check_event;
-	firmware_boot->CloseEvent = close_event;
-	firmware_boot->Stall = stall;
+	firmware_sim_offer_events(CHECKS);
 	handle = firmware_sim_handle();
 	firmware_sim_install_protocol(handle, &guid_tcp4_binding, &binding);
 	firmware_sim_install_protocol(handle, &guid_ip4_config2, &config);
@@ -122,7 +83,7 @@ ask(void)
 
 	exchange = (struct exchange){ .address = "http://10.0.2.2/r", .body = "{}", .body_length = 2 };
 	assert_false(network_run_exchange(&exchange, NULL));
-	assert_int_equal(card.events, 0);
+	assert_int_equal(firmware_sim_events.open, 0);
 	return exchange.reason;
 }
 
