@@ -180,6 +180,9 @@ TEST(a_clock_with_a_warning_comes_after_all_healthy_clocks)
 	assert_non_null(strstr(report->advice.ranking.rows[4].reason, "; see the warning hpet-pc10."));
 }
 
+#define USE_TSC "Use tsc: 28.7 ns a read. Linux takes it, too (11.6 ns). "
+#define AGREE   " The cores' TSCs agree within 29 ns"
+
 /* Asserts the answer if a clock of another source confirms the rates. */
 static void
 assert_answer(const char *text)
@@ -194,8 +197,7 @@ TEST(the_answer_names_the_clock_its_cost_linuxs_choice_failed_clocks_and_cores)
 {
 	cost("tsc", 28700);
 	cost("hpet_32", 999000);
-	assert_answer("Use tsc: 28.7 ns a read. Linux takes it, too (11.6 ns). No clock failed. The cores' "
-		      "TSCs agree within 29 ns.");
+	assert_answer(USE_TSC "No clock failed." AGREE ".");
 	assert_string_equal(report->advice.answer.clock, "tsc");
 	assert_string_equal(report->advice.answer.linux_takes, "tsc");
 	assert_int_equal(report->advice.answer.read_ps, 28700);
@@ -203,13 +205,13 @@ TEST(the_answer_names_the_clock_its_cost_linuxs_choice_failed_clocks_and_cores)
 	assert_true(report->advice.answer.within_known);
 	report->facts.machine.tsc_is_invariant = false;
 	report->facts.machine.linux_distrusts_tsc = true;
-	assert_answer("Use tsc: 28.7 ns a read. Linux before 6.12 takes hpet (999 ns), newer ones tsc (11.6 "
-		      "ns): CPUID reports no invariant TSC. No clock failed. The cores' TSCs agree within 29 ns.");
+	assert_answer("Use tsc: 28.7 ns a read. Linux before 6.12 takes hpet (999 ns), newer ones tsc (11.6 ns): "
+		      "CPUID reports no invariant TSC. No clock failed." AGREE ".");
 	for (size_t i = 0; i < report->facts.core_count; i++)
 		report->facts.cores[i].facts.package =
 			(uint32_t)i / 2; /* two packages: the newer versions distrust it, too */
 	assert_answer("Use tsc: 28.7 ns a read. Linux takes hpet (999 ns): CPUID reports no invariant TSC. No "
-		      "clock failed. The cores' TSCs agree within 29 ns.");
+		      "clock failed." AGREE ".");
 	/* if only some clocks were measured, it is unknown which clock Linux uses */
 	report->facts.options.clocks.count = 1;
 	report->figures.skew.pass_count = 0;
@@ -230,8 +232,7 @@ TEST(the_answer_says_that_nothing_independent_confirms_the_rates_of_one_source)
 	assert_true(report->advice.answer.no_reference);
 	assert_string_equal(report->advice.answer.text, "Use tsc: 28.7 ns a read. Linux takes it, too (11.6 ns). No clock "
 			    "failed, but nothing independent confirms their rates. The cores' TSCs agree within 29 ns.");
-	assert_answer("Use tsc: 28.7 ns a read. Linux takes it, too (11.6 ns). No clock failed. The cores' "
-		      "TSCs agree within 29 ns.");
+	assert_answer(USE_TSC "No clock failed." AGREE ".");
 	assert_false(report->advice.answer.no_reference);
 }
 
@@ -239,28 +240,29 @@ TEST(the_answer_says_that_the_tscs_of_only_some_cores_agree)
 {
 	cost("tsc", 28700);
 	report->facts.machine.cores_listed = 16;
-	assert_answer("Use tsc: 28.7 ns a read. Linux takes it, too (11.6 ns). No clock failed. The TSCs of 4 "
-		      "of 16 cores agree within 29 ns; the other cores were not started.");
+	assert_answer(USE_TSC "No clock failed. The TSCs of 4 of 16 cores agree within 29 ns; the other cores "
+		      "were not started.");
 }
+
+#define UNDETERMINED "Use tsc within one core: 28.7 ns a read. Linux takes it on all cores (11.6 ns). No clock " \
+		     "failed. Whether the cores' TSCs agree is not determined: see their synchronisation. Run again " \
+		     "on an idle machine."
 
 TEST(the_answer_refers_to_the_synchronisation_if_it_is_not_determined_whether_the_cores_agree)
 {
 	cost("tsc", 28700);
 	cost("hpet_32", 999000);
 	report->figures.skew.passes[1].summary.bound_ticks = 100000000;
-	assert_answer("Use tsc within one core: 28.7 ns a read. Linux takes it on all cores (11.6 ns). No clock failed. "
-		      "Whether the cores' TSCs agree is not determined: see their synchronisation. Run again on an idle machine.");
+	assert_answer(UNDETERMINED);
 	assert_false(report->advice.answer.within_known);
 	report->figures.skew.passes[1].summary.bound_ticks = UINT64_MAX;
-	assert_answer("Use tsc within one core: 28.7 ns a read. Linux takes it on all cores (11.6 ns). No clock failed. "
-		      "Whether the cores' TSCs agree is not determined: see their synchronisation. Run again on an idle machine.");
+	assert_answer(UNDETERMINED);
 	literal_remove_last_pass(report);
-	assert_answer("Use tsc within one core: 28.7 ns a read. Linux takes it on all cores (11.6 ns). No clock failed. "
-		      "Whether the cores' TSCs agree is not determined: see their synchronisation. Run again on an idle machine.");
+	assert_answer(UNDETERMINED);
 	report->facts.run.incomplete = true;
-	assert_answer("Use tsc within one core: 28.7 ns a read. Linux takes it on all cores (11.6 ns). No "
-		      "clock failed, but not everything was measured. Whether the cores' TSCs agree is not determined: see their "
-		      "synchronisation. Let the run end.");
+	assert_answer("Use tsc within one core: 28.7 ns a read. Linux takes it on all cores (11.6 ns). No clock "
+		      "failed, but not everything was measured. Whether the cores' TSCs agree is not determined: see "
+		      "their synchronisation. Let the run end.");
 }
 
 /* The host disturbed one of the two passes over the cores: 50 us, where the other pass shows 29 ns. */
@@ -268,13 +270,11 @@ TEST(the_answer_counts_the_exact_one_of_two_passes)
 {
 	cost("tsc", 28700);
 	report->figures.skew.passes[1].summary.bound_ticks = 100000;
-	assert_answer("Use tsc: 28.7 ns a read. Linux takes it, too (11.6 ns). No clock failed. The cores' "
-		      "TSCs agree within 29 ns at 3.1 s, and within 50000 ns at 21.1 s.");
+	assert_answer(USE_TSC "No clock failed." AGREE " at 3.1 s, and within 50000 ns at 21.1 s.");
 	assert_int_equal(report->advice.answer.within_ns, 29);
 	report->figures.skew.passes[1].summary.bound_ticks = report->figures.skew.passes[0].summary.bound_ticks;
 	report->figures.skew.passes[0].summary.bound_ticks = 100000;
-	assert_answer("Use tsc: 28.7 ns a read. Linux takes it, too (11.6 ns). No clock failed. The cores' "
-		      "TSCs agree within 29 ns at 21.1 s, and within 50000 ns at 3.1 s.");
+	assert_answer(USE_TSC "No clock failed." AGREE " at 21.1 s, and within 50000 ns at 3.1 s.");
 }
 
 /* Linux takes the TSC because its check of two cores finds no warp. The answer must not recommend the TSC. */
@@ -292,11 +292,9 @@ TEST(the_answer_mentions_warnings_if_no_clock_failed)
 	cost("tsc", 28700);
 	cost("hpet_32", 999000);
 	break_rule("rate-changed", "hpet");
-	assert_answer("Use tsc: 28.7 ns a read. Linux takes it, too (11.6 ns). No clock failed. There is a "
-		      "warning: rate-changed. The cores' TSCs agree within 29 ns.");
+	assert_answer(USE_TSC "No clock failed. There is a warning: rate-changed." AGREE ".");
 	break_rule("hpet-pc10", "hpet");
-	assert_answer("Use tsc: 28.7 ns a read. Linux takes it, too (11.6 ns). No clock failed. There are 2 "
-		      "warnings. The cores' TSCs agree within 29 ns.");
+	assert_answer(USE_TSC "No clock failed. There are 2 warnings." AGREE ".");
 }
 
 TEST(the_answer_names_a_warning_on_the_recommended_clock_once_and_even_if_another_clock_failed)
@@ -304,13 +302,13 @@ TEST(the_answer_names_a_warning_on_the_recommended_clock_once_and_even_if_anothe
 	cost("tsc", 28700);
 	break_rule("tsc-step", "tsc");
 	assert_answer("Use tsc: 28.7 ns a read; see the warning tsc-step. Linux takes it, too (11.6 ns). No "
-		      "clock failed. The cores' TSCs agree within 29 ns.");
+		      "clock failed." AGREE ".");
 	break_rule("hpet-pc10", "hpet");
 	assert_answer("Use tsc: 28.7 ns a read; see the warning tsc-step. Linux takes it, too (11.6 ns). No "
-		      "clock failed. There are 2 warnings. The cores' TSCs agree within 29 ns.");
+		      "clock failed. There are 2 warnings." AGREE ".");
 	literal_find_clock(report, "acpi_pm")->monotonic.backward = 1;
-	assert_answer("Use tsc: 28.7 ns a read; see the warning tsc-step. Linux takes it, too (11.6 ns). "
-		      "Failed: acpi_pm. The cores' TSCs agree within 29 ns.");
+	assert_answer("Use tsc: 28.7 ns a read; see the warning tsc-step. Linux takes it, too (11.6 ns). Failed: "
+		      "acpi_pm." AGREE ".");
 }
 
 /*
@@ -328,8 +326,7 @@ TEST(the_answer_names_failed_clocks_and_recommends_no_unfit_clock)
 	assert_false(report->advice.answer.within_known);
 	report = literal_make_clean_report();
 	literal_find_clock(report, "acpi_pm")->monotonic.backward = 1;
-	assert_answer("Use tsc: 2.75 ns a read. Linux takes it, too (11.6 ns). Failed: acpi_pm. The cores' "
-		      "TSCs agree within 29 ns.");
+	assert_answer("Use tsc: 2.75 ns a read. Linux takes it, too (11.6 ns). Failed: acpi_pm." AGREE ".");
 	report = literal_make_empty_report();
 	assert_answer("No clock was measured. Linux takes tsc. No clock failed, but not everything was measured.");
 }

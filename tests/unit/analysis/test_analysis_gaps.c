@@ -14,6 +14,7 @@
 static uint8_t bytes[65536];
 static struct record record;
 static struct report report;
+static const struct report_interference *const all = &report.figures.interference;
 static struct report_core core_facts[CORES];
 static struct core_figures cores[CORES];
 
@@ -64,19 +65,17 @@ static const struct report_interference *
 analyse(void)
 {
 	analysis_calculate_gaps(bytes, record.length, &report, &report.figures);
-	return &report.figures.interference;
+	return all;
 }
 
 TEST(a_record_without_a_search_for_gaps_has_no_stolen_time)
 {
 	assert_false(analyse()->measured);
-	assert_int_equal(report.figures.interference.threshold_ns, 0);
+	assert_int_equal(all->threshold_ns, 0);
 }
 
 TEST(stolen_time_of_two_cores_is_added_up_and_the_third_was_not_observed)
 {
-	const struct report_interference *all = &report.figures.interference;
-
 	put_watch(0, 100, 15, 3, 50000);
 	put_watch(2, 200, 17, 2, 160001);
 	analyse();
@@ -108,8 +107,6 @@ TEST(two_searches_on_one_core_are_added_up)
 
 TEST(a_gap_has_its_core_and_its_time_in_the_run)
 {
-	const struct report_interference *all = &report.figures.interference;
-
 	put_gap(1, 250, 40000);
 	put_gap(0, 9, 30001);
 	analyse();
@@ -130,7 +127,7 @@ TEST(ticks_are_converted_with_the_rate_known_at_that_time)
 	analyse();
 	assert_int_equal(cores[0].observed_ns, 100000000);
 	assert_int_equal(cores[1].observed_ns, 200000000);
-	assert_int_equal(report.figures.interference.worst_core, ID_OF(1));
+	assert_int_equal(all->worst_core, ID_OF(1));
 }
 
 TEST(a_longer_record_replaces_all_figures)
@@ -140,9 +137,9 @@ TEST(a_longer_record_replaces_all_figures)
 	analyse();
 	put_watch(1, 100, 15, 1, 50000);
 	analyse();
-	assert_int_equal(report.figures.interference.observed_ns, 200000000);
-	assert_int_equal(report.figures.interference.gaps, 4);
-	assert_int_equal(report.figures.interference.event_count, 1);
+	assert_int_equal(all->observed_ns, 200000000);
+	assert_int_equal(all->gaps, 4);
+	assert_int_equal(all->event_count, 1);
 	assert_int_equal(cores[0].gaps, 3);
 }
 
@@ -164,14 +161,14 @@ put_reported(uint32_t core, uint64_t reported_ns, uint64_t around_ms)
 
 TEST(stolen_time_that_the_host_reports_is_added_up_over_the_cores)
 {
-	const struct report_stolen *stolen = &report.figures.interference.stolen;
+	const struct report_stolen *stolen = &all->stolen;
 
 	put_reported(0, 10000000, 2);
 	put_reported(1, 1000000, 3);
 	put_reported(2, 0, 0);
 	report.facts.stolen_counters.counter = "kvm_steal";
 	analyse();
-	assert_int_equal(report.figures.interference.observed_ns, 300000000);
+	assert_int_equal(all->observed_ns, 300000000);
 	assert_int_equal(stolen->observed_ns, 200000000);
 	assert_int_equal(stolen->reported_ns, 11000000);
 	/*
@@ -190,8 +187,8 @@ TEST(a_core_missing_from_the_report_is_left_out)
 	put_gap(CORES, 9, 30001);
 	put_watch(0, 100, 15, 1, 50000);
 	analyse();
-	assert_int_equal(report.figures.interference.gaps, 1);
-	assert_int_equal(report.figures.interference.event_count, 0);
+	assert_int_equal(all->gaps, 1);
+	assert_int_equal(all->event_count, 0);
 }
 
 TEST(more_gaps_than_the_report_has_space_for_are_cut)
@@ -199,7 +196,7 @@ TEST(more_gaps_than_the_report_has_space_for_are_cut)
 	for (uint64_t i = 0; i <= REPORT_EVENTS_MAX; i++)
 		put_gap(0, i, 30000);
 	assert_int_equal(analyse()->event_count, REPORT_EVENTS_MAX);
-	assert_int_equal(report.figures.interference.events[REPORT_EVENTS_MAX - 1].at_ms, REPORT_EVENTS_MAX - 1);
+	assert_int_equal(all->events[REPORT_EVENTS_MAX - 1].at_ms, REPORT_EVENTS_MAX - 1);
 }
 
 TEST(a_damaged_record_counts_up_to_the_damage)
@@ -214,7 +211,7 @@ TEST(a_damaged_record_counts_up_to_the_damage)
 	bytes[length + RECORD_BLOCK_BYTES] ^= 1;
 	put_watch(1, 100, 15, 1, 50000);
 	analyse();
-	assert_int_equal(report.figures.interference.gaps, 1);
+	assert_int_equal(all->gaps, 1);
 	assert_int_equal(cores[0].gaps, 1);
 	assert_int_equal(cores[1].observed_ns, 0);
 }

@@ -81,24 +81,31 @@ struct window {
 	struct rate_ends ends;
 };
 
+/* Reads the clock READS times at PS, as end number I of the window. Returns the time after the last reading. */
+static uint64_t
+take_end(struct world *world, struct window *window, size_t i, uint64_t ps, size_t reads, struct resolution *resolution)
+{
+	uint64_t rise = (uint64_t)(((wide)world->clock_hz << 32) / TSC_HZ);
+	struct sample *samples = window->samples[i % 3];
+
+	ps = read_all(world, ps, samples);
+	resolution_add_samples(resolution, &clock_of_64_bits, 0, samples, reads);
+	window->corners[i] = rate_find_corners(&clock_of_64_bits, 0, rise, samples, reads);
+	window->ends.ends[i] = (struct rate_end){ rate_shortest_sample(samples, reads), &window->corners[i] };
+	window->ends.even_ticks = resolution->gcd_ticks;
+	window->ends.uneven_ticks = resolution->smallest_ticks + 2;
+	return ps;
+}
+
 static void
 take(struct world *world, struct window *window, size_t count)
 {
 	uint64_t ps = PS_PER_S + random_next(&world->seed) % PS_PER_S;
-	uint64_t rise = (uint64_t)(((wide)world->clock_hz << 32) / TSC_HZ);
 	struct resolution resolution = { .steps = 0 };
 
 	window->ends = (struct rate_ends){ .count = count, .tsc_resolution_ticks = 1 };
-	for (size_t i = 0; i < count; i++) {
-		struct sample *samples = window->samples[i];
-
-		ps = read_all(world, ps, samples) + WINDOW_PS;
-		resolution_add_samples(&resolution, &clock_of_64_bits, 0, samples, READS);
-		window->corners[i] = rate_find_corners(&clock_of_64_bits, 0, rise, samples, READS);
-		window->ends.ends[i] = (struct rate_end){ rate_shortest_sample(samples, READS), &window->corners[i] };
-	}
-	window->ends.even_ticks = resolution.gcd_ticks;
-	window->ends.uneven_ticks = resolution.smallest_ticks + 2;
+	for (size_t i = 0; i < count; i++)
+		ps = take_end(world, window, i, ps, READS, &resolution) + WINDOW_PS;
 }
 
 static bool
@@ -138,24 +145,16 @@ TEST(in_1000_windows_the_interval_contains_the_true_rate)
 static void
 take_with_between(struct world *world, struct window *window, size_t between)
 {
-	uint64_t begin_ps = PS_PER_S + random_next(&world->seed) % PS_PER_S, rise, ps;
+	uint64_t begin_ps = PS_PER_S + random_next(&world->seed) % PS_PER_S;
 	struct resolution resolution = { .steps = 0 };
 	size_t count = between + 2;
 
-	rise = (uint64_t)(((wide)world->clock_hz << 32) / TSC_HZ);
 	window->ends = (struct rate_ends){ .count = count, .tsc_resolution_ticks = 1 };
 	for (size_t i = 0; i < count; i++) {
-		size_t reads = i && i < count - 1 ? LOOK_READS : READS;
-		struct sample *samples = window->samples[0];
+		uint64_t ps = begin_ps + WINDOW_PS / (count - 1) * i + random_next(&world->seed) % (PS_PER_S / 1000);
 
-		ps = begin_ps + WINDOW_PS / (count - 1) * i + random_next(&world->seed) % (PS_PER_S / 1000);
-		read_all(world, ps, samples);
-		resolution_add_samples(&resolution, &clock_of_64_bits, 0, samples, reads);
-		window->corners[i] = rate_find_corners(&clock_of_64_bits, 0, rise, samples, reads);
-		window->ends.ends[i] = (struct rate_end){ rate_shortest_sample(samples, reads), &window->corners[i] };
+		take_end(world, window, i, ps, i && i < count - 1 ? LOOK_READS : READS, &resolution);
 	}
-	window->ends.even_ticks = resolution.gcd_ticks;
-	window->ends.uneven_ticks = resolution.smallest_ticks + 2;
 }
 
 static unsigned

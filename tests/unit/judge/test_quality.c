@@ -3,20 +3,19 @@
 #include "judge/judge_internal.h"
 #include "report_literal.h"
 
-/* Returns the judged report of a healthy machine. In an observation of 4 s, MS ms of stolen time were found. */
-static struct report *
-stolen(uint64_t ms)
-{
-	struct report *report = literal_make_clean_report();
+LITERAL_REPORT_FIXTURE;
 
-	if (ms)
-		literal_add_stolen_time(report, 1, 12034, ms * 1000000);
+/* Judges the report of a healthy machine. In an observation of 4 s, MS ms of stolen time were found. */
+static void
+judge_with_stolen_time(uint64_t ms)
+{
+	begin();
+	literal_add_stolen_time(report, 1, 12034, ms * 1000000);
 	literal_judge(report);
-	return report;
 }
 
 static void
-assert_quality(const struct report *report, bool reliable, const char *text)
+assert_quality(bool reliable, const char *text)
 {
 	assert_true(report->outcomes.quality.tails_known);
 	assert_int_equal(report->outcomes.quality.reliable_tails, reliable);
@@ -25,23 +24,21 @@ assert_quality(const struct report *report, bool reliable, const char *text)
 
 TEST(without_a_gap_no_stolen_time_was_observed)
 {
-	struct report *report = stolen(0);
-
-	assert_quality(report, true, "No stolen time was observed: tails reliable up to p99.9.");
+	literal_judge(report);
+	assert_quality(true, "No stolen time was observed: tails reliable up to p99.9.");
 	assert_true(report->outcomes.quality.stolen_known);
 	assert_int_equal(report->outcomes.quality.stolen_millipercent, 0);
 }
 
 TEST(tails_are_reliable_below_one_percent_and_not_from_there_on)
 {
-	struct report *report = stolen(39);
-
-	assert_quality(report, true, "0.975 % of the observed time was stolen: tails reliable up to p99.9.");
-	report = stolen(40);
-	assert_quality(report, false, "1.0 % of the observed time was stolen: latency tails are unreliable.");
+	judge_with_stolen_time(39);
+	assert_quality(true, "0.975 % of the observed time was stolen: tails reliable up to p99.9.");
+	judge_with_stolen_time(40);
+	assert_quality(false, "1.0 % of the observed time was stolen: latency tails are unreliable.");
 	assert_int_equal(report->outcomes.quality.stolen_millipercent, 1000);
-	report = stolen(2440);
-	assert_quality(report, false, "61.0 % of the observed time was stolen: latency tails are unreliable.");
+	judge_with_stolen_time(2440);
+	assert_quality(false, "61.0 % of the observed time was stolen: latency tails are unreliable.");
 	assert_int_equal(report->outcomes.verdict, VERDICT_PASS);
 }
 
@@ -51,29 +48,23 @@ TEST(tails_are_reliable_below_one_percent_and_not_from_there_on)
  */
 TEST(a_p999_that_stolen_time_caused_is_reported_as_unreliable)
 {
-	struct report *report = literal_make_clean_report();
-
 	literal_add_stolen_time(report, 1, 12034, 1000000);
 	literal_record_ns(literal_find_clock(report, "tsc")->latency, 50000, 30);
 	literal_record_ns(literal_find_clock(report, "hpet")->latency, 50000, 30);
 	literal_judge(report);
-	assert_quality(report, false, "0.025 % of the observed time was stolen: latency tails are "
+	assert_quality(false, "0.025 % of the observed time was stolen: latency tails are "
 				      "unreliable; p99.9 of hpet is from stolen time.");
 }
 
 TEST(without_stolen_time_long_reads_are_the_clocks_own)
 {
-	struct report *report = literal_make_clean_report();
-
 	literal_record_ns(literal_find_clock(report, "hpet")->latency, 50000, 30);
 	literal_judge(report);
-	assert_quality(report, true, "No stolen time was observed: tails reliable up to p99.9.");
+	assert_quality(true, "No stolen time was observed: tails reliable up to p99.9.");
 }
 
 TEST(long_reads_of_an_rtc_are_its_updates_and_not_stolen_time)
 {
-	struct report *report = literal_make_clean_report();
-
 	literal_add_stolen_time(report, 1, 12034, 1000000);
 	literal_record_ns(literal_find_clock(report, "rtc")->latency, 2100, 20000);
 	literal_record_ns(literal_find_clock(report, "rtc")->latency, 2000000, 60);
@@ -83,8 +74,7 @@ TEST(long_reads_of_an_rtc_are_its_updates_and_not_stolen_time)
 
 TEST(a_run_that_did_not_observe_stolen_time_says_so)
 {
-	struct report *report = literal_make_empty_report();
-
+	report = literal_make_empty_report();
 	literal_judge(report);
 	assert_false(report->outcomes.quality.stolen_known);
 	assert_false(report->outcomes.quality.tails_known);
@@ -94,7 +84,7 @@ TEST(a_run_that_did_not_observe_stolen_time_says_so)
 	report->figures.interference = (struct report_interference){ .measured = false };
 	literal_record_ns(literal_find_clock(report, "acpi_pm")->latency, 50000, 30);
 	literal_judge(report);
-	assert_quality(report, false, "Stolen time was not observed: latency tails are unreliable; p99.9 of acpi_pm is "
+	assert_quality(false, "Stolen time was not observed: latency tails are unreliable; p99.9 of acpi_pm is "
 				      "from stolen time.");
 }
 
@@ -120,7 +110,7 @@ TEST(stolen_time_missing_from_the_hosts_counter_fails_beyond_the_tolerance)
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct report *report = literal_make_clean_report();
+		begin();
 		const struct behaviour *row = &report->outcomes.behaviours.rows[report->outcomes.behaviours.count];
 
 		report->facts.stolen_counters.counter = "kvm_steal";
@@ -151,9 +141,9 @@ TEST(a_part_of_a_soak_with_most_of_the_gaps_is_noted)
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct report *report = literal_make_clean_report();
 		struct series_row series[4];
 
+		begin();
 		for (size_t r = 0; r < 4; r++)
 			series[r] = (struct series_row){ .from_tsc = 1000 + r * 20000000000, .to_tsc = 1000 + (r + 1) * 20000000000,
 							 .gaps = rows[i].gaps[r], .observed_ns = 1000000000 };

@@ -174,56 +174,41 @@ assert_says(const struct report *report, const char *sentence)
 		fail_msg("\"%s\" is not in:\n%s", sentence, buffer);
 }
 
-TEST(a_boot_core_that_drifts_by_1_ppm_is_named_once_and_no_other_core_is_marked)
+TEST(a_core_that_drifts_or_is_off_is_named_once_and_a_core_within_a_limit_is_marked_in_no_row)
 {
-	struct report *report = judged(boot_core_off_by_1_ppm());
+	static const struct {
+		const char *name;
+		struct report *(*make)(void);
+		const char *rule;
+		uint64_t limit, core; /* CORE is the bit of the only core that is named and marked */
+		bool drifts;
+		size_t pairs, rows; /* marked in the map, which has each pair in both directions, and on the screen */
+		const char *sentences[2];
+	} cases[] = {
+		{ "the boot core drifts by 1 ppm", boot_core_off_by_1_ppm, "tsc-drift", 0, 1 << 0, true, 0, 1,
+		  { "1 of 8 cores drifts, core 0 the most: +0.999 .. +1.001 ppm against a core that does not.", "; 1 drifts" } },
+		{ "the boot core drifts by less than the limit", boot_core_off_by_1_ppm, "tsc-drift", 2 * PPM, 0, true, 0, 0,
+		  { "no drift proven on 7 of 7 other cores" } },
+		{ "core 3 is off", core_500_ticks_ahead, "tsc-offset", 0, 1 << 3, false, 2 * (CORES - 1), CORES + 1,
+		  { "not synchronised at 3.1 s, 1 of 8 cores" } },
+		{ "core 3 is off by less than the limit", core_500_ticks_ahead, "tsc-offset", 1000, 0, false, 2 * (CORES - 1), CORES,
+		  { "but not equal" } },
+	};
 
-	assert_int_equal(named_by(report, "tsc-drift"), 1);
-	assert_int_equal(report->outcomes.finding_count, 1);
-	assert_int_equal(marked_in_table(report), 1);
-	assert_int_equal(marked_in_map(report), 0);
-	assert_int_equal(red_rows_on_screen(report), 1);
-	assert_int_equal(marked_in_json(report, "drifts"), 1);
-	assert_int_equal(marked_in_json(report, "off_majority"), 0);
-	assert_says(report, "1 of 8 cores drifts, core 0 the most: +0.999 .. +1.001 ppm against a core that does not.");
-	assert_says(report, "; 1 drifts");
-}
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct report *report = cases[i].make();
 
-TEST(a_drift_within_its_limit_is_marked_nowhere)
-{
-	struct report *report = boot_core_off_by_1_ppm();
-
-	literal_set_limit(report, "tsc-drift", 2 * PPM);
-	judged(report);
-	assert_int_equal(report->outcomes.finding_count, 0);
-	assert_int_equal(marked_in_table(report), 0);
-	assert_int_equal(red_rows_on_screen(report), 0);
-	assert_int_equal(marked_in_json(report, "drifts"), 0);
-	assert_says(report, "no drift proven on 7 of 7 other cores");
-}
-
-TEST(a_core_that_is_off_is_named_once_and_no_other_core_is_marked)
-{
-	struct report *report = judged(core_500_ticks_ahead());
-
-	assert_int_equal(named_by(report, "tsc-offset"), 1 << 3);
-	assert_int_equal(report->outcomes.finding_count, 1);
-	assert_int_equal(marked_in_table(report), 1 << 3);
-	assert_int_equal(marked_in_json(report, "off_majority"), 1 << 3);
-	assert_int_equal(marked_in_json(report, "drifts"), 0);
-	/* core 3 has a pair with each other core, and the map has each pair in both directions */
-	assert_int_equal(marked_in_map(report), 2 * (CORES - 1));
-	assert_says(report, "not synchronised at 3.1 s, 1 of 8 cores");
-}
-
-TEST(an_offset_within_its_limit_is_marked_nowhere)
-{
-	struct report *report = core_500_ticks_ahead();
-
-	literal_set_limit(report, "tsc-offset", 1000);
-	judged(report);
-	assert_int_equal(report->outcomes.finding_count, 0);
-	assert_int_equal(marked_in_table(report), 0);
-	assert_int_equal(marked_in_json(report, "off_majority"), 0);
-	assert_says(report, "but not equal");
+		print_message("%s\n", cases[i].name);
+		literal_set_limit(report, cases[i].rule, cases[i].limit);
+		judged(report);
+		assert_int_equal(named_by(report, cases[i].rule), cases[i].core);
+		assert_int_equal(report->outcomes.finding_count, cases[i].core != 0);
+		assert_int_equal(marked_in_table(report), cases[i].core);
+		assert_int_equal(marked_in_json(report, "drifts"), cases[i].drifts ? cases[i].core : 0);
+		assert_int_equal(marked_in_json(report, "off_majority"), cases[i].drifts ? 0 : cases[i].core);
+		assert_int_equal(marked_in_map(report), cases[i].pairs);
+		assert_int_equal(red_rows_on_screen(report), cases[i].rows);
+		for (size_t k = 0; k < 2 && cases[i].sentences[k]; k++)
+			assert_says(report, cases[i].sentences[k]);
+	}
 }

@@ -1,25 +1,17 @@
 /* The planned memory for the report's texts must be enough for the longest possible text. */
 #include "test.h"
+#include "many_cores.h"
 #include "render/csv/csv.h"
 #include "render/json/json.h"
 #include "report/report_sizes.h"
 #include "render/text/report_text.h"
 
-#define CORES 255
+#define MANY  255
 #define FAR   (INT64_C(1) << 60) /* the largest possible difference of ticks, see scale.h */
 #define WORST ((struct offset){ -FAR, FAR })
 
-static struct latency none;
-static struct report_core cores[CORES];
-static struct core_figures figures[CORES];
-static struct core_outcome outcomes[CORES];
-static uint32_t core_of[CORES];
-static struct offset core_offsets[CORES];
-static struct offset pairs[CORES * (CORES - 1) / 2];
-static uint64_t moved_ticks[CORES * (CORES - 1) / 2];
-
 static void
-fill_core(struct report_core *core)
+fill_worst_core(struct report_core *core)
 {
 	*core = (struct report_core){
 		.apic_id = UINT32_MAX, .started = true, .facts_known = true,
@@ -36,30 +28,23 @@ fill_core(struct report_core *core)
  * the number of cores.
  */
 static struct report *
-make_report(size_t count)
+make_worst_report(size_t count)
 {
-	struct report *report = calloc(1, sizeof(*report));
+	struct report *report = make_report(count);
 
-	assert_non_null(report);
-	report->facts.run.version = report->facts.run.commit = report->facts.machine.fence = "x";
 	memset(report->facts.run.started_at, '0', sizeof(report->facts.run.started_at) - 1);
 	report->facts.clock_count = REPORT_CLOCKS_MAX;
-	for (size_t i = 0; i < REPORT_CLOCKS_MAX; i++) {
-		report->facts.clocks[i].clock = (struct clock){
-			.id = "tsc_rdtscp", .title = "", .main = "tsc", .found_by = "", .state = CLOCK_PRESENT,
-		};
-		report->facts.clocks[i].latency = &none;
-	}
+	for (size_t i = CLOCKS; i < REPORT_CLOCKS_MAX; i++)
+		report->facts.clocks[i] = report->facts.clocks[0];
 	for (size_t i = 0; i < count; i++) {
-		fill_core(&cores[i]);
-		figures[i] = (struct core_figures){ .pingpongs = UINT64_MAX, .observed_ns = UINT64_MAX, .gaps = UINT64_MAX,
-						    .worst_gap_ns = UINT64_MAX, .rank = i };
-		outcomes[i].off_majority = true;
-		core_of[i] = (uint32_t)i;
-		core_offsets[i] = WORST;
+		fill_worst_core(&many_cores[i]);
+		many_core_figures[i] = (struct core_figures){ .pingpongs = UINT64_MAX, .observed_ns = UINT64_MAX,
+							      .gaps = UINT64_MAX, .worst_gap_ns = UINT64_MAX, .rank = i };
+		many_core_outcomes[i].off_majority = true;
+		many_core_offsets[i] = WORST;
 	}
-	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
-		pairs[i] = WORST;
+	for (size_t i = 0; i < sizeof(many_pairs) / sizeof(many_pairs[0]); i++)
+		many_pairs[i] = WORST;
 	report->figures.interval_count = REPORT_INTERVALS_MAX;
 	for (size_t i = 0; i < REPORT_INTERVALS_MAX; i++)
 		report->figures.intervals[i] = (struct interval_figures){
@@ -73,27 +58,15 @@ make_report(size_t count)
 		};
 	/* each of these characters takes two bytes in quotes */
 	memset(report->facts.machine.identity.serial, '"', sizeof(report->facts.machine.identity.serial) - 1);
-	report->facts.cores = cores;
-	report->figures.cores = figures;
-	report->outcomes.sync.cores = outcomes;
-	report->facts.core_count = report->facts.machine.cores_listed = report->facts.machine.cores_started =
-		(uint32_t)count;
 	report->figures.skew.pass_count = REPORT_PASSES;
-	report->figures.skew.kind_reason = "";
-	report->figures.skew.core_of = core_of;
-	report->figures.skew.passes[0].offsets = (struct offsets){
-		.kind = PAIR_SCHEDULE_ALL, .cores = count, .pairs = pairs, .moved_ticks = moved_ticks, .end_tsc = 1,
-	};
-	report->figures.skew.passes[0].core_offsets = core_offsets;
-	report->figures.skew.passes[1] = report->figures.skew.passes[2] = report->figures.skew.passes[0];
-	report->figures.skew.drifts = report->figures.skew.passes[0].offsets;
+	report->figures.skew.passes[2] = report->figures.skew.passes[0];
 	return report;
 }
 
 static size_t
 length_of(void (*render)(struct text *, const struct report *), size_t count, size_t room)
 {
-	struct report *report = make_report(count);
+	struct report *report = make_worst_report(count);
 	struct text text;
 	char *bytes = malloc(room);
 
@@ -106,25 +79,17 @@ length_of(void (*render)(struct text *, const struct report *), size_t count, si
 	return text.length;
 }
 
-TEST(json_of_255_cores_with_the_longest_figures_fits)
-{
-	size_t one = length_of(json_render, 1, report_size_json(1));
-	size_t all = length_of(json_render, CORES, report_size_json(CORES));
-
-	assert_in_range(all - one, 6000000, report_size_json(CORES) - report_size_json(1));
-}
-
 /* The report has as many rows as possible, and all figures are as long as possible. */
 TEST(json_of_a_series_with_the_longest_figures_fits)
 {
 	enum { ROWS = 3 };
 	static struct series_clock clocks[REPORT_CLOCKS_MAX];
 	static struct series_rate rates[REPORT_CLOCKS_MAX];
-	static struct offset offsets[CORES];
+	static struct offset offsets[MANY];
 	struct series_row rows[ROWS];
-	size_t size = report_size_json(CORES) + report_size_series(CORES, ROWS);
-	size_t without = length_of(json_render, CORES, size);
-	struct report *report = make_report(CORES);
+	size_t size = report_size_json(MANY) + report_size_series(MANY, ROWS);
+	size_t without = length_of(json_render, MANY, size);
+	struct report *report = make_worst_report(MANY);
 	char *bytes = malloc(size);
 	struct text text;
 
@@ -133,7 +98,7 @@ TEST(json_of_a_series_with_the_longest_figures_fits)
 		clocks[i] = (struct series_clock){ .count = UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX };
 		rates[i].ppb = (struct interval_ppb){ true, -FAR, -FAR, -FAR };
 	}
-	for (size_t i = 0; i < CORES; i++)
+	for (size_t i = 0; i < MANY; i++)
 		offsets[i] = WORST;
 	for (size_t i = 0; i < ROWS; i++)
 		rows[i] = (struct series_row){ UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, clocks, offsets };
@@ -142,25 +107,31 @@ TEST(json_of_a_series_with_the_longest_figures_fits)
 	text_init(&text, bytes, size);
 	json_render(&text, report);
 	assert_false(text.truncated);
-	assert_in_range(text.length - without, report_size_series(CORES, ROWS) / 3, report_size_series(CORES, ROWS));
+	assert_in_range(text.length - without, report_size_series(MANY, ROWS) / 3, report_size_series(MANY, ROWS));
 	free(bytes);
 	free(report);
 }
 
-TEST(text_report_of_255_cores_with_the_longest_figures_fits)
+TEST(reports_of_255_cores_with_the_longest_figures_fit)
 {
-	size_t one = length_of(table_render, 1, report_size_table(1));
-	size_t all = length_of(table_render, CORES, report_size_table(CORES));
+	static const struct {
+		const char *name;
+		void (*render)(struct text *, const struct report *);
+		size_t (*size)(size_t cores);
+		size_t least_bytes; /* smallest number of bytes for the other 254 cores */
+	} reports[] = {
+		{ "JSON", json_render, report_size_json, 6000000 },
+		{ "text", table_render, report_size_table, 2000 },
+		{ "CSV", csv_render, report_size_csv, 1000000 },
+	};
 
-	assert_in_range(all - one, 2000, report_size_table(CORES) - report_size_table(1));
-}
+	for (size_t i = 0; i < 3; i++) {
+		size_t one = length_of(reports[i].render, 1, reports[i].size(1));
+		size_t all = length_of(reports[i].render, MANY, reports[i].size(MANY));
 
-TEST(csv_of_255_cores_with_the_longest_figures_fits)
-{
-	size_t one = length_of(csv_render, 1, report_size_csv(1));
-	size_t all = length_of(csv_render, CORES, report_size_csv(CORES));
-
-	assert_in_range(all - one, 1000000, report_size_csv(CORES) - report_size_csv(1));
+		print_message("%s\n", reports[i].name);
+		assert_in_range(all - one, reports[i].least_bytes, reports[i].size(MANY) - reports[i].size(1));
+	}
 }
 
 TEST(above_256_cores_no_memory_is_planned_for_pairs)

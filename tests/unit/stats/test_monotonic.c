@@ -28,7 +28,7 @@ add_reads(const struct clock *clock, uint64_t stall_ticks, const uint64_t *readi
 	monotonic_add_samples(&monotonic, clock, &(struct monotonic_bounds){ .stall_ticks = stall_ticks }, samples, count);
 }
 
-/* Readings from which the counts start at 0. A clock stalls if it does not move for more than STALL_TICKS of the TSC. */
+/* Readings and their counts. A clock stalls if it does not move for more than STALL_TICKS of the TSC. */
 static const struct {
 	const char *name;
 	const struct clock *clock;
@@ -45,11 +45,11 @@ static const struct {
 	{ "59 of 60 s are a step back", &seconds, 0, { 30, 29 }, 2, 1, 1, 0 },
 	{ "half of the range is a step forward", &seconds, 0, { 0, 30 }, 2, 0, 0, 0 },
 	{ "31 of 60 s are a step back", &seconds, 0, { 0, 31 }, 2, 1, 29, 0 },
-	/* the value 7 is first read between the ticks 100 and 200, and last read between the ticks 500 and 600 */
+	/* the value 7 is first read between the ticks 100 and 200, and last between the ticks 500 and 600 */
 	{ "a stall of 300 ticks", &bits_64, 299, { 6, 7, 7, 7, 7, 7, 8 }, 7, 0, 0, 1 },
 	{ "no stall of more than 300 ticks", &bits_64, 300, { 6, 7, 7, 7, 7, 7, 8 }, 7, 0, 0, 0 },
 	{ "each stall counts once", &bits_64, 50, { 1, 1, 1, 2, 2, 2, 2, 3, 4, 4, 4 }, 11, 0, 0, 3 },
-	{ "only the value 2 is read for 200 ticks", &bits_64, 199, { 1, 1, 1, 2, 2, 2, 2, 3, 4, 4, 4 }, 11, 0, 0, 1 },
+	{ "one value is read for 200 ticks", &bits_64, 199, { 1, 1, 1, 2, 2, 2, 2, 3, 4, 4, 4 }, 11, 0, 0, 1 },
 	{ "a stall at the end of a series", &bits_64, 299, { 9, 9, 9, 9, 9 }, 5, 0, 0, 1 },
 	{ "no stall at the end of a series", &bits_64, 300, { 9, 9, 9, 9, 9 }, 5, 0, 0, 0 },
 	{ "a limit of 0 counts no stall", &bits_64, 0, { 9, 9, 9, 9, 9 }, 5, 0, 0, 0 },
