@@ -353,6 +353,9 @@ begin_with_timers(enum clock_state deadline, enum clock_state lapic, bool always
 	ask("lapic_deadline", deadline);
 }
 
+#define LATE_AND_PASSED " Half of the timer's one-shots of 100 us are at least 990 ns late. Of 4 tests of the timer's" \
+			" interrupts, 4 passed and none failed."
+
 static void
 assert_tick(const char *source, const char *reason)
 {
@@ -367,13 +370,11 @@ assert_tick(const char *source, const char *reason)
 TEST(a_kernels_tick_uses_the_lapic_timer_with_tsc_deadlines_if_possible)
 {
 	begin_with_timers(CLOCK_PRESENT, CLOCK_PRESENT, true);
-	assert_tick("lapic_deadline", "Linux's lapic-deadline, rated "
-		    "150: each core has its own, which compares with the TSC, and it runs in deep sleep, too. Half of the timer's "
-		    "one-shots of 100 us are at least 990 ns late. Of 4 tests of the timer's interrupts, 4 passed and none failed.");
+	assert_tick("lapic_deadline", "Linux's lapic-deadline, rated 150: each core has its own, which compares with the TSC, "
+		    "and it runs in deep sleep, too." LATE_AND_PASSED);
 	begin_with_timers(CLOCK_ABSENT, CLOCK_PRESENT, true);
-	assert_tick("lapic", "Linux's lapic, rated 150: each core has "
-		    "its own, and it runs in deep sleep, too. Half of the timer's one-shots of 100 us are at least 990 ns late. Of 4 "
-		    "tests of the timer's interrupts, 4 passed and none failed.");
+	assert_tick("lapic", "Linux's lapic, rated 150: each core has its own, and it runs in deep sleep, too."
+		    LATE_AND_PASSED);
 }
 
 TEST(a_median_lateness_that_may_be_0_is_given_as_one_bound)
@@ -395,14 +396,12 @@ TEST(a_lapic_timer_that_may_stop_is_rated_lower_and_another_timer_wakes_the_core
 	begin_with_timers(CLOCK_ABSENT, CLOCK_PRESENT, false);
 	literal_find_clock(report, "hpet")->clock.state = CLOCK_ABSENT;
 	assert_tick("lapic", "Linux's lapic, rated 100: each core has its own, but it may stop in deep sleep (CPUID 6 EAX[2] "
-		    "is 0); then the PIT (rating 0) wakes the core. Half of the timer's one-shots of 100 us are at least 990 ns "
-		    "late. Of 4 tests of the timer's interrupts, 4 passed and none failed.");
+		    "is 0); then the PIT (rating 0) wakes the core." LATE_AND_PASSED);
 	begin_with_timers(CLOCK_ABSENT, CLOCK_PRESENT, false);
 	ask("hpet_fsb", CLOCK_PRESENT);
 	assert_tick("lapic", "Linux's lapic, rated 100: each core has its own, but it may stop in deep sleep (CPUID 6 EAX[2] "
 		    "is 0); then the HPET (rating 50) wakes the core. If the HPET's third or a later comparator can send its "
-		    "interrupt to a core as a message, that core uses it (rating 110). Half of the timer's one-shots of 100 us are "
-		    "at least 990 ns late. Of 4 tests of the timer's interrupts, 4 passed and none failed.");
+		    "interrupt to a core as a message, that core uses it (rating 110)." LATE_AND_PASSED);
 }
 
 TEST(a_tick_source_that_breaks_a_rule_has_advice_to_avoid_it)

@@ -128,6 +128,14 @@ assert_group(size_t group, uint32_t set, int64_t ns, int64_t within_ns)
 	assert_true(elapsed->low <= elapsed->value && elapsed->value <= elapsed->high);
 }
 
+/* Asserts that the step is one discontinuity, with this group. */
+static void
+assert_found_with_group(size_t group, uint32_t set, int64_t ns, int64_t within_ns)
+{
+	assert_int_equal(found(), 1);
+	assert_group(group, set, ns, within_ns);
+}
+
 TEST(clocks_that_agree_are_no_discontinuity)
 {
 	all_took(S, S);
@@ -146,8 +154,7 @@ TEST(a_clock_that_jumps_is_a_group_and_the_others_give_the_true_time)
 	assert_group(0, set_of(TSC) | set_of(PM) | set_of(RTC), S + BRACKET / 2, 0);
 	assert_group(1, set_of(HPET), S + 20 * MS, 10 * US);
 	took(HPET, S - 20 * MS, S);
-	assert_int_equal(found(), 1);
-	assert_group(1, set_of(HPET), S - 20 * MS, 10 * US);
+	assert_found_with_group(1, set_of(HPET), S - 20 * MS, 10 * US);
 }
 
 /* Asserts that the duration of the step by clock number CLOCK includes NS, and is at most WITHIN_NS wide. */
@@ -183,12 +190,10 @@ TEST(each_clock_has_the_time_that_it_showed_itself)
 TEST(a_tsc_that_stopped_is_a_group_even_if_it_is_not_in_the_report)
 {
 	all_took(S, S - 300 * MS);
-	assert_int_equal(found(), 1);
-	assert_group(0, set_of(HPET) | set_of(PM) | set_of(RTC), S, 10 * US);
+	assert_found_with_group(0, set_of(HPET) | set_of(PM) | set_of(RTC), S, 10 * US);
 	assert_group(1, set_of(TSC), S - 300 * MS + BRACKET / 2, 0);
 	report.facts.clocks[TSC].clock.id = "tsc_ordered";
-	assert_int_equal(found(), 1);
-	assert_group(1, set_of(REPORT_CLOCKS_MAX), S - 300 * MS + BRACKET / 2, 0);
+	assert_found_with_group(1, set_of(REPORT_CLOCKS_MAX), S - 300 * MS + BRACKET / 2, 0);
 }
 
 TEST(clocks_that_differ_by_less_than_the_minimum_agree)
@@ -304,11 +309,9 @@ TEST(an_rtc_that_seems_to_step_far_back_jumped_ahead)
 {
 	all_took(S, S);
 	took(RTC, 41 * S, S);
-	assert_int_equal(found(), 1);
-	assert_group(1, set_of(RTC), 41 * S, 11 * MS);
+	assert_found_with_group(1, set_of(RTC), 41 * S, 11 * MS);
 	took(RTC, 58 * S, S); /* 3 s behind */
-	assert_int_equal(found(), 1);
-	assert_group(1, set_of(RTC), -2 * S, 11 * MS);
+	assert_found_with_group(1, set_of(RTC), -2 * S, 11 * MS);
 }
 
 /* If the rate of a guest's RTC is uncertain, half an hour leaves more than a minute of its gain open. */
@@ -329,8 +332,7 @@ TEST(the_size_of_an_rtcs_jump_is_unknown_after_a_single_edge)
 {
 	all_took(S, S);
 	took(RTC, 2 * S, S);
-	assert_int_equal(found(), 1);
-	assert_group(1, set_of(RTC), 2 * S, 11 * MS);
+	assert_found_with_group(1, set_of(RTC), 2 * S, 11 * MS);
 	step.clocks[RTC].confirmed = 0;
 	assert_int_equal(found(), 1);
 	assert_int_equal(report.figures.discontinuities[0].from_tsc, 0);
@@ -348,11 +350,9 @@ TEST(time_hidden_before_the_step_widens_the_rtcs_interval_only)
 	all_took(S, S);
 	took(RTC, 2 * S, S);
 	step.clocks[RTC].hidden_ns = 90 * MS;
-	assert_int_equal(found(), 1);
-	assert_group(1, set_of(RTC), 2 * S + 90 * MS, 101 * MS);
+	assert_found_with_group(1, set_of(RTC), 2 * S + 90 * MS, 101 * MS);
 	all_took(S, S - 300 * MS); /* all clocks except the TSC agree */
-	assert_int_equal(found(), 1);
-	assert_group(0, set_of(HPET) | set_of(PM) | set_of(RTC), S, 10 * US);
+	assert_found_with_group(0, set_of(HPET) | set_of(PM) | set_of(RTC), S, 10 * US);
 }
 
 TEST(the_step_of_an_rtc_may_start_before_the_other_clocks_step)

@@ -394,34 +394,6 @@ TEST(the_pace_of_a_clock_is_the_rounded_multiple_of_its_nominal_frequency)
 	}
 }
 
-/*
- * A clock that is three times as fast as its nominal rate wraps more than once between two looks (batches within the
- * window).
- */
-TEST(wraps_of_a_fast_clock_are_counted_with_its_measured_rate)
-{
-	for (unsigned known = 0; known < 2; known++) {
-		struct record_batch first = { .clock = PIT, .stage = RECORD_FIRST, .window = 1, .number = known ? 3 : 0,
-					      .gcd_ticks = 1, .smallest_ticks = 1 };
-		struct record_corner corners[] = { { BRACKET, 0, 0 }, { 0, 0, 1 } };
-
-		begin();
-		let_counters_wrap();
-		world.fast_ppb[PIT] = 2000000000;
-		first.begin = 2 * START_NS - BRACKET / 2;
-		first.ticks = reading_of(PIT, count_of(PIT, START_NS));
-		first.end = first.begin + BRACKET;
-		for (unsigned i = HPET; i < CLOCKS; i++)
-			if (i != PIT)
-				put(i, RECORD_FIRST, 1, 0, START_NS);
-		record_put(&record, RECORD_BATCH, &first, corners, 2);
-		put_looks(1, START_NS + LOOK_NS, START_NS + WINDOW_NS);
-		put_ends(START_NS + WINDOW_NS);
-		analyse();
-		assert_int_equal(figures(PIT)->error.low > 1990000000, known);
-	}
-}
-
 /* A reading after the jump must not decide how often the counter wrapped before the jump. */
 TEST(wraps_up_to_a_jump_are_counted_without_the_readings_after_it)
 {
@@ -484,22 +456,6 @@ TEST(without_a_preemption_wraps_are_counted_right_with_a_wrong_tsc_rate)
 {
 	assert_false(is_miscounted(LOOK_NS, 300000000));
 	assert_false(is_miscounted(LOOK_NS, -300000000));
-}
-
-/* Between two looks, the PIT's error is less than half of its range. Over the whole window the error is 33 wraps. */
-TEST(a_clock_that_is_far_off_is_not_miscounted)
-{
-	let_counters_wrap();
-	world.fast_ppb[PIT] = 900000000;
-	put_all(RECORD_FIRST, 1, 0, START_NS);
-	for (uint64_t ns = START_NS + LOOK_NS; ns < START_NS + WINDOW_NS; ns += LOOK_NS)
-		put_look(1, ns);
-	put_ends(START_NS + WINDOW_NS);
-	analyse();
-	for (unsigned i = HPET; i < CLOCKS; i++) {
-		assert_false(figures(i)->uncounted);
-		assert_holds(&figures(i)->error, world.fast_ppb[i]);
-	}
 }
 
 /* If the record had no space for looks, the PIT may have wrapped between two looks without being counted. */
@@ -584,20 +540,6 @@ TEST(only_a_clock_that_was_not_tracked_may_lack_a_reading_at_the_end)
 		assert_int_equal(figures(HPET)->rate_whole_run, may_have_stopped);
 		assert_false(figures(PIT)->rate_whole_run);
 		assert_true(figures(PIT)->implied.known);
-	}
-}
-
-/* The third window ended at the first edge of the RTC, so it has readings of the RTC only. */
-TEST(a_clock_that_was_tracked_only_in_an_earlier_window_keeps_its_rate)
-{
-	put_window(1, RECORD_JUMPED, START_NS, START_NS + 2 * WINDOW_NS);
-	put_window(2, RECORD_JUMPED, START_NS + 3 * WINDOW_NS, START_NS + 4 * WINDOW_NS);
-	put(RTC, RECORD_FIRST, 3, 0, START_NS + 5 * WINDOW_NS);
-	put(RTC, RECORD_CLOSE, 3, RECORD_JUMPED, START_NS + 5 * WINDOW_NS);
-	analyse();
-	for (unsigned i = HPET; i < CLOCKS; i++) {
-		assert_holds(&figures(i)->error, 0);
-		assert_int_equal(figures(i)->window_ns, 2 * WINDOW_NS);
 	}
 }
 

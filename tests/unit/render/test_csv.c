@@ -10,8 +10,10 @@
 
 static char buffer[TEXT_SIZE];
 
+LITERAL_REPORT_FIXTURE;
+
 static struct text
-rendered(const struct report *report)
+rendered(void)
 {
 	struct text csv;
 
@@ -24,11 +26,11 @@ rendered(const struct report *report)
 static void
 compare(struct report *(*literal)(void), const char *golden)
 {
-	struct report *report = literal();
 	struct text csv;
 
+	report = literal();
 	literal_judge(report);
-	csv = rendered(report);
+	csv = rendered();
 	golden_compare(golden, &csv);
 }
 
@@ -42,13 +44,13 @@ TEST(reports_of_a_healthy_and_a_faulty_machine_and_without_measurements_match_th
 /* No field in this report has a comma, so the number of commas gives the number of columns. */
 TEST(every_row_has_nine_columns_and_a_line_end)
 {
-	struct report *report = literal_make_faulty_report();
-	struct text csv;
 	size_t commas = 0, rows = 0;
+	struct text csv;
 
+	report = literal_make_faulty_report();
 	report->facts.options.label[0] = report->options_given[0] = report->facts.machine.identity.vendor[0] = '\0';
 	literal_judge(report);
-	csv = rendered(report);
+	csv = rendered();
 	for (size_t i = 0; i < csv.length; i++) {
 		commas += buffer[i] == ',';
 		if (buffer[i] != '\n')
@@ -63,13 +65,11 @@ TEST(every_row_has_nine_columns_and_a_line_end)
 
 TEST(fields_with_commas_quotes_or_line_ends_are_quoted)
 {
-	struct report *report = literal_make_clean_report();
-
 	report->outcomes.finding_count = 3;
 	report->outcomes.findings[0] = (struct finding){ .rule = "a", .core = REPORT_NO_CORE, .unit = "m,s" };
 	report->outcomes.findings[1] = (struct finding){ .rule = "b", .core = REPORT_NO_CORE, .unit = "\"s\"" };
 	report->outcomes.findings[2] = (struct finding){ .rule = "c", .core = REPORT_NO_CORE, .unit = "s\r\n" };
-	rendered(report);
+	rendered();
 	assert_non_null(strstr(buffer, ",finding_a,,,,\"m,s\",SN-0042\n"));
 	assert_non_null(strstr(buffer, ",finding_b,,,,\"\"\"s\"\"\",SN-0042\n"));
 	assert_non_null(strstr(buffer, ",finding_c,,,,\"s\r\n\",SN-0042\n"));
@@ -77,14 +77,12 @@ TEST(fields_with_commas_quotes_or_line_ends_are_quoted)
 
 TEST(two_findings_of_one_rule_clock_and_core_have_different_names)
 {
-	struct report *report = literal_make_clean_report();
-
 	report->outcomes.finding_count = 5;
 	for (size_t i = 0; i < 5; i++)
 		report->outcomes.findings[i] = (struct finding){ .rule = "a", .core = REPORT_NO_CORE };
 	report->outcomes.findings[1].clock = "tsc";
 	report->outcomes.findings[3].core = 2;
-	rendered(report);
+	rendered();
 	assert_non_null(strstr(buffer, ",,,finding_a,,,,,SN-0042\n2026-01-01T00:00:05,tsc,,finding_a,,,,,SN-0042\n"
 				       "2026-01-01T00:00:05,,,finding_a_2,,,,,SN-0042\n2026-01-01T00:00:05,,2,finding_a,,,,,SN-0042\n"
 				       "2026-01-01T00:00:05,,,finding_a_3,,,,,SN-0042\n"));

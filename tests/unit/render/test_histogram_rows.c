@@ -99,16 +99,12 @@ TEST(the_step_of_a_coarse_tsc_is_no_empty_range)
 			    "<=  30 ns  10.0 #");
 }
 
-TEST(reads_of_the_same_duration_are_one_row)
+TEST(one_read_or_reads_of_the_same_duration_are_one_row)
 {
 	assert_string_equal(render((struct literal_duration[]){ { 26, 100000 }, { 0, 0 } }, NULL),
 			    "           tsc\n<=  26 ns 100.0 #######");
 	assert_string_equal(render((struct literal_duration[]){ { UINT64_MAX, 1 }, { 0, 0 } }, NULL),
 			    "           tsc\n<= >1 day 100.0 #######");
-}
-
-TEST(one_read_is_one_row)
-{
 	assert_string_equal(render((struct literal_duration[]){ { 1234, 1 }, { 0, 0 } }, NULL),
 			    "           tsc\n<= 1.23us 100.0 #######");
 	assert_string_equal(render((struct literal_duration[]){ { 0, 1 }, { 0, 0 } }, NULL),

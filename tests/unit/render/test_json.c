@@ -70,36 +70,30 @@ TEST(series_is_a_list_of_rows_by_clock_and_core)
 }
 
 static struct json
-writer(struct text *text)
+writer(void)
 {
-	text_init(text, buffer, sizeof(buffer));
-	return json_start_writer(text);
+	static struct text text;
+
+	text_init(&text, buffer, sizeof(buffer));
+	return json_start_writer(&text);
 }
 
-TEST(strings_are_escaped_to_ascii)
+TEST(strings_and_keys_are_escaped_to_ascii)
 {
-	struct text text;
-	struct json json = writer(&text);
+	struct json json = writer();
 
 	json_put_string(&json, NULL, "a\"b\\c</script>\n\x7f\xe9");
-	assert_string_equal(text.bytes, "\"a\\\"b\\\\c\\u003c/script>\\u000a\\u007f\\u00e9\"");
-}
-
-TEST(a_key_is_escaped_like_any_string)
-{
-	struct text text;
-	struct json json = writer(&text);
-
+	assert_string_equal(buffer, "\"a\\\"b\\\\c\\u003c/script>\\u000a\\u007f\\u00e9\"");
+	json = writer();
 	json_open(&json, NULL, '{', true);
 	json_put_null(&json, "<\"");
 	json_close(&json, '}');
-	assert_string_equal(text.bytes, "{\"\\u003c\\\"\": null}");
+	assert_string_equal(buffer, "{\"\\u003c\\\"\": null}");
 }
 
 TEST(decimals_are_exact_and_have_no_zeros_at_their_end)
 {
-	struct text text;
-	struct json json = writer(&text);
+	struct json json = writer();
 
 	json_open(&json, NULL, '[', true);
 	json_put_number(&json, NULL, 1193181667, 3, false);
@@ -113,14 +107,13 @@ TEST(decimals_are_exact_and_have_no_zeros_at_their_end)
 	json_put_number(&json, NULL, (uint64_t)INT64_MIN, 3, true);
 	json_put_number(&json, NULL, (uint64_t)0, 3, true);
 	json_close(&json, ']');
-	assert_string_equal(text.bytes, "[1193181.667, 2, 0.001, 99.99, 100, 18446744073709551.615, -1.524, -0.001, "
+	assert_string_equal(buffer, "[1193181.667, 2, 0.001, 99.99, 100, 18446744073709551.615, -1.524, -0.001, "
 					"-9223372036854775.808, 0]");
 }
 
 TEST(empty_and_nested_brackets_need_no_comma)
 {
-	struct text text;
-	struct json json = writer(&text);
+	struct json json = writer();
 
 	json_open(&json, NULL, '{', false);
 	json_open(&json, "none", '[', false);
@@ -138,7 +131,7 @@ TEST(empty_and_nested_brackets_need_no_comma)
 	json_close(&json, ']');
 	json_put_number(&json, "last", (uint64_t)-3, 0, true);
 	json_close(&json, '}');
-	assert_string_equal(text.bytes, "{\n  \"none\": [],\n  \"some\": [\n    {\"a\": [1, 2], \"b\": true},\n    {}\n"
+	assert_string_equal(buffer, "{\n  \"none\": [],\n  \"some\": [\n    {\"a\": [1, 2], \"b\": true},\n    {}\n"
 					"  ],\n  \"last\": -3\n}");
 }
 

@@ -501,38 +501,33 @@ TEST(a_pair_is_on_both_clocks_pages_with_the_rate_of_its_direction)
 	assert_null(strstr(screen.left.text.bytes, "\nrate"));
 }
 
-static struct report *
-report_of(size_t cores)
+/* Shows the page of cores of a report about CORES cores. */
+static void
+show_cores(size_t cores, size_t columns, size_t rows)
 {
 	report = literal_make_report_of_cores(cores, PAIR_SCHEDULE_ALL, NULL);
 	literal_judge(report);
-	return report;
+	show(report, columns, rows);
+	press('4');
 }
 
 TEST(the_page_of_100_cores_has_their_map_on_160_columns)
 {
-	report = report_of(100);
-	show(report, 160, 53);
-	press('4');
+	show_cores(100, 160, 53);
 	assert_int_equal(screen.right_column, 0);
 	assert_non_null(strstr(screen.left.text.bytes, "\nPairs of cores: "));
-	show(report, 80, 25);
-	press('4');
+	show_cores(100, 80, 25);
 	assert_null(strstr(screen.left.text.bytes, "Pairs of cores: "));
 	assert_non_null(strstr(screen.left.text.bytes, "pairs with the largest proven or possible offsets"));
 
-	report = report_of(60);
-	show(report, 160, 53);
-	press('4');
+	show_cores(60, 160, 53);
 	assert_int_equal(screen.right_column, 81);
 	assert_non_null(strstr(screen.right.text.bytes, "Pairs of cores: "));
 }
 
 TEST(the_page_of_255_cores_has_one_row_per_package_and_is_complete)
 {
-	report = report_of(255);
-	show(report, 80, 25);
-	press('4');
+	show_cores(255, 80, 25);
 	assert_false(screen.left.text.truncated);
 	assert_non_null(strstr(screen.left.text.bytes, "package 3 (63)"));
 	press(SCREEN_KEY_END);
@@ -598,27 +593,27 @@ TEST(each_coloured_verdict_is_also_a_word)
 	}
 }
 
-TEST(the_title_rounds_stolen_time_as_the_text_does)
+static void
+show_with_stolen_time(uint64_t ns)
 {
 	report = literal_make_clean_report();
-	/* 25.6496 %, which rounded to 25.650 % and then to one decimal would be 25.7 % */
-	report->figures.interference.observed_ns = 4000000000;
-	report->figures.interference.total_ns = 0;
-	literal_add_stolen_time(report, 1, 12034, 1025984000);
+	literal_add_stolen_time(report, 1, 12034, ns);
 	literal_judge(report);
 	recommend_clocks(report, &report->advice);
 	show(report, 80, 25);
+}
+
+TEST(the_title_rounds_stolen_time_as_the_text_does)
+{
+	/* 25.6496 %, which rounded to 25.650 % and then to one decimal would be 25.7 % */
+	show_with_stolen_time(1025984000);
 	assert_non_null(strstr(row_of(0), " 25.6 % stolen "));
 	assert_non_null(strstr(report->outcomes.quality.text, "25.6 % of the observed time was stolen"));
 }
 
 TEST(every_page_has_stolen_time_next_to_the_verdict)
 {
-	report = literal_make_clean_report();
-	literal_add_stolen_time(report, 1, 12034, 2440000000);
-	literal_judge(report);
-	recommend_clocks(report, &report->advice);
-	show(report, 80, 25);
+	show_with_stolen_time(2440000000);
 	for (unsigned key = '1'; key <= '7'; key++) {
 		screen_handle_key(&screen, key);
 		assert_int_equal(ink_at(0, "PASS"), INK_BAR_PASS);
@@ -626,8 +621,7 @@ TEST(every_page_has_stolen_time_next_to_the_verdict)
 	}
 	screen_handle_key(&screen, '1');
 	assert_int_equal(ink_at(find_row("stolen"), "61.0 %"), INK_WARN);
-	judge(literal_make_clean_report);
-	show(report, 80, 25);
+	judge_and_show(literal_make_clean_report, 80, 25);
 	assert_null(strstr(row_of(0), "stolen"));
 	assert_int_equal(ink_at(find_row("stolen"), "No stolen"), INK_PLAIN);
 }

@@ -925,6 +925,23 @@ TEST(shares_are_rounded_to_nearest)
 }
 
 /*
+ * Asserts the list of observed durations: "NS:RUNNING " for each row, with dots before a row that follows a gap.
+ * RUNNING is the number of reads up to this row.
+ */
+static void
+assert_durations(const struct latency *latency, uint32_t cutoff_millionths, const char *expected)
+{
+	struct observed_list list = observed_make_duration_list(latency, cutoff_millionths);
+	struct observed row;
+	struct text text;
+
+	text_init(&text, buffer, sizeof(buffer));
+	while (observed_get_next_row(&list, &row))
+		text_printf(&text, "%s%lu:%lu ", row.after_gap ? "... " : "", row.ns, row.running);
+	assert_string_equal(buffer, expected);
+}
+
+/*
  * There are 10 samples: 7 of 10 ns, 2 of 20 ns, and 1 of 20,000 ns. Durations are listed until their share of the
  * samples reaches the option cutoff=. The longest duration is always the last.
  */
@@ -932,27 +949,9 @@ TEST(observed_durations_stop_at_the_cut_off_and_end_with_the_longest)
 {
 	static const struct literal_duration durations[] = { { 10, 7 }, { 20, 2 }, { 20000, 1 }, { 0, 0 } };
 	struct latency *latency = literal_make_latency(durations);
-	struct observed_list list = observed_make_duration_list(latency, 70000000);
-	struct observed row;
 
-	assert_true(observed_get_next_row(&list, &row));
-	assert_int_equal(row.ns, 10);
-	assert_int_equal(row.running, 7);
-	assert_false(row.after_gap);
-	assert_true(observed_get_next_row(&list, &row));
-	assert_int_equal(row.ns, 20000);
-	assert_int_equal(row.count, 1);
-	assert_int_equal(row.running, 10);
-	assert_true(row.after_gap);
-	assert_false(observed_get_next_row(&list, &row));
-
-	list = observed_make_duration_list(latency, 70000001);
-	assert_true(observed_get_next_row(&list, &row) && observed_get_next_row(&list, &row));
-	assert_int_equal(row.ns, 20);
-	assert_int_equal(row.running, 9);
-	assert_true(observed_get_next_row(&list, &row));
-	assert_int_equal(row.ns, 20000);
-	assert_false(observed_get_next_row(&list, &row));
+	assert_durations(latency, 70000000, "10:7 ... 20000:10 ");
+	assert_durations(latency, 70000001, "10:7 20:9 ... 20000:10 ");
 	free(latency);
 }
 
@@ -960,27 +959,14 @@ TEST(longest_duration_is_listed_once)
 {
 	static const struct literal_duration durations[] = { { 0, 7 }, { 9999, 3 }, { 0, 0 } };
 	struct latency *latency = literal_make_latency(durations);
-	struct observed_list list = observed_make_duration_list(latency, 100000000);
-	struct observed row;
 
-	assert_true(observed_get_next_row(&list, &row) && observed_get_next_row(&list, &row));
-	assert_int_equal(row.ns, 9999);
-	assert_false(row.after_gap);
-	assert_false(observed_get_next_row(&list, &row));
-	list = observed_make_duration_list(latency, 0);
-	assert_true(observed_get_next_row(&list, &row) && observed_get_next_row(&list, &row));
-	assert_int_equal(row.ns, 9999);
-	assert_true(row.after_gap);
-	assert_false(observed_get_next_row(&list, &row));
+	assert_durations(latency, 100000000, "0:7 9999:10 ");
+	assert_durations(latency, 0, "0:7 ... 9999:10 ");
 	latency_clear(latency);
 	literal_record_ns(latency, 9, 7);
 	literal_record_ns(latency, 10, 3);
-	list = observed_make_duration_list(latency, 70000000);
-	assert_true(observed_get_next_row(&list, &row) && observed_get_next_row(&list, &row));
-	assert_int_equal(row.ns, 10);
-	assert_false(observed_get_next_row(&list, &row));
+	assert_durations(latency, 70000000, "9:7 ... 10:10 ");
 	latency_clear(latency);
-	list = observed_make_duration_list(latency, 0);
-	assert_false(observed_get_next_row(&list, &row));
+	assert_durations(latency, 0, "");
 	free(latency);
 }
