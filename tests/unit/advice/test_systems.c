@@ -189,9 +189,7 @@ put_core_ahead(int64_t ticks)
 static void
 assert_linux(size_t i, const char *clock, enum taken_notices notices, enum taken_blames blames)
 {
-	const struct report_taken *row;
-
-	row = find_row(linux_systems[i]);
+	const struct report_taken *row = find_row(linux_systems[i]);
 	print_message("%s: %s %s, %s\n", row->system, row->clock, taken_notices_words[row->notices], row->reason);
 	assert_string_equal(row->clock, clock);
 	assert_int_equal(row->notices, notices);
@@ -683,12 +681,10 @@ TEST(with_two_interfaces_linux_uses_the_higher_leaves_and_windows_uses_hyperv)
 /* Linux registers Hyper-V's page as a clocksource even if the page is invalid. Each read then reads the MSR. */
 TEST(linux_uses_hypervs_clocksource_although_its_page_is_invalid)
 {
-	struct report_clock *page;
-
 	report->facts.machine.tsc_is_invariant = false;
 	offer(PARAVIRTUAL_HYPERV);
 	add("hv_ref");
-	page = add("hv_page");
+	struct report_clock *page = add("hv_page");
 	page->clock.state = CLOCK_DISABLED;
 	page->clock.paravirtual.falls_back = true;
 	assert_taken(linux_systems[0], "hv_page", "clocksource hyperv_clocksource_tsc_page, rating 500, before "

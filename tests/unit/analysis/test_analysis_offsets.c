@@ -456,10 +456,8 @@ TEST(a_last_pass_does_not_count_after_another_first_pass)
 
 TEST(a_cut_record_gives_its_complete_passes)
 {
-	size_t length;
-
 	put_all_pairs(1, RECORD_PASS_FIRST, START, in_step, 3);
-	length = record.length;
+	size_t length = record.length;
 	/* ping-pongs that fill the record's first block, so that the entry for the last pass is in the second block */
 	for (unsigned i = 0; i < 100; i++)
 		put(2, START + 100000000, pingpong(0, 1, 0, 100));
@@ -523,12 +521,11 @@ TEST(passes_with_an_unknown_stage_or_without_a_number_are_left_out)
 TEST(a_second_call_gives_the_same_figures_and_keeps_the_warp_checks)
 {
 	static const int64_t ahead[CORES] = { 0, 300, 0 };
-	struct report_skew before;
 
 	report.facts.warp_checks.locked = (struct report_contended){ .measured = true, .warps = 3 };
 	put_all_pairs(1, RECORD_PASS_FIRST, START, ahead, 3);
 	put_all_pairs(2, RECORD_PASS_LAST, START + 100000000, ahead, 3);
-	before = *analyse();
+	struct report_skew before = *analyse();
 	analyse();
 	assert_memory_equal(&before, skew, sizeof(before));
 	assert_int_equal(report.facts.warp_checks.locked.warps, 3);
@@ -577,12 +574,10 @@ TEST(a_pass_may_have_more_than_64_cores)
 /* The bounds of an offset in a soak's row do not include the TSC's resolution, which is 5 ticks in this record. */
 TEST(an_offset_in_a_row_of_a_soak_includes_the_resolution_of_the_tsc)
 {
-	struct offset offset;
-
 	put_resolution(5);
 	for (unsigned calls = 0; calls < 2; calls++)
 		analysis_calculate_offsets(record.bytes, record.length, &report, &report.figures);
-	offset = series_add_resolution(report.figures.tsc_resolution_ticks, (struct offset){ -20, 30 });
+	struct offset offset = series_add_resolution(report.figures.tsc_resolution_ticks, (struct offset){ -20, 30 });
 	assert_int_equal(offset.low, -25);
 	assert_int_equal(offset.high, 35);
 	assert_false(offset_is_known(series_add_resolution(report.figures.tsc_resolution_ticks, OFFSET_UNKNOWN)));

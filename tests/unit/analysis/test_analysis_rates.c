@@ -605,7 +605,6 @@ TEST(a_guests_late_rtc_edge_accuses_no_clock_without_confirmation)
 {
 	for (unsigned wrong = 0; wrong < 2; wrong++) {
 		int64_t fast_ppb = wrong ? -300000000 : 0;
-		struct rate_interval window;
 
 		begin();
 		report.facts.machine.hypervisor[0] = 'K';
@@ -625,7 +624,7 @@ TEST(a_guests_late_rtc_edge_accuses_no_clock_without_confirmation)
 			put(i, RECORD_FINAL, 2, 0, START_NS + 20 * WINDOW_NS);
 		analyse();
 		assert_int_equal(outcome.unsure, set_of(RTC));
-		window = figures(RTC)->implied_window;
+		struct rate_interval window = figures(RTC)->implied_window;
 		world.fast_ppb[RTC] = fast_ppb;
 		put(RTC, RECORD_AGAIN, 2, 0, START_NS + 30 * WINDOW_NS);
 		put(RTC, RECORD_AGAIN, 2, 0, START_NS + 40 * WINDOW_NS);
@@ -746,12 +745,11 @@ TEST(each_row_of_a_soak_has_the_rates_between_its_own_readings)
 {
 	static uint64_t memory[32768];
 	uint64_t ns = START_NS + WINDOW_NS;
-	const struct series_row *rows;
 	struct series_rate (*rates)[CLOCKS];
 
 	assert_true(series_size_bytes(CLOCKS, 1, ROWS) <= sizeof(memory));
 	series_init(&report.facts.series, memory, CLOCKS, 1, ROWS, ROW_NS);
-	rows = report.facts.series.rows;
+	const struct series_row *rows = report.facts.series.rows;
 	rates = (void *)report.facts.series.rates;
 	world.changes_ns = ns + ROW_NS;
 	world.more_ppb[PM] = 300000;

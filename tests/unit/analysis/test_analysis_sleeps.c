@@ -68,13 +68,12 @@ TEST(a_tsc_that_counted_4_of_20_ms_of_a_sleep_lost_16_ms_at_least)
 TEST(a_tsc_of_unknown_offset_lost_what_it_did_not_count_of_its_sleep)
 {
 	struct record_sleep unknown = stopping;
-	struct offset gained;
 
 	unknown.before = (struct record_apart){ INT64_MIN, INT64_MAX, 900 * MS };
 	unknown.after = (struct record_apart){ INT64_MIN, INT64_MAX, 950 * MS };
 	unknown.begin = (struct sample){ 994 * MS, 0, 994 * MS };
 	unknown.awake = (struct sample){ 999 * MS, 0, 999 * MS + MS * 4 / 10 };
-	gained = calculate_sleep(&unknown).tsc_gained_ns;
+	struct offset gained = calculate_sleep(&unknown).tsc_gained_ns;
 	assert_in_range(-gained.high, 19599000, 19601000);
 	assert_in_range(-gained.low, 44599000, 44601000);
 	/* if it counted most of its sleep, nothing is known */
@@ -169,10 +168,8 @@ TEST(a_residency_counter_that_stands_still_proves_nothing_in_a_guest)
 	sleep.counters = 0xf;
 	sleep.resident.c6 = (uint64_t)(19 * MS);
 	for (int is_guest = 0; is_guest < 2; is_guest++) {
-		struct report_sleep row;
-
 		snprintf(report->facts.machine.hypervisor, 16, "%s", is_guest ? "KVMKVMKVM" : "");
-		row = calculate_sleep_of(report, &sleep);
+		struct report_sleep row = calculate_sleep_of(report, &sleep);
 		assert_in_range(row.resident_ns[2], 18999000, 19001000);
 		assert_true(row.resident_ns[1] == (is_guest ? UINT64_MAX : 0));
 	}

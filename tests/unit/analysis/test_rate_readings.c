@@ -44,10 +44,9 @@ TEST(a_rate_uses_all_looks_between_its_ends_and_no_others)
 TEST(after_a_step_back_looks_before_the_latest_time_are_left_out)
 {
 	static const uint64_t begins[] = { 100, 200, 300, 250, 400 };
-	struct rate_ends ends;
 
 	set_looks(begins, 5);
-	ends = from_to(0, 4);
+	struct rate_ends ends = from_to(0, 4);
 	assert_int_equal(ends.count, 4);
 	assert_int_equal(ends.ends[2].sample.begin, 300);
 	assert_int_equal(ends.ends[3].sample.begin, 400);

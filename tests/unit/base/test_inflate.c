@@ -86,9 +86,7 @@ TEST(what_either_packer_makes_is_unpacked_unchanged)
 
 TEST(text_that_is_there_already_stays_and_is_not_repeated)
 {
-	struct text text;
-
-	text_init(&text, unpacked, sizeof(unpacked));
+	struct text text = text_start(unpacked, sizeof(unpacked));
 	text_put(&text, "before ");
 	memcpy(bytes, "abcabcabc", 9);
 	pack_with_zlib(9);

@@ -12,10 +12,9 @@ static void
 check(const char *expected, const char *format, ...)
 {
 	char bytes[ROOM];
-	struct text text;
 	va_list arguments;
 
-	text_init(&text, bytes, sizeof(bytes));
+	struct text text = text_start(bytes, sizeof(bytes));
 	va_start(arguments, format);
 	text_vprintf(&text, format, arguments);
 	va_end(arguments);
@@ -116,9 +115,8 @@ static void
 check_decimal(const char *expected, uint64_t value, unsigned scale, unsigned digits)
 {
 	char bytes[ROOM];
-	struct text text;
 
-	text_init(&text, bytes, sizeof(bytes));
+	struct text text = text_start(bytes, sizeof(bytes));
 	text_put_decimal(&text, value, scale, digits);
 	assert_string_equal(bytes, expected);
 }
@@ -147,9 +145,8 @@ TEST(decimals_are_rounded_half_up_and_have_the_requested_digits)
 TEST(a_decimal_of_four_billion_digits_ends_with_the_buffer)
 {
 	char bytes[8];
-	struct text text;
 
-	text_init(&text, bytes, sizeof(bytes));
+	struct text text = text_start(bytes, sizeof(bytes));
 	text_put_decimal(&text, 5, 0, 4000000000u);
 	assert_string_equal(bytes, "5.00000");
 	assert_true(text.truncated);

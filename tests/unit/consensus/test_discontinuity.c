@@ -138,12 +138,11 @@ TEST(a_counter_that_wraps_sooner_than_another_may_agree_with_it)
 
 		for (size_t pit = 0; pit < 3; pit++) {
 			struct discontinuity_clock clocks[3];
-			struct discontinuity found;
 
 			clocks[pit] = wraps(0, MS / 10, PIT_WRAP);
 			clocks[(pit + 1) % 3] = took(0, 0);
 			clocks[(pit + 2) % 3] = wraps(ahead, MS / 10, PM_WRAP);
-			found = discontinuity_find_groups(clocks, 3, FLOOR);
+			struct discontinuity found = discontinuity_find_groups(clocks, 3, FLOOR);
 			assert_int_equal(found.count, 2);
 			assert_int_equal(found.mute, half ? 0 : 1u << pit);
 		}
@@ -187,12 +186,11 @@ TEST(a_clock_that_agrees_with_all_groups_has_no_vote)
 TEST(groups_without_space_are_merged_into_the_last)
 {
 	struct discontinuity_clock clocks[6];
-	struct discontinuity found;
 	uint32_t all = 0;
 
 	for (int i = 0; i < 6; i++)
 		clocks[i] = took(i * S, MS);
-	found = discontinuity_find_groups(clocks, 6, FLOOR);
+	struct discontinuity found = discontinuity_find_groups(clocks, 6, FLOOR);
 	assert_int_equal(found.count, DISCONTINUITY_GROUPS_MAX);
 	for (size_t i = 0; i < found.count; i++)
 		all |= found.groups[i].clocks;
@@ -219,7 +217,6 @@ TEST(random_steps_have_no_wrong_result)
 		struct discontinuity_clock clocks[CLOCKS];
 		int64_t truth[2] = { draw(20 * S), 0 };
 		uint32_t of_second = (uint32_t)draw(1 << CLOCKS);
-		struct discontinuity found;
 
 		seed = trial * UINT64_C(0x9e3779b97f4a7c15);
 		truth[1] = truth[0] + (draw(2) ? draw(5 * S) : -draw(5 * S));
@@ -235,7 +232,7 @@ TEST(random_steps_have_no_wrong_result)
 				clocks[i].elapsed.high -= ns / wrap * wrap;
 			}
 		}
-		found = discontinuity_find_groups(clocks, CLOCKS, FLOOR);
+		struct discontinuity found = discontinuity_find_groups(clocks, CLOCKS, FLOOR);
 		for (size_t a = 0; a < found.count; a++) {
 			uint32_t members = found.groups[a].clocks;
 

@@ -131,10 +131,9 @@ TEST(in_1000_windows_the_interval_contains_the_true_rate)
 
 		for (unsigned turn = 0; turn < WINDOWS; turn++) {
 			enum rate_fit fit;
-			struct rate_slope slope;
 
 			take(&world, &window, turn % 2 ? 3 : 2);
-			slope = rate_fit_line(&window.ends, &fit);
+			struct rate_slope slope = rate_fit_line(&window.ends, &fit);
 			assert_true(slope.known);
 			assert_true(holds(&world, &slope));
 		}
@@ -165,10 +164,9 @@ outside(struct world world, size_t between)
 
 	for (unsigned turn = 0; turn < WINDOWS; turn++) {
 		enum rate_fit fit;
-		struct rate_slope slope;
 
 		take_with_between(&world, &window, between);
-		slope = rate_fit_line(&window.ends, &fit);
+		struct rate_slope slope = rate_fit_line(&window.ends, &fit);
 		assert_true(slope.known);
 		outside += !holds(&world, &slope);
 	}

@@ -115,11 +115,9 @@ TEST(a_rate_in_the_cpus_name_that_is_off_has_a_note_and_no_finding)
 
 TEST(a_wrong_leaf_is_named_with_the_systems_that_use_it_and_the_tsc_passes)
 {
-	const struct finding *finding;
-
 	claim(CLAIM_LEAF_16, CLAIM_OF_TSC, "CPUID 16h", LITERAL_TSC_HZ, 0, 50000000);
 	claim(CLAIM_LEAF_15, CLAIM_OF_TSC, "CPUID 15h", LITERAL_TSC_HZ, 1737, 0);
-	finding = finding_of("tsc-claim");
+	const struct finding *finding = finding_of("tsc-claim");
 	assert_non_null(finding);
 	assert_null(finding->clock);
 	assert_int_equal(finding->severity, VERDICT_FAIL);
@@ -151,10 +149,8 @@ TEST(a_claim_that_fails_replaces_a_warning_in_a_full_list_of_findings)
 
 TEST(a_leaf_that_is_wrong_by_a_factor_is_off_in_percent)
 {
-	const struct finding *finding;
-
 	claim(CLAIM_LEAF_15, CLAIM_OF_TSC, "CPUID 15h", LITERAL_TSC_HZ, -1800000, 0);
-	finding = finding_of("tsc-claim");
+	const struct finding *finding = finding_of("tsc-claim");
 	assert_non_null(finding);
 	assert_non_null(strstr(finding->text, "Linux's clock would run 64.3 % slow until NTP corrects it"));
 	assert_non_null(strstr(finding->text, "PostgreSQL 19 would show times 64.3 % too short (pg_test_timing warns above "
@@ -174,14 +170,12 @@ TEST(a_wrong_rate_that_no_system_uses_or_that_ntp_can_correct_only_warns)
 
 TEST(in_a_guest_a_leaf_and_the_devices_that_contradict_it_are_both_named)
 {
-	const struct finding *finding;
-
 	become_a_guest(PARAVIRTUAL_VIRTUALBOX);
 	claim(CLAIM_LEAF_15, CLAIM_OF_TSC, "CPUID 15h", LITERAL_TSC_HZ, 30000, 0);
 	dispute();
 	report->figures.rates[report->figures.rate_count++] = (struct report_rate){ "hpet", "acpi_pm",
 										    { true, 0, -1000, 1000 }, true };
-	finding = finding_of("tsc-claim");
+	const struct finding *finding = finding_of("tsc-claim");
 	assert_non_null(finding);
 	assert_int_equal(finding->severity, VERDICT_WARN);
 	assert_non_null(strstr(finding->text, "by hpet (this claim or these clocks are wrong): "));
@@ -210,12 +204,10 @@ TEST(two_stated_rates_that_agree_against_all_clocks_accuse_the_tsc)
 
 TEST(a_wrong_lapic_rate_is_named_with_the_timers_that_would_be_wrong)
 {
-	const struct finding *finding;
-
 	report->facts.lapic = (struct interval_millihz){ true, UINT64_C(1000000000000), UINT64_C(999900000000),
 						   UINT64_C(1000100000000) };
 	claim(CLAIM_LEAF_15, CLAIM_OF_LAPIC, "CPUID 15h ECX", 25000000, 0, 0);
-	finding = finding_of("lapic-claim");
+	const struct finding *finding = finding_of("lapic-claim");
 	assert_non_null(finding);
 	assert_non_null(strstr(finding->text, "Linux's timers would fire 3900.0 % too early."));
 	assert_int_equal(finding->severity, VERDICT_FAIL);

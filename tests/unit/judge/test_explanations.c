@@ -200,11 +200,9 @@ assert_explained(const struct rule_fault *fault, const struct pairs *pairs, cons
 static void
 assert_pair(struct report *report, const struct pairs *pairs, const char *by, void (*judge)(struct report *report))
 {
-	const struct behaviour *row;
-
 	add_failure(report, pairs->rule, pairs->clock);
 	judge(report);
-	row = find_row(report, pairs->rule, pairs->clock);
+	const struct behaviour *row = find_row(report, pairs->rule, pairs->clock);
 	if (rules_get_outcome(row, &report->facts.options) != pairs->outcome ||
 	    !does_sentence_end_with(row->text, pairs->end) ||
 	    (rules_find_finding(report, pairs->rule, pairs->clock) != NULL) != (pairs->outcome == OUTCOME_FAILED))

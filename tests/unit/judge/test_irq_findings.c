@@ -130,7 +130,6 @@ TEST(one_shots_that_are_early_on_one_core_name_that_core)
 {
 	for (int stray = 0; stray < 2; stray++) {
 		struct interval_figures tests[5];
-		struct report *report;
 
 		for (uint32_t i = 0; i < 5; i++) {
 			tests[i] = one_shots("lapic", 200);
@@ -139,7 +138,7 @@ TEST(one_shots_that_are_early_on_one_core_name_that_core)
 		tests[0].test.asked_ns = 20000;
 		tests[3] = with_early(tests[3], stray ? 1 : 200, (struct interval_ns){ true, 6000, 5000, 7000 });
 		tests[4] = with_early(tests[4], 1, (struct interval_ns){ true, 9000, 8000, 10000 });
-		report = judge_tests(literal_make_clean_report(), tests, 5);
+		struct report *report = judge_tests(literal_make_clean_report(), tests, 5);
 		if (stray)
 			assert_int_equal(report->outcomes.finding_count, 0);
 		else
@@ -156,13 +155,12 @@ TEST(a_few_early_one_shots_of_one_length_are_no_fault_even_if_each_core_has_some
 {
 	for (uint64_t early = 2; early <= 101; early += 99) {
 		struct interval_figures tests[2];
-		struct report *report;
 
 		for (uint32_t core = 0; core < 2; core++) {
 			tests[core] = with_early(one_shots("lapic", 200), early, (struct interval_ns){ true, 6000, 5000, 7000 });
 			tests[core].test.core = core;
 		}
-		report = judge_tests(literal_make_clean_report(), tests, 2);
+		struct report *report = judge_tests(literal_make_clean_report(), tests, 2);
 		assert_outcome(report, "irq-early", "lapic", early > 100 ? OUTCOME_FAILED : OUTCOME_NOT_DETERMINED, NULL);
 		assert_non_null(strstr(rules_find_row(report, "irq-early", "lapic")->text, early > 100 ?
 				       "202 of 400 one-shots came early, by up to 5000 to 7000 ns." :
@@ -205,11 +203,10 @@ TEST(a_core_that_breaks_a_rule_is_named_even_if_the_tests_of_other_cores_prove_n
 {
 	for (uint64_t lost = 0; lost <= 20; lost += 20) {
 		struct interval_figures tests[] = { periods("lapic", 80), with_lost(periods("lapic", 80), lost) };
-		struct report *report;
 
 		tests[0].excused = 75;
 		tests[1].test.core = 2;
-		report = judge_tests(bare_metal(), tests, 2);
+		struct report *report = judge_tests(bare_metal(), tests, 2);
 		if (lost)
 			assert_string_equal(assert_only_finding(report, "irq-lost", 2, "")->text,
 					    "lapic on core 2, one of 2 cores: 20 of 80 periods had no tick.");
@@ -247,13 +244,12 @@ TEST(one_shots_are_early_by_the_proven_minimum)
 
 	for (size_t n = 0; n < COUNT(cases); n++) {
 		struct interval_figures tests[2];
-		struct report *report;
 
 		for (size_t i = 0; i < 2; i++)
 			tests[i] = with_early(one_shots(cases[n].source, 200), 200, cases[n].earliest[i]);
 		tests[0].test.asked_ns = 20000;
 		tests[1].test.core = cases[n].second_core;
-		report = judge_tests(literal_make_clean_report(), tests, 2);
+		struct report *report = judge_tests(literal_make_clean_report(), tests, 2);
 		assert_outcome(report, "irq-early", cases[n].source, cases[n].low ? OUTCOME_FAILED : OUTCOME_PASSED, NULL);
 		assert_int_equal(report->outcomes.finding_count, cases[n].low != 0);
 		if (cases[n].low)
@@ -287,13 +283,12 @@ TEST(an_interrupt_for_an_expired_deadline_is_a_fault_in_three_of_four_tries_only
 		OUTCOME_PASSED, OUTCOME_NOT_DETERMINED, OUTCOME_NOT_DETERMINED, OUTCOME_FAILED, OUTCOME_FAILED,
 	};
 	struct interval_figures test = one_shots("hpet0", 100);
-	struct report *report;
 
 	test.over = 4;
 	for (test.stale = 0; test.stale <= 4; test.stale++)
 		assert_outcome(judge_tests(bare_metal(), &test, 1), "hpet-stale", "hpet0", outcomes[test.stale], NULL);
 	test.stale = 3;
-	report = judge_test(test);
+	struct report *report = judge_test(test);
 	assert_outcome(report, "hpet-stale", "hpet0", OUTCOME_NOT_CHECKED, "armed 4 times with a deadline that had passed, "
 		       "the timer interrupted 3 times: not judged, because QEMU's HPETs do this in every guest.");
 	assert_int_equal(rules_find_row(report, "hpet-stale", "hpet0")->unchecked, UNCHECKED_GUEST);
@@ -356,12 +351,11 @@ TEST(a_source_whose_one_shots_are_mostly_in_gaps_is_not_passed)
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct interval_figures test = one_shots("hpet0", 100);
-		struct report *report;
 
 		test.excused = rows[i].excused;
 		test.delivered = rows[i].delivered;
 		test.lateness.count = 0;
-		report = judge_test(test);
+		struct report *report = judge_test(test);
 		assert_outcome(report, "irq-missing", "hpet0", rows[i].missing, NULL);
 		assert_outcome(report, "irq-early", "hpet0", rows[i].others, rows[i].early);
 		assert_outcome(report, "irq-doubled", "hpet0", rows[i].others, NULL);
@@ -398,7 +392,6 @@ TEST(deadlines_that_do_not_count_have_both_possible_reasons)
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct interval_figures tests[2];
 		size_t count = 0;
-		struct report *report;
 
 		if (rows[i].shots) {
 			tests[0] = one_shots("hpet0", rows[i].shots);
@@ -411,7 +404,7 @@ TEST(deadlines_that_do_not_count_have_both_possible_reasons)
 		}
 		for (size_t t = 0; t < count; t++)
 			tests[t].lateness.count = 0;
-		report = judge_tests(literal_make_clean_report(), tests, count);
+		struct report *report = judge_tests(literal_make_clean_report(), tests, count);
 		assert_string_equal(rules_find_row(report, rows[i].rule, "hpet0")->text, rows[i].text);
 	}
 }
@@ -575,11 +568,10 @@ TEST(two_ticks_in_a_period_are_not_determined_if_one_may_be_late_by_most_of_a_pe
 TEST(a_tested_timer_has_the_same_rows_if_no_interrupt_came)
 {
 	struct interval_figures test = one_shots("hpet0", 100);
-	struct report *report;
 
 	test.delivered = test.lateness.count = 0;
 	test.empty = 100;
-	report = judge_test(test);
+	struct report *report = judge_test(test);
 	assert_non_null(rules_find_row(report, "irq-missing", "hpet0"));
 	assert_non_null(rules_find_row(report, "irq-late", "hpet0"));
 	assert_outcome(report, "irq-early", "hpet0", OUTCOME_NOT_CHECKED, "no interrupt came.");

@@ -501,8 +501,6 @@ assert_clocks(const struct clock_list *list, const char *ids)
  */
 TEST(the_rate_of_two_groups_includes_all_their_pairs)
 {
-	const struct finding *finding;
-
 	report->facts.machine.hypervisor[0] = '\0';
 	literal_find_clock(report, "tsc")->clock.claimed = (struct rate){ 0, 0 };
 	set_rate("hpet", 0, 0);
@@ -510,7 +508,7 @@ TEST(the_rate_of_two_groups_includes_all_their_pairs)
 	set_rate("pit", 900, 900);
 	set_rate("rtc", 940, 940);
 	literal_judge(report);
-	finding = rules_find_finding(report, "rate-disagree", NULL);
+	const struct finding *finding = rules_find_finding(report, "rate-disagree", NULL);
 	assert_non_null(finding);
 	assert_string_equal(finding->text,
 			    "By their nominal rates hpet and acpi_pm run +900.0 ppm (+850.0 to +960.0) faster than pit "
@@ -744,14 +742,12 @@ TEST(an_unannounced_disruption_is_a_fault_of_the_signal_for_all_disruptions)
 /* The HPET jumped against the TSC only. Perhaps the TSC stopped instead, so no clock is named. */
 TEST(a_jump_against_the_tsc_alone_accuses_no_clock)
 {
-	const struct behaviour *row;
-
 	literal_find_clock(report, "hpet")->monotonic.leaps = literal_find_clock(report, "hpet")->unexplained_leaps = 2;
 	literal_judge(report);
 	assert_int_equal(report->outcomes.finding_count, 0);
 	assert_int_equal(literal_find_outcome(report, "hpet")->verdict, VERDICT_PASS);
 	assert_int_equal(literal_find_outcome(report, "hpet")->open, 1);
-	row = &report->outcomes.behaviours.rows[report->outcomes.behaviours.count - 1];
+	const struct behaviour *row = &report->outcomes.behaviours.rows[report->outcomes.behaviours.count - 1];
 	assert_string_equal(row->rule, "clock-jumped");
 	assert_non_null(strstr(row->text, "hpet and the TSC diverged 2 times in "));
 }
@@ -1004,7 +1000,6 @@ set_stolen_time(uint64_t ns)
 TEST(a_late_core_on_a_host_that_takes_most_of_the_time_is_not_determined)
 {
 	struct report_core *late = &report->facts.cores[1];
-	const struct behaviour *row;
 
 	late->timed_out = true;
 	LITERAL_COPY(late->reason, "did not finish a job in time, and was stopped");
@@ -1016,7 +1011,7 @@ TEST(a_late_core_on_a_host_that_takes_most_of_the_time_is_not_determined)
 	/* core 3 is missing because of its APIC id, which is above 254, so stolen time does not explain it */
 	assert_int_equal(report->outcomes.findings[0].core, report->facts.cores[3].apic_id);
 	assert_int_equal(report->outcomes.findings[0].measured, 1);
-	row = rules_find_row(report, "core-missing", BEHAVIOUR_OF_MACHINE);
+	const struct behaviour *row = rules_find_row(report, "core-missing", BEHAVIOUR_OF_MACHINE);
 	assert_non_null(row);
 	assert_int_equal(rules_get_outcome(row, &report->facts.options), OUTCOME_NOT_DETERMINED);
 	assert_string_equal(row->text,

@@ -189,8 +189,6 @@ TEST(a_rate_that_no_pair_shows_within_the_limit_is_not_determined)
 	};
 
 	for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
-		const struct behaviour *row;
-
 		begin_on_bare_metal();
 		report->duration_ns = 1000000000;
 		report->figures.interference.measured = true;
@@ -200,7 +198,7 @@ TEST(a_rate_that_no_pair_shows_within_the_limit_is_not_determined)
 		report->figures.rates[0] = (struct report_rate){ "hpet", "rtc",
 								 { true, 0, -rates[i].high, -rates[i].low }, false };
 		literal_judge(report);
-		row = find_rate_row("rtc");
+		const struct behaviour *row = find_rate_row("rtc");
 		assert_string_equal(row->text, rates[i].text);
 		assert_int_equal(rules_get_outcome(row, &report->facts.options), rates[i].outcome);
 		assert_int_equal(literal_find_outcome(report, "rtc")->open, rates[i].outcome == OUTCOME_NOT_DETERMINED);
@@ -231,14 +229,13 @@ TEST(a_rate_passes_only_with_a_clock_of_another_source)
 
 	for (size_t i = 0; i < sizeof(witnesses) / sizeof(witnesses[0]); i++) {
 		int64_t within = witnesses[i].rtc_within;
-		const struct behaviour *row;
 
 		begin_on_bare_metal();
 		report->figures.rate_count = within ? 2 : 1;
 		report->figures.rates[0] = (struct report_rate){ "hpet", "acpi_pm", { true, 0, -1000, 1000 }, true };
 		report->figures.rates[1] = (struct report_rate){ "hpet", "rtc", { true, 0, -within, within }, false };
 		literal_judge(report);
-		row = find_rate_row("hpet");
+		const struct behaviour *row = find_rate_row("hpet");
 		assert_string_equal(row->text, witnesses[i].text);
 		assert_int_equal(rules_get_outcome(row, &report->facts.options), witnesses[i].outcome);
 		assert_int_equal(literal_find_outcome(report, "hpet")->open, 0);
@@ -332,13 +329,11 @@ TEST(an_emulated_tsc_that_was_moved_ahead_is_a_note)
 	} cases[] = { { -306252, 1 }, { -99000, 0 }, { 306252, 0 } };
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		size_t before;
-
 		begin();
 		LITERAL_COPY(report->facts.machine.accelerator, "tcg");
 		literal_find_clock(report, "rtc")->clock.edges_only = true;
 		set_changes(cases[i].change_ppb, cases[i].change_ppb, 0);
-		before = report->outcomes.notes.count;
+		size_t before = report->outcomes.notes.count;
 		literal_judge(report);
 		assert_int_equal(report->outcomes.finding_count, 0);
 		assert_int_equal(report->outcomes.notes.count - before, cases[i].notes);

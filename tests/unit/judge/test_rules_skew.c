@@ -690,9 +690,8 @@ TEST(pair_that_contradicts_the_others_warns_and_is_named)
 	report = machine_with_contradiction();
 	uint64_t ns = report->figures.skew.passes[0].summary.contradiction_ticks / 2;
 	char text[REPORT_SENTENCE];
-	struct text expected;
 
-	text_init(&expected, text, sizeof(text));
+	struct text expected = text_start(text, sizeof(text));
 	text_printf(&expected,
 		    "1 pair of cores contradicts the other pairs, or an earlier measurement; the worst is between core 4 "
 		    "and core 8, by %lu ns at 3.1 s: likely a TSC was changed while it was measured.", ns);

@@ -14,10 +14,8 @@ static struct report *report;
 static void
 begin(void)
 {
-	struct report_sleeps *sleeps;
-
 	report = literal_make_bare_metal_report();
-	sleeps = &report->figures.sleeps;
+	struct report_sleeps *sleeps = &report->figures.sleeps;
 	report->outcomes.behaviours.count = 0;
 	report->facts.machine.lapic_always_runs = true;
 	sleeps->count = 4;

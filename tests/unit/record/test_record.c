@@ -231,11 +231,9 @@ TEST(an_entry_that_is_replaced_has_its_new_bytes_and_a_valid_checksum)
 
 TEST(a_record_cut_at_any_byte_is_never_complete)
 {
-	uint64_t all;
-
 	put_some();
 	assert_int_equal(read_all(bytes, record.length), RECORD_WHOLE);
-	all = entries;
+	uint64_t all = entries;
 	for (size_t size = 0; size < record.length; size++) {
 		assert_int_equal(read_all(bytes, size), RECORD_CUT);
 		assert_true(entries <= all);
@@ -327,11 +325,9 @@ TEST(bytes_after_the_last_entry_are_damage)
 
 TEST(records_of_another_version_and_other_files_are_refused)
 {
-	uint32_t crc;
-
 	put_some();
 	bytes[8] = 2;
-	crc = crc32_add(0, bytes, 12);
+	uint32_t crc = crc32_add(0, bytes, 12);
 	memcpy(bytes + 12, &crc, 4);
 	assert_int_equal(read_all(bytes, record.length), RECORD_FOREIGN);
 	assert_string_equal(error, "The record's format has another version.");

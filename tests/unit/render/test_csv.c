@@ -15,9 +15,7 @@ LITERAL_REPORT_FIXTURE;
 static struct text
 rendered(void)
 {
-	struct text csv;
-
-	text_init(&csv, buffer, sizeof(buffer));
+	struct text csv = text_start(buffer, sizeof(buffer));
 	csv_render(&csv, report);
 	assert_false(csv.truncated);
 	return csv;
@@ -26,11 +24,9 @@ rendered(void)
 static void
 compare(struct report *(*literal)(void), const char *golden)
 {
-	struct text csv;
-
 	report = literal();
 	literal_judge(report);
-	csv = rendered();
+	struct text csv = rendered();
 	golden_compare(golden, &csv);
 }
 
@@ -45,12 +41,11 @@ TEST(reports_of_a_healthy_and_a_faulty_machine_and_without_measurements_match_th
 TEST(every_row_has_nine_columns_and_a_line_end)
 {
 	size_t commas = 0, rows = 0;
-	struct text csv;
 
 	report = literal_make_faulty_report();
 	report->facts.options.label[0] = report->options_given[0] = report->facts.machine.identity.vendor[0] = '\0';
 	literal_judge(report);
-	csv = rendered();
+	struct text csv = rendered();
 	for (size_t i = 0; i < csv.length; i++) {
 		commas += buffer[i] == ',';
 		if (buffer[i] != '\n')

@@ -15,7 +15,6 @@ render(const struct literal_duration *a, const struct literal_duration *b)
 {
 	struct report *report = literal_make_clean_report();
 	size_t clock_count = report->facts.clock_count;
-	struct text text;
 
 	report->facts.clock_count = b ? 2 : 1;
 	for (size_t i = 0; i < report->facts.clock_count; i++) {
@@ -23,7 +22,7 @@ render(const struct literal_duration *a, const struct literal_duration *b)
 		report->facts.clocks[i].latency = literal_make_latency(i ? b : a);
 		report->facts.clocks[i].clock.main = report->facts.clocks[i].clock.id = i ? "hpet" : "tsc";
 	}
-	text_init(&text, buffer, sizeof(buffer));
+	struct text text = text_start(buffer, sizeof(buffer));
 	table_put_all_histograms(&text, report);
 	assert_false(text.truncated);
 	report->facts.clock_count = clock_count;
@@ -189,12 +188,10 @@ TEST(random_histograms_are_at_most_79_columns_wide)
 	uint64_t seed = 7;
 
 	for (size_t turn = 0; turn < 100; turn++) {
-		struct text text;
-
 		for (size_t i = 0; i < report->facts.clock_count; i++)
 			if (report->facts.clocks[i].latency)
 				draw(report->facts.clocks[i].latency, &seed);
-		text_init(&text, buffer, sizeof(buffer));
+		struct text text = text_start(buffer, sizeof(buffer));
 		table_put_all_histograms(&text, report);
 		assert_false(text.truncated);
 		for (const char *line = buffer; *line; line += strcspn(line, "\n") + 1)

@@ -46,9 +46,7 @@ page_of(const char *before, const char *between, const char *after)
 static struct text
 rendered(const struct html_page *page, const struct report *report)
 {
-	struct text html;
-
-	text_init(&html, html_bytes, sizeof(html_bytes));
+	struct text html = text_start(html_bytes, sizeof(html_bytes));
 	html_render(&html, page, report);
 	return html;
 }
@@ -69,11 +67,10 @@ TEST(the_report_is_after_the_first_part)
 TEST(charts_are_in_base64_after_the_second_part)
 {
 	struct html_page *page = page_of("", "<i>", "</i>");
-	struct text html;
 
 	page->charts = "\x1f\x8b\xff";
 	page->charts_length = 3;
-	html = rendered(page, literal_make_clean_report());
+	struct text html = rendered(page, literal_make_clean_report());
 	assert_string_equal(strchr(html.bytes, '<'), "<i>H4v/\n</i>");
 	assert_int_equal(html_length(page), strlen("<i></i>") + sizeof("H4v/\n"));
 }
@@ -174,10 +171,9 @@ TEST(a_pages_report_leaves_out_exact_durations_other_matrices_and_white_space)
 TEST(report_of_64_cores_takes_less_than_200000_bytes_of_a_page)
 {
 	struct report *report = literal_make_report_of_cores(64, PAIR_SCHEDULE_ALL, NULL);
-	struct text html;
 
 	literal_judge(report);
-	html = rendered(page_of("", "", ""), report);
+	struct text html = rendered(page_of("", "", ""), report);
 	assert_false(html.truncated);
 	assert_in_range(html.length, 64 * 64, 200000);
 }

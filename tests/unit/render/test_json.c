@@ -15,11 +15,10 @@ static void
 compare(struct report *(*literal)(void), const char *golden)
 {
 	struct report *report = literal();
-	struct text text;
 
 	literal_judge(report);
 	recommend_clocks(report, &report->advice);
-	text_init(&text, buffer, sizeof(buffer));
+	struct text text = text_start(buffer, sizeof(buffer));
 	json_render(&text, report);
 	for (size_t i = 0; i < text.length; i++)
 		assert_true(buffer[i] == '\n' || (buffer[i] >= 0x20 && buffer[i] <= 0x7e));
@@ -54,14 +53,13 @@ TEST(series_is_a_list_of_rows_by_clock_and_core)
 		{ 2000000, 120002000000, 7, 8, 9, &clocks[0], offsets[0] },
 		{ 120002000000, 120004000000, 0, 0, 0, &clocks[1], offsets[1] },
 	};
-	struct text text;
 
 	report->facts.run.start_tsc = 0;
 	report->facts.clock_count = 1;
 	report->facts.core_count = 2;
 	report->facts.series = (struct series){ .max = 2, .count = 2, .rows = rows };
 	report->figures.soak_rates = rates;
-	text_init(&text, buffer, sizeof(buffer));
+	struct text text = text_start(buffer, sizeof(buffer));
 	json_render_brief(&text, report);
 	assert_non_null(strstr(buffer, "\"series\""));
 	*strstr(buffer, "\"discontinuities\"") = '\0';
@@ -206,9 +204,7 @@ report_of(size_t cores, enum pair_schedule kind, const int64_t *truth_ticks)
 static size_t
 render(const struct report *report)
 {
-	struct text text;
-
-	text_init(&text, buffer, sizeof(buffer));
+	struct text text = text_start(buffer, sizeof(buffer));
 	json_render(&text, report);
 	assert_false(text.truncated);
 	assert_string_equal(skip_value(buffer), "\n");

@@ -55,11 +55,10 @@ core_500_ticks_ahead(void)
 static uint64_t
 marked_in_table(const struct report *report)
 {
-	struct text text;
 	uint64_t marked = 0;
 	const char *row;
 
-	text_init(&text, buffer, sizeof(buffer));
+	struct text text = text_start(buffer, sizeof(buffer));
 	text.inks = inks;
 	table_render(&text, report);
 	row = strstr(buffer, "\nOffset and drift");
@@ -81,12 +80,11 @@ marked_in_table(const struct report *report)
 static uint64_t
 marked_in_json(const struct report *report, const char *key)
 {
-	struct text text;
 	uint64_t marked = 0;
 	const char *at;
 	char yes[32];
 
-	text_init(&text, buffer, sizeof(buffer));
+	struct text text = text_start(buffer, sizeof(buffer));
 	json_render_brief(&text, report);
 	assert_false(text.truncated);
 	snprintf(yes, sizeof(yes), "\"%s\":true", key);
@@ -107,11 +105,10 @@ marked_in_json(const struct report *report, const char *key)
 static size_t
 marked_in_map(const struct report *report)
 {
-	const char *row;
 	size_t marked = 0;
 
 	marked_in_table(report);
-	row = strstr(buffer, "\nPairs of cores:");
+	const char *row = strstr(buffer, "\nPairs of cores:");
 	assert_non_null(row);
 	for (const char *at = strstr(row, "\n\n") + 2; *at; at++)
 		marked += inks[at - buffer] == INK_FAIL && strchr("<>!", *at);
@@ -163,9 +160,7 @@ named_by(const struct report *report, const char *rule)
 static void
 assert_says(const struct report *report, const char *sentence)
 {
-	struct text text;
-
-	text_init(&text, buffer, sizeof(buffer));
+	struct text text = text_start(buffer, sizeof(buffer));
 	table_render(&text, report);
 	for (size_t i = 0; i < text.length; i++) /* a sentence may be wrapped between any two words */
 		if (buffer[i] == '\n' && buffer[i + 1] == ' ' && buffer[i + 2] == ' ')

@@ -28,9 +28,7 @@ names_of_all(void)
 static struct text
 empty_text(void)
 {
-	struct text text;
-
-	text_init(&text, bytes, sizeof(bytes));
+	struct text text = text_start(bytes, sizeof(bytes));
 	return text;
 }
 
@@ -66,9 +64,8 @@ TEST(each_sample_is_valid)
 	const struct options_names names = names_of_all();
 	char error[OPTIONS_ERROR_SIZE];
 	struct options options;
-	struct text text;
 
-	text_init(&text, error, sizeof(error));
+	struct text text = text_start(error, sizeof(error));
 
 	for (const struct option *option = options_table; option->key; option++) {
 		options_set_defaults(&options);
@@ -113,9 +110,8 @@ static void
 put_comment(struct text *out, const char *sentences)
 {
 	char wrapped_bytes[1024], *line = wrapped_bytes;
-	struct text wrapped;
 
-	text_init(&wrapped, wrapped_bytes, sizeof(wrapped_bytes));
+	struct text wrapped = text_start(wrapped_bytes, sizeof(wrapped_bytes));
 	table_put_wrapped(&wrapped, 0, 0, sentences);
 	for (char *end = strchr(line, '\n'); end; line = end + 1, end = strchr(line, '\n'))
 		text_printf(out, "# %.*s\n", (int)(end - line), line);
@@ -129,9 +125,8 @@ TEST(the_file_on_the_stick_has_each_option_as_a_comment)
 	text_put(&text, "# Options of baretick: words key=value. Take the # away from what you want.\n");
 	for (const struct option *option = options_table; option->key; option++) {
 		char sentence_bytes[1024];
-		struct text sentences;
 
-		text_init(&sentences, sentence_bytes, sizeof(sentence_bytes));
+		struct text sentences = text_start(sentence_bytes, sizeof(sentence_bytes));
 		text_put(&sentences, option->meaning);
 		if (option->kind != OPTION_FLAG) {
 			text_put(&sentences, " Takes ");

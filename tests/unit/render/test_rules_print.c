@@ -26,9 +26,8 @@ print_markdown(struct text *out)
 TEST(the_readme_has_the_table_of_rules)
 {
 	static char bytes[64 << 10];
-	struct text table;
 
-	text_init(&table, bytes, sizeof(bytes));
+	struct text table = text_start(bytes, sizeof(bytes));
 	print_markdown(&table);
 	golden_compare_part("../../src/judge/README.md", BEGIN, END, &table);
 }
@@ -37,10 +36,9 @@ TEST(the_option_rules_shows_each_rule_with_its_present_limit_in_79_columns)
 {
 	static char bytes[64 << 10];
 	struct options options = { .limit_count = 1, .limits = { { "rate-off", 7 } } };
-	struct text text;
 	size_t column = 0;
 
-	text_init(&text, bytes, sizeof(bytes));
+	struct text text = text_start(bytes, sizeof(bytes));
 	rules_print(&text, &options);
 	assert_false(text.truncated);
 	for (const struct rule *rule = rules; rule->id; rule++) {

@@ -61,10 +61,9 @@ static enum text_ink
 ink_at(size_t index, const char *words)
 {
 	struct screen_row row;
-	const char *at;
 
 	screen_render_row(&screen, index, &row);
-	at = strstr(row.bytes, words);
+	const char *at = strstr(row.bytes, words);
 	if (!at)
 		fail_msg("\"%s\" is not in row %zu: %s", words, index, row.bytes);
 	return row.inks[at - row.bytes];
@@ -120,10 +119,9 @@ static void
 compare(struct report *(*literal)(void), size_t columns, size_t rows, const char *golden)
 {
 	static char bytes[1 << 18];
-	struct text text;
 
 	judge_and_show(literal, columns, rows);
-	text_init(&text, bytes, sizeof(bytes));
+	struct text text = text_start(bytes, sizeof(bytes));
 	put_pages(&text);
 	golden_compare(golden, &text);
 }

@@ -96,9 +96,7 @@ TEST(a_run_without_a_series_has_no_table)
 
 TEST(a_line_has_the_worst_figures_of_its_rows_and_the_known_rates)
 {
-	struct series_row *row;
-
-	row = add_minute(85, 20, 1234, 12);
+	struct series_row *row = add_minute(85, 20, 1234, 12);
 	row->gaps = 2;
 	row->worst_gap_ns = 12345;
 	add_minute(90, -40, -39231, 8980);

@@ -49,11 +49,9 @@ assert_lines_fit(const struct text *text)
 static struct text
 render(renderer *put)
 {
-	struct text text;
-
 	analyse_offsets(report, &report->outcomes.sync); /* calculates which rows are marked */
 	judge_summarize_synchrony(report, &report->outcomes);
-	text_init(&text, buffer, sizeof(buffer));
+	struct text text = text_start(buffer, sizeof(buffer));
 	put(&text, report);
 	assert_lines_fit(&text);
 	return text;
@@ -62,12 +60,10 @@ render(renderer *put)
 static void
 compare(struct report *(*literal)(void), const char *golden)
 {
-	struct text text;
-
 	report = literal();
 	literal_judge(report);
 	recommend_clocks(report, &report->advice);
-	text = render(table_render);
+	struct text text = render(table_render);
 	golden_compare(golden, &text);
 }
 
@@ -109,8 +105,6 @@ has_cut_paragraph(const struct text *text)
 
 TEST(a_paragraph_with_the_longest_figures_is_complete)
 {
-	struct text text;
-
 	report = literal_make_faulty_report();
 	report->facts.run.elapsed_ms = report->facts.stolen_counters.smi_count = report->figures.interference.gaps =
 		UINT64_MAX;
@@ -134,7 +128,7 @@ TEST(a_paragraph_with_the_longest_figures_is_complete)
 		report->facts.cores[i].apic_id = UINT32_MAX - (uint32_t)i;
 	literal_judge(report);
 	recommend_clocks(report, &report->advice);
-	text = render(table_render);
+	struct text text = render(table_render);
 	assert_false(has_cut_paragraph(&text));
 }
 
@@ -157,10 +151,9 @@ TEST(a_warp_of_a_core_with_itself_has_its_own_sentence)
 TEST(a_paragraph_that_does_not_fit_ends_with_dots)
 {
 	static char words[3 * TABLE_SENTENCE_SIZE];
-	struct text text;
 
 	memset(words, 'w', sizeof(words) - 1);
-	text_init(&text, buffer, sizeof(buffer));
+	struct text text = text_start(buffer, sizeof(buffer));
 	table_put_paragraph(&text, 0, "%s", words);
 	assert_true(has_cut_paragraph(&text));
 	text_init(&text, buffer, sizeof(buffer));
@@ -218,11 +211,10 @@ TEST(a_row_of_a_sleeping_core_ends_with_the_state_that_it_reached)
 TEST(a_report_cut_at_any_size_is_the_start_of_the_complete_one)
 {
 	static char whole[TEXT_SIZE];
-	struct text text;
 
 	report = literal_make_faulty_report();
 	literal_judge(report);
-	text = render(table_render);
+	struct text text = render(table_render);
 	memcpy(whole, text.bytes, text.length + 1);
 	for (size_t size = 1; size < 4000; size += 61) {
 		size_t same = 0;
@@ -388,11 +380,10 @@ TEST(the_row_of_a_package_with_an_offset_shows_the_offset)
 TEST(the_map_shows_single_cores_for_60_cores_and_not_for_61)
 {
 	int64_t truth_ticks[61] = { [30] = 300 };
-	const char *map;
 
 	report = literal_make_report_of_cores(60, PAIR_SCHEDULE_ALL, truth_ticks);
 	render(table_put_skew_section);
-	map = find_line(buffer, "Pairs of cores");
+	const char *map = find_line(buffer, "Pairs of cores");
 	assert_int_equal(lines_below(map, "          0246802468"), 60);
 	assert_non_null(find_line(map, "       0* \\.............................<.............................\n"));
 	assert_non_null(find_line(map, "      60  >>>>>>>>>>>>>>>>>>>>>>>>>>>>>>\\>>>>>>>>>>>>>>>>>>>>>>>>>>>>>\n"));
@@ -456,7 +447,6 @@ TEST(the_map_shows_a_contradictory_pair_and_a_pair_without_a_result)
 TEST(the_sentence_about_synchrony_says_what_the_pairs_prove)
 {
 	int64_t truth_ticks[4] = { [3] = 20000 };
-	struct report *skewed;
 
 	report = literal_make_report_of_cores(4, PAIR_SCHEDULE_ALL, NULL);
 	assert_says("\nSynchronised within 29 ns at 3.1 s and 21.1 s: ping-pongs of all pairs of 4 cores in 3 "
@@ -498,7 +488,7 @@ TEST(the_sentence_about_synchrony_says_what_the_pairs_prove)
 	assert_null(strstr(buffer, " 6! "));
 	assert_non_null(strstr(buffer, " ..\\<\n"));
 	assert_non_null(strstr(buffer, " ..>\\\n"));
-	skewed = literal_make_report_of_cores(4, PAIR_SCHEDULE_ALL, (int64_t[]){ 0, 0, 0, 20000 });
+	struct report *skewed = literal_make_report_of_cores(4, PAIR_SCHEDULE_ALL, (int64_t[]){ 0, 0, 0, 20000 });
 	/* the last pass bounds the offsets more tightly, so it shows which core differs from the majority */
 	literal_replace_last_pass(report, skewed);
 	assert_says("\nNot synchronised at 21.1 s, 1 of 4 cores differs from the majority: ping-pongs of all pairs of 4 "
@@ -517,7 +507,6 @@ TEST(the_sentence_and_the_tables_show_the_same_pass)
 {
 	int64_t truth_ticks[4] = { [3] = 20000 };
 	struct report *last = literal_make_report_of_cores(4, PAIR_SCHEDULE_ALL, truth_ticks);
-	struct text text;
 
 	report = literal_make_report_of_cores(4, PAIR_SCHEDULE_ALL, NULL);
 	render(table_put_skew_section);
@@ -525,7 +514,7 @@ TEST(the_sentence_and_the_tables_show_the_same_pass)
 	assert_non_null(strstr(buffer, "\nPairs of cores: \".\" no difference proven,"));
 	assert_non_null(strstr(buffer, "       6  ...\\\n"));
 	literal_replace_last_pass(report, last);
-	text = render(table_put_skew_section);
+	struct text text = render(table_put_skew_section);
 	assert_non_null(strstr(buffer, "thread in the core\nOffsets in the last pass, at 21.1 s\n\n    core "));
 	assert_non_null(strstr(buffer, "\n       6! 0.3.0       +9975 ..   +10021 "));
 	assert_non_null(strstr(buffer, "\nPairs of cores in the last pass, at 21.1 s:\n\".\" no difference proven, \"<\""));
@@ -789,9 +778,8 @@ static const char *
 make_database_section(void)
 {
 	static char bytes[8192];
-	struct text text;
 
-	text_init(&text, bytes, sizeof(bytes));
+	struct text text = text_start(bytes, sizeof(bytes));
 	table_put_database_timing_cost(&text, report);
 	return bytes;
 }
@@ -800,11 +788,10 @@ TEST(only_clocks_as_kernels_read_them_have_a_cost_for_a_database)
 {
 	static const char *const shown[] = { "tsc", "tsc_lfence", "tsc_rdtscp", "hpet_32", "acpi_pm" };
 	static const char *const not_shown[] = { "tsc_cpuid", "hpet", "pit", "pit_rdback", "rtc", "rtc_pf", "null" };
-	const char *bytes;
 	char row[32];
 
 	literal_judge(report);
-	bytes = make_database_section();
+	const char *bytes = make_database_section();
 	for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++) {
 		text_format(row, sizeof(row), "\n%s ", shown[i]);
 		assert_non_null(strstr(bytes, row));
@@ -829,12 +816,10 @@ TEST(the_cost_for_a_database_is_a_lower_bound)
 
 TEST(an_emulator_has_no_time_of_a_query)
 {
-	const char *bytes;
-
 	literal_judge(report);
 	assert_non_null(strstr(make_database_section(), "The model: extra time = "));
 	text_format(report->facts.machine.accelerator, sizeof(report->facts.machine.accelerator), "tcg");
-	bytes = make_database_section();
+	const char *bytes = make_database_section();
 	assert_null(strstr(bytes, " ms"));
 	assert_null(strstr(bytes, "at least  "));
 	assert_non_null(strstr(bytes, "\ntsc_lfence   user space  12.6ns"));
@@ -852,11 +837,10 @@ TEST(a_failed_clock_is_marked_among_the_costs_for_a_database)
 TEST(a_run_that_a_key_shortened_says_so_with_the_time)
 {
 	static char bytes[4096];
-	struct text text;
 
 	report->facts.run.ended_early = true;
 	report->facts.run.ended_early_ms = 12345;
-	text_init(&text, bytes, sizeof(bytes));
+	struct text text = text_start(bytes, sizeof(bytes));
 	table_put_machine(&text, report);
 	table_put_verdict(&text, report);
 	assert_non_null(strstr(bytes, "; 1.00 s per clock to 12.3 s, then 100 ms; "));
@@ -933,9 +917,8 @@ assert_durations(const struct latency *latency, uint32_t cutoff_millionths, cons
 {
 	struct observed_list list = observed_make_duration_list(latency, cutoff_millionths);
 	struct observed row;
-	struct text text;
 
-	text_init(&text, buffer, sizeof(buffer));
+	struct text text = text_start(buffer, sizeof(buffer));
 	while (observed_get_next_row(&list, &row))
 		text_printf(&text, "%s%lu:%lu ", row.after_gap ? "... " : "", row.ns, row.running);
 	assert_string_equal(buffer, expected);

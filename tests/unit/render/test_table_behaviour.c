@@ -19,9 +19,7 @@ typedef void renderer(struct text *out, const struct report *report);
 static const char *
 render(renderer *put)
 {
-	struct text text;
-
-	text_init(&text, buffer, sizeof(buffer));
+	struct text text = text_start(buffer, sizeof(buffer));
 	put(&text, report);
 	assert_false(text.truncated);
 	for (const char *line = buffer; *line; line += strcspn(line, "\n") + 1)

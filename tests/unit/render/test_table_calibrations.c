@@ -12,9 +12,7 @@ static const struct calibration_loop loops[] = {
 static const char *
 render(void)
 {
-	struct text out;
-
-	text_init(&out, bytes, sizeof(bytes));
+	struct text out = text_start(bytes, sizeof(bytes));
 	table_put_calibrations(&out, &report);
 	return bytes;
 }

@@ -45,13 +45,12 @@ replay(const uint8_t *from, size_t size)
 {
 	const struct replay_memory memory = { allocate, NULL };
 	uint8_t *copy = malloc(size ? size : 1);
-	const char *error;
 
 	while (block_count)
 		free(blocks[--block_count]);
 	/* allocated with exactly this size, so that the sanitizer sees a read beyond its end */
 	memcpy(copy, from, size);
-	error = replay_restore_report(copy, size, &memory, &report, &found);
+	const char *error = replay_restore_report(copy, size, &memory, &report, &found);
 	free(copy);
 	return error;
 }
@@ -610,13 +609,11 @@ replay_latency(uint16_t clock, uint64_t count, const char *cells, uint16_t lengt
 static const char *
 replay_timer(const char *source, const char *route, uint8_t period_ns, const struct record_timer *timer)
 {
-	size_t at;
-
 	begin();
 	if (timer)
 		record_put(&record, RECORD_TIMER, timer, NULL, 0);
 	put_report(INTERVAL_COUNT, 1);
-	at = begin_element();
+	size_t at = begin_element();
 	if (source)
 		put_words(INTERVAL_SOURCE, source);
 	put_byte(INTERVAL_PERIODIC, 1);

@@ -280,10 +280,9 @@ TEST(words_of_a_loader_are_removed_and_possible_options_stay)
 
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		char text[80], moved[80];
-		struct text foreign;
 
 		strcpy(text, lines[i].text);
-		text_init(&foreign, moved, sizeof(moved));
+		struct text foreign = text_start(moved, sizeof(moved));
 		options_remove_foreign_words(text, strlen(text), &foreign);
 		if (strcmp(moved, lines[i].foreign))
 			fail_msg("of \"%s\" is moved: \"%s\"", lines[i].text, moved);
@@ -296,9 +295,8 @@ TEST(words_of_a_loader_are_removed_and_possible_options_stay)
 TEST(options_are_kept_next_to_words_of_a_loader)
 {
 	char text[] = "profile=quick virtio_mmio.device=512@0xfeb00000:5 cores=2", moved[80];
-	struct text foreign;
 
-	text_init(&foreign, moved, sizeof(moved));
+	struct text foreign = text_start(moved, sizeof(moved));
 	options_remove_foreign_words(text, strlen(text), &foreign);
 	struct options options = parsed(text);
 
@@ -367,7 +365,6 @@ check_case(char *line)
 {
 	char *arrow = strstr(line, " ->"), *expected = arrow + 3 + (arrow[3] == ' '), bytes[OPTIONS_GIVEN_SIZE];
 	struct options options;
-	struct text text;
 	bool good;
 
 	*arrow = '\0';
@@ -379,7 +376,7 @@ check_case(char *line)
 	good = parse(&options, line);
 	if (good == (expected[0] == '!'))
 		fail_msg("%s: %s", line, good ? "is taken" : error);
-	text_init(&text, bytes, sizeof(bytes));
+	struct text text = text_start(bytes, sizeof(bytes));
 	options_put_changed_options(&text, &options);
 	if (good)
 		assert_string_equal(bytes, expected);
@@ -436,7 +433,6 @@ TEST(the_longest_possible_options_fit_when_printed)
 					"tsc_hz=1000000000000 interval=86399999ms gap=999999us exit=debug-exit save=http://1.2.3.4/p serial=summary "
 					"identity=off irq=all pic=on");
 	char bytes[OPTIONS_GIVEN_SIZE];
-	struct text text;
 
 	memset(options.label, 'l', OPTIONS_LABEL_SIZE - 1);
 	memset(options.save.url, 'u', URL_SIZE - 1);
@@ -448,7 +444,7 @@ TEST(the_longest_possible_options_fit_when_printed)
 	for (size_t i = 0; i < OPTIONS_CLOCKS_MAX; i++)
 		memset(options.clocks.ids[i], 'c', OPTIONS_NAME_SIZE - 1);
 	options.clocks.count = OPTIONS_CLOCKS_MAX;
-	text_init(&text, bytes, sizeof(bytes));
+	struct text text = text_start(bytes, sizeof(bytes));
 	options_put_changed_options(&text, &options);
 	assert_false(text.truncated);
 	assert_true(text.length > 4000);

@@ -248,12 +248,11 @@ TEST(a_read_10_us_above_the_median_is_a_hit_and_left_out)
 TEST(the_typical_read_averages_out_the_steps_of_a_coarse_tsc)
 {
 	uint64_t durations[RUN];
-	struct latency_typical typical;
 
 	for (size_t i = 0; i < RUN; i++)
 		durations[i] = i % 2 ? 10 : 30;
 	add_reads(&gigahertz, durations, RUN);
-	typical = latency_get_typical(&latency);
+	struct latency_typical typical = latency_get_typical(&latency);
 	assert_in_range(typical.ps, 20000, 20000 + 20000 / 64);
 	assert_in_range(typical.low_ps, 20000 - 20000 / 64, typical.ps);
 	assert_in_range(typical.high_ps, typical.ps, 20000 + 20000 / 64);
@@ -262,10 +261,8 @@ TEST(the_typical_read_averages_out_the_steps_of_a_coarse_tsc)
 /* The reads of 18 of 62 blocks of 16 take ten times as long, so the mean is 3.7 times as large. */
 TEST(disturbed_batches_do_not_move_the_typical_read)
 {
-	struct latency_typical typical;
-
 	add_run(300, 500, 300, 500, 50);
-	typical = latency_get_typical(&latency);
+	struct latency_typical typical = latency_get_typical(&latency);
 	assert_int_equal(latency_mean_ps(&latency), 185000);
 	assert_in_range(typical.ps, 50000, 50000 + 50000 / 64);
 	assert_in_range(typical.low_ps, 50000 - 50000 / 64, typical.ps);
@@ -276,14 +273,13 @@ TEST(disturbed_batches_do_not_move_the_typical_read)
 TEST(the_interval_of_the_typical_read_contains_the_middle_blocks)
 {
 	uint64_t durations[LATENCY_BLOCK];
-	struct latency_typical typical;
 
 	for (size_t block = 1; block <= 1000; block++) {
 		for (size_t i = 0; i < LATENCY_BLOCK; i++)
 			durations[i] = 1000 * block;
 		add_reads(&gigahertz, durations, LATENCY_BLOCK);
 	}
-	typical = latency_get_typical(&latency);
+	struct latency_typical typical = latency_get_typical(&latency);
 	assert_in_range(typical.ps, 500000000 - 500000000 / 64, 500000000 + 500000000 / 64);
 	assert_in_range(typical.low_ps, 467000000 - 467000000 / 64, 467000000);
 	assert_in_range(typical.high_ps, 533000000, 533000000 + 533000000 / 64);
@@ -292,11 +288,10 @@ TEST(the_interval_of_the_typical_read_contains_the_middle_blocks)
 TEST(fewer_reads_than_a_block_give_their_mean_within_their_extremes)
 {
 	static const uint64_t durations[] = { 100, 200, 600 };
-	struct latency_typical typical;
 
 	assert_int_equal(latency_get_typical(&latency).ps, 0);
 	add_reads(&gigahertz, durations, 3);
-	typical = latency_get_typical(&latency);
+	struct latency_typical typical = latency_get_typical(&latency);
 	assert_int_equal(typical.ps, 300000);
 	assert_int_equal(typical.low_ps, 100000);
 	assert_int_equal(typical.high_ps, 600000);
