@@ -7,24 +7,13 @@
 
 #include "test.h"
 #include "findings.h"
+#include "bench.h"
 #include "analysis/analysis.h"
 #include "judge/judge.h"
-#include "clocks/drivers.h"
-#include "clocks/platform.h"
-#include "report/report.h"
 #include "sim.h"
 #include "sim_internal.h"
-#include "measure/survey.h"
 #include "measure/survey_internal.h"
-#include "measure/rates/survey_rates.h"
-#include "measure/clocks/survey_clocks.h"
-#include "measure/skew/survey_skew.h"
-#include "measure/survey_plan.h"
 
-#define SAMPLES       256
-#define RECORD_BYTES (UINT64_C(1) << 20)
-#define DRIVERS       10
-#define PPM           1000           /* one ppm in ppb */
 #define PPB           1000000000
 #define TENTHS        10000000       /* a rate error of 100 %, in tenths of a ppm */
 #define PIT_HZ_NUM    105000000
@@ -40,7 +29,8 @@ enum { TSC, HPET, PM, PIT, RTC, CLOCKS };
 
 static const char *const ids[CLOCKS] = { "tsc", "hpet", "acpi_pm", "pit", "rtc" };
 
-struct bench {
+/* The machine that a test asks for, and what happens to it. */
+static struct {
 	uint64_t seed;
 	uint64_t leaps_at_ps, leap_ps; /* time at which the RTC jumps ahead, and size of the jump */
 	/*
@@ -62,17 +52,7 @@ struct bench {
 	uint64_t jumped_in;        /* time of the first edge of the latest window in which the HPET jumped */
 	uint64_t shown_ns, total_ns; /* progress in ns when it was last shown, and planned duration of the run */
 	unsigned shown;            /* number of times that the progress line was drawn */
-
-	bool is_open; /* true while the clocks are open */
-	struct platform platform;
-	struct report report;
-	uint8_t record[RECORD_BYTES];
-	struct latency latencies[REPORT_CLOCKS_MAX];
-	struct device devices[DRIVERS];
-	struct survey survey;
-	struct sample samples[SAMPLES];
-	struct smp smp;
-};
+} arranged;
 
 static struct bench *bench;
 
@@ -81,10 +61,10 @@ static void jump_if_due(void);
 static uint64_t
 draw(uint64_t below)
 {
-	bench->seed ^= bench->seed << 13;
-	bench->seed ^= bench->seed >> 7;
-	bench->seed ^= bench->seed << 17;
-	return bench->seed % below;
+	arranged.seed ^= arranged.seed << 13;
+	arranged.seed ^= arranged.seed >> 7;
+	arranged.seed ^= arranged.seed << 17;
+	return arranged.seed % below;
 }
 
 static void
@@ -98,7 +78,7 @@ read_hpet(uint64_t address, unsigned width_bytes)
 {
 	uint64_t value;
 
-	if (bench->jumps_after_ms)
+	if (arranged.jumps_after_ms)
 		jump_if_due();
 	spend_some();
 	value = sim_hpet_read(address, width_bytes);
@@ -112,7 +92,7 @@ in_pm(void *context, uint16_t port, unsigned width_bytes)
 	uint32_t value;
 
 	spend_some();
-	if (bench->away_in && --bench->away_in == 0)
+	if (arranged.away_in && --arranged.away_in == 0)
 		sim_advance_ps(15 * SIM_PS_PER_MS);
 	value = sim_pm_read();
 	spend_some();
@@ -122,10 +102,10 @@ in_pm(void *context, uint16_t port, unsigned width_bytes)
 static void
 preempt_if_due(bool at_rtc)
 {
-	if (sim.now_ps < bench->away_at_ps || at_rtc != bench->away_at_rtc)
+	if (sim.now_ps < arranged.away_at_ps || at_rtc != arranged.away_at_rtc)
 		return;
-	bench->away_at_ps = SIM_NEVER;
-	sim_advance_ps(bench->away_ps);
+	arranged.away_at_ps = SIM_NEVER;
+	sim_advance_ps(arranged.away_ps);
 }
 
 static uint32_t
@@ -150,10 +130,10 @@ in_rtc(void *context, uint16_t port, unsigned width_bytes)
 
 	preempt_if_due(true);
 	passed_ps = sim.now_ps % SIM_PS_PER_S;
-	if (passed_ps > RTC_FAR_PS + sim.rtc.late_max_ps && passed_ps < SIM_PS_PER_S - RTC_FAR_PS)
+	if (passed_ps > RTC_FAR_PS && passed_ps < SIM_PS_PER_S - RTC_FAR_PS)
 		sim_advance_ps(RTC_SLOW_PS);
-	if (sim.now_ps >= bench->leaps_at_ps)
-		sim.rtc.ahead_ps = bench->leap_ps;
+	if (sim.now_ps >= arranged.leaps_at_ps)
+		sim.rtc.ahead_ps = arranged.leap_ps;
 	return sim_rtc_in(port);
 }
 
@@ -169,50 +149,41 @@ counter_of(int clock)
 	return clock == TSC ? &sim.tsc.counter : clock == HPET ? &sim.hpet.counter : &sim.pm.counter;
 }
 
-/* Returns the time until the deadline. The run has none. */
-static uint64_t
-ticks_left(void *context)
-{
-	return UINT64_MAX;
-}
-
 /* Lets simulated time pass, as drawing on a screen does. */
 static void
 show_progress(void *context, const char *what, uint64_t done_ns, uint64_t total_ns)
 {
 	assert_string_equal(what, "rates");
 	assert_true(done_ns <= total_ns);
-	bench->shown_ns = done_ns;
-	bench->total_ns = total_ns;
-	bench->shown++;
-	sim_advance_ps(bench->draw_ps);
+	arranged.shown_ns = done_ns;
+	arranged.total_ns = total_ns;
+	arranged.shown++;
+	sim_advance_ps(arranged.draw_ps);
 }
 
 static struct report_clock *
 find(int clock)
 {
-	for (size_t i = 0; i < bench->report.facts.clock_count; i++)
-		if (strcmp(bench->report.facts.clocks[i].clock.id, ids[clock]) == 0)
-			return &bench->report.facts.clocks[i];
-	fail_msg("no clock %s", ids[clock]);
-	return NULL;
+	return bench_find_clock(bench, ids[clock]);
 }
 
 static const struct clock_figures *
 figures(int clock)
 {
-	return report_get_figures(&bench->report, find(clock));
+	return bench_find_figures(bench, ids[clock]);
 }
 
 /* Lets the HPET jump by a second if the jump in the present window is due. A window is identified by its first edge. */
 static void
 jump_if_due(void)
 {
-	uint64_t first = bench->survey.tracks[find(RTC) - bench->report.facts.clocks].first.end;
+	uint64_t first = bench->run.survey.tracks[find(RTC) - bench->run.report.facts.clocks].first.end;
 
-	if (!first || first == bench->jumped_in || hw_tsc_lfence() - first < bench->tsc_hz / 1000 * bench->jumps_after_ms)
+	if (!first || first == arranged.jumped_in)
 		return;
-	bench->jumped_in = first;
+	if (hw_tsc_lfence() - first < arranged.tsc_hz / 1000 * arranged.jumps_after_ms)
+		return;
+	arranged.jumped_in = first;
 	sim.hpet.counter.origin_ticks += UINT64_C(1000000000000000) / SIM_HPET_PERIOD_FS;
 }
 
@@ -223,10 +194,10 @@ jump_if_due(void)
 static void
 set_rates(void)
 {
-	const int64_t *off = bench->off_tenths;
+	const int64_t *off = arranged.off_tenths;
 	uint64_t hpet_hz = UINT64_C(1000000000000000) / SIM_HPET_PERIOD_FS;
 
-	sim.tsc.counter.hz = (struct rate){ bench->tsc_hz, 1 };
+	sim.tsc.counter.hz = (struct rate){ arranged.tsc_hz, 1 };
 	sim.hpet.counter.hz = (struct rate){ hpet_hz * (uint64_t)(TENTHS + off[HPET]), TENTHS };
 	sim.pm.counter.hz = (struct rate){ UINT64_C(39375000) * (uint64_t)(TENTHS + off[PM]), 11 * TENTHS };
 }
@@ -234,81 +205,37 @@ set_rates(void)
 static void
 set_claims(void)
 {
-	const int64_t *off = bench->off_tenths;
+	const int64_t *off = arranged.off_tenths;
 
-	find(TSC)->clock.claimed = (struct rate){ bench->tsc_hz * TENTHS, (uint64_t)(TENTHS + off[TSC]) };
+	find(TSC)->clock.claimed = (struct rate){ arranged.tsc_hz * TENTHS, (uint64_t)(TENTHS + off[TSC]) };
 	find(PIT)->clock.claimed = (struct rate){ (uint64_t)PIT_HZ_NUM * TENTHS,
 						  PIT_HZ_DEN * (uint64_t)(TENTHS + off[PIT]) };
 	find(RTC)->clock.claimed = (struct rate){ TENTHS, (uint64_t)(TENTHS + off[RTC]) };
-}
-
-static void
-open_clocks(void)
-{
-	struct report *report = &bench->report;
-
-	memset(report, 0, sizeof(*report));
-	memset(bench->devices, 0, sizeof(bench->devices));
-	sim_describe_platform(&bench->platform);
-	report->duration_ns = UINT64_C(100000000);
-	report->facts.options.profile = PROFILE_QUICK;
-	report->facts.run.version = report->facts.run.commit = "";
-	for (size_t d = 0; drivers[d]; d++) {
-		struct clock rows[DRIVER_CLOCKS_MAX] = { 0 };
-
-		drivers[d]->open(&bench->platform, &bench->devices[d], rows);
-		for (size_t i = 0; i < drivers[d]->clock_count; i++) {
-			struct report_clock *entry = &report->facts.clocks[report->facts.clock_count];
-
-			if (rows[i].unoffered)
-				continue;
-			entry->clock = rows[i];
-			entry->latency = &bench->latencies[report->facts.clock_count++];
-		}
-	}
-	bench->smp = (struct smp){ .context = bench, .count = 1 };
-	bench->survey = (struct survey){
-		.report = report,
-		.memory = { .record = bench->record, .record_size = sizeof(bench->record) },
-		.smp = &bench->smp,
-		.hooks = {
-			.interrupts_mask = hw_interrupts_mask, .interrupts_restore = hw_interrupts_restore,
-			.tsc_ordered = hw_tsc_lfence, .pause = hw_pause, .ticks_left = ticks_left,
-			.progress = show_progress,
-		},
-		.buffer.samples = bench->samples,
-		.buffer.sample_max = SAMPLES,
-		.rate_limit_ppb = 100000,
-	};
-}
-
-static void
-close_clocks(void)
-{
-	for (size_t d = 0; bench->is_open && drivers[d]; d++)
-		drivers[d]->close(&bench->devices[d]);
 }
 
 /* Starts a machine whose clocks have the rate errors OFF_TENTHS. */
 static void
 begin_healthy(void)
 {
-	close_clocks();
+	bench_free(bench);
 	sim_reset();
 	sim.accesses_max = UINT64_MAX;
 	/* the test simulates only the ports 70h and 71h, so the index must be readable there */
 	sim.rtc.index_readable = true;
 	sim.cost_ps[SIM_READ] = sim.cost_ps[SIM_IN] = sim.cost_ps[SIM_OUT] = ACCESS_PS;
 	sim.now_ps = draw(SIM_PS_PER_S);
-	bench->leaps_at_ps = bench->away_at_ps = SIM_NEVER;
+	arranged.leaps_at_ps = arranged.away_at_ps = SIM_NEVER;
 	sim_unmap_region(SIM_HPET_BASE);
 	sim_map_region((struct sim_region){ SIM_HPET_BASE, 4096, read_hpet, sim_hpet_write });
 	sim_hook_ports((struct sim_port_hook){ SIM_PM_PORT, SIM_PM_PORT, in_pm, NULL, NULL });
 	sim_hook_ports((struct sim_port_hook){ 0x40, 0x43, in_pit, out_pit, NULL });
 	sim_hook_ports((struct sim_port_hook){ 0x70, 0x71, in_rtc, out_rtc, NULL });
 	set_rates();
-	open_clocks();
-	bench->is_open = true;
+	bench = bench_new();
+	bench->duration_ns = UINT64_C(100000000);
+	bench_open(bench, 1);
+	bench->run.survey.hooks.progress = show_progress;
+	bench->run.survey.rate_limit_ppb = 100000;
 	set_claims();
 }
 
@@ -316,7 +243,7 @@ begin_healthy(void)
 static void
 become_a_guest(void)
 {
-	memcpy(bench->report.facts.machine.hypervisor, "SIM", 4);
+	memcpy(bench->run.report.facts.machine.hypervisor, "SIM", 4);
 }
 
 static void
@@ -329,15 +256,15 @@ begin_as_a_guest(void)
 static void
 become_a_soak(void)
 {
-	bench->report.facts.options.profile = PROFILE_SOAK;
-	bench->report.duration_ns = 1000000000;
+	bench->run.report.facts.options.profile = PROFILE_SOAK;
+	bench->run.report.duration_ns = 1000000000;
 }
 
 static void
 measure_window(void)
 {
-	survey_warm_up_and_estimate_tsc_rate(&bench->survey);
-	survey_measure_rates(&bench->survey);
+	survey_warm_up_and_estimate_tsc_rate(&bench->run.survey);
+	survey_measure_rates(&bench->run.survey);
 }
 
 /* Measures in a whole window, lets about a second pass without readings, and then does the last reading. */
@@ -346,8 +273,8 @@ measure(void)
 {
 	measure_window();
 	sim_advance_ps(SIM_PS_PER_S + draw(SIM_PS_PER_S));
-	survey_measure_rates_at_end_of_run(&bench->survey);
-	assert_false(bench->report.facts.run.incomplete);
+	survey_measure_rates_at_end_of_run(&bench->run.survey);
+	assert_false(bench->run.report.facts.run.incomplete);
 }
 
 static long double
@@ -381,9 +308,9 @@ static long double
 pace_of_reference(void)
 {
 	for (int c = HPET; c < CLOCKS; c++)
-		if (strstr(bench->report.figures.tsc_source, ids[c]))
+		if (strstr(bench->run.report.figures.tsc_source, ids[c]))
 			return pace(c);
-	fail_msg("%s", bench->report.figures.tsc_source);
+	fail_msg("%s", bench->run.report.figures.tsc_source);
 	return 0;
 }
 
@@ -400,31 +327,33 @@ assert_holds_ppb(const struct interval_ppb *ppb, long double truth)
 static size_t
 discontinuities(void)
 {
-	analysis_calculate_discontinuities(bench->record, bench->survey.record.length, &bench->report, &bench->report.figures);
-	return bench->report.figures.discontinuity_count;
+	struct report *report = &bench->run.report;
+	const struct record *record = &bench->run.survey.record;
+
+	analysis_calculate_discontinuities(record->bytes, record->length, report, &report->figures);
+	return report->figures.discontinuity_count;
 }
 
 static void
 judge(void)
 {
 	discontinuities();
-	judge_report(&bench->report, &bench->report.outcomes);
+	judge_report(&bench->run.report, &bench->run.report.outcomes);
 }
 
 static void
 set_up(void)
 {
-	bench = calloc(1, sizeof(*bench));
-	assert_non_null(bench);
-	bench->seed = UINT64_C(0x9e3779b97f4a7c15);
-	bench->tsc_hz = UINT64_C(2303998123);
+	memset(&arranged, 0, sizeof(arranged));
+	arranged.seed = UINT64_C(0x9e3779b97f4a7c15);
+	arranged.tsc_hz = UINT64_C(2303998123);
 }
 
 static void
 tear_down(void)
 {
-	close_clocks();
-	free(bench);
+	bench_free(bench);
+	bench = NULL;
 }
 
 TEST_FIXTURE(set_up, tear_down);
@@ -436,7 +365,7 @@ assert_only(const char *rule, const char *clock, int64_t truth_ppm)
 	const struct finding *finding;
 
 	judge();
-	finding = assert_only_finding(&bench->report, rule, clock);
+	finding = assert_only_finding(&bench->run.report, rule, clock);
 	assert_true(finding->has_measured);
 	assert_true(finding->low <= truth_ppm && truth_ppm <= finding->high);
 	assert_true(finding->low > finding->limit || finding->high < -finding->limit);
@@ -446,14 +375,14 @@ static void
 assert_clean(void)
 {
 	judge();
-	assert_no_finding(&bench->report);
+	assert_no_finding(&bench->run.report);
 }
 
 /* Gives the TSC its own crystal. The chip set's counters and the RTC are then two independent sources that agree. */
 static void
 give_the_tsc_a_crystal_of_its_own(void)
 {
-	bench->off_tenths[TSC] = 200;
+	arranged.off_tenths[TSC] = 200;
 }
 
 static struct {
@@ -471,7 +400,7 @@ sample_clock_after_event(void *device, struct sample *samples, size_t count)
 		if (!at_clock.jump_ticks) {
 			sim_advance_ps(2 * SIM_PS_PER_MS / 5);
 			sim.tsc.counter.backward_at_ps = sim.now_ps;
-			sim.tsc.counter.backward_ticks = bench->tsc_hz / 2500;
+			sim.tsc.counter.backward_ticks = arranged.tsc_hz / 2500;
 		}
 	}
 	at_clock.sample(device, samples, count);
@@ -505,12 +434,12 @@ TEST(a_guests_tsc_that_stops_during_a_sweep_accuses_no_clock)
 		at_clock.jump_ticks = rows[i].jump_ticks;
 		at_clock.ahead_ticks = 0;
 		clock->sample = sample_clock_after_event;
-		survey_read_and_compare_clocks(&bench->survey);
-		survey_check_jump_of_clock(&bench->survey, 400000);
+		survey_read_and_compare_clocks(&bench->run.survey);
+		survey_check_jump_of_clock(&bench->run.survey, 400000);
 		assert_int_equal(at_clock.event_in, 0);
 		assert_int_equal(discontinuities(), rows[i].jump_ticks > 0);
 		if (rows[i].jump_ticks)
-			assert_int_equal(bench->report.figures.discontinuities[0].group_count, 2);
+			assert_int_equal(bench->run.report.figures.discontinuities[0].group_count, 2);
 		clock->sample = at_clock.sample;
 	}
 }
@@ -522,7 +451,7 @@ sample_pm_after_stop_at_window_end(void *device, struct sample *samples, size_t 
 	if (count == RATE_SAMPLES_MAX && at_clock.event_in && --at_clock.event_in == 0) {
 		sim_advance_ps(2 * SIM_PS_PER_MS / 5);
 		sim.tsc.counter.backward_at_ps = sim.now_ps;
-		sim.tsc.counter.backward_ticks = bench->tsc_hz / 2500;
+		sim.tsc.counter.backward_ticks = arranged.tsc_hz / 2500;
 	}
 	at_clock.sample(device, samples, count);
 }
@@ -550,13 +479,13 @@ TEST(a_tsc_that_stopped_while_rates_were_measured_accuses_no_clock_of_a_jump)
 		pm->sample = sample_pm_after_stop_at_window_end;
 		measure_window();
 		assert_int_equal(at_clock.event_in, 0);
-		survey_read_and_compare_clocks(&bench->survey);
+		survey_read_and_compare_clocks(&bench->run.survey);
 		sim_advance_ps(rows[i].step_ms * SIM_PS_PER_MS);
 		sim.hpet.counter.origin_ticks += rows[i].hpet_us * 1000000000 / SIM_HPET_PERIOD_FS;
-		survey_check_jump_of_clock(&bench->survey, rows[i].jump_us * 1000);
+		survey_check_jump_of_clock(&bench->run.survey, rows[i].jump_us * 1000);
 		assert_int_equal(discontinuities(), rows[i].hpet_us > 0);
 		if (rows[i].hpet_us)
-			assert_int_equal(bench->report.figures.discontinuities[0].group_count, 2);
+			assert_int_equal(bench->run.report.figures.discontinuities[0].group_count, 2);
 	}
 }
 
@@ -592,20 +521,20 @@ TEST(a_tsc_that_jumps_during_a_reading_of_the_pm_timer_is_named_and_not_the_rtc)
 	give_the_tsc_a_crystal_of_its_own();
 	begin_healthy();
 	measure_window();
-	survey_read_and_compare_clocks(&bench->survey);
+	survey_read_and_compare_clocks(&bench->run.survey);
 	at_pm.sample = find(PM)->clock.sample;
-	at_pm.tsc_leaps_ticks = bench->tsc_hz / 1000 * 32;
+	at_pm.tsc_leaps_ticks = arranged.tsc_hz / 1000 * 32;
 	find(PM)->clock.sample = sample_pm;
 	find(HPET)->series = 1;
-	survey_drop_earlier_readings(&bench->survey, find(HPET)->series);
-	survey_read_and_compare_clocks(&bench->survey);
-	survey_drop_earlier_readings(&bench->survey, find(HPET)->series);
+	survey_drop_earlier_readings(&bench->run.survey, find(HPET)->series);
+	survey_read_and_compare_clocks(&bench->run.survey);
+	survey_drop_earlier_readings(&bench->run.survey, find(HPET)->series);
 	for (unsigned i = 0; i < 150; i++) {
 		sim_advance_ps(10 * SIM_PS_PER_MS);
-		survey_read_and_compare_clocks(&bench->survey);
+		survey_read_and_compare_clocks(&bench->run.survey);
 	}
 	judge();
-	(void)assert_only_finding(&bench->report, "clock-jumped", "tsc");
+	(void)assert_only_finding(&bench->run.report, "clock-jumped", "tsc");
 	find(PM)->clock.sample = at_pm.sample;
 }
 
@@ -628,20 +557,20 @@ TEST(a_guest_that_is_stopped_again_while_a_stop_is_examined_has_both_stops_in_th
 		begin_as_a_guest();
 		measure_window();
 		begin_ps = sim.now_ps;
-		begin_tsc = bench->survey.hooks.tsc_ordered();
+		begin_tsc = bench->run.survey.hooks.tsc_ordered();
 		edge_ps = (begin_ps / SIM_PS_PER_S + 1) * SIM_PS_PER_S;
 		sim.rtc.ahead_ps = 3 * SIM_PS_PER_S;
-		bench->leap_ps = 8 * SIM_PS_PER_S;
-		bench->leaps_at_ps = rows[i].after_edge ? edge_ps + rows[i].percent * 10 * SIM_PS_PER_MS :
+		arranged.leap_ps = 8 * SIM_PS_PER_S;
+		arranged.leaps_at_ps = rows[i].after_edge ? edge_ps + rows[i].percent * 10 * SIM_PS_PER_MS :
 				     begin_ps + (edge_ps - begin_ps) * rows[i].percent / 100;
-		assert_true(survey_read_and_compare_clocks(&bench->survey));
+		assert_true(survey_read_and_compare_clocks(&bench->run.survey));
 		sim_advance_ps(2 * SIM_PS_PER_S);
-		survey_read_and_compare_clocks(&bench->survey);
+		survey_read_and_compare_clocks(&bench->run.survey);
 		assert_int_equal(discontinuities(), rows[i].steps);
-		last = &bench->report.figures.discontinuities[rows[i].steps - 1];
+		last = &bench->run.report.figures.discontinuities[rows[i].steps - 1];
 		assert_int_equal(last->group_count, 2);
-		assert_true(scale_ns(&bench->survey.scale, last->at_tsc - begin_tsc) >
-			    (bench->leaps_at_ps - begin_ps) / SIM_PS_PER_NS);
+		assert_true(scale_ns(&bench->run.survey.scale, last->at_tsc - begin_tsc) >
+			    (arranged.leaps_at_ps - begin_ps) / SIM_PS_PER_NS);
 	}
 }
 
@@ -655,17 +584,17 @@ TEST(a_guest_that_is_stopped_again_while_a_stop_is_examined_has_both_stops_in_th
 TEST(an_rtc_that_is_far_off_is_named_although_the_core_missed_its_edges)
 {
 	for (int before = 0; before < 2; before++) {
-		bench->off_tenths[TSC] = TSC_OTHER_TENTHS;
-		bench->off_tenths[RTC] = 1000000;
+		arranged.off_tenths[TSC] = TSC_OTHER_TENTHS;
+		arranged.off_tenths[RTC] = 1000000;
 		begin_as_a_guest();
 		measure_window();
 		sim_advance_ps(2 * SIM_PS_PER_S);
-		bench->away_at_rtc = before;
-		bench->away_at_ps = (sim.now_ps / SIM_PS_PER_S + 1) * SIM_PS_PER_S;
-		bench->away_at_ps -= before ? 3 * SIM_PS_PER_MS : 0;
-		bench->away_ps = SIM_PS_PER_S / 2 * 3;
-		survey_measure_rates_at_end_of_run(&bench->survey);
-		assert_int_equal(bench->away_at_ps, SIM_NEVER);
+		arranged.away_at_rtc = before;
+		arranged.away_at_ps = (sim.now_ps / SIM_PS_PER_S + 1) * SIM_PS_PER_S;
+		arranged.away_at_ps -= before ? 3 * SIM_PS_PER_MS : 0;
+		arranged.away_ps = SIM_PS_PER_S / 2 * 3;
+		survey_measure_rates_at_end_of_run(&bench->run.survey);
+		assert_int_equal(arranged.away_at_ps, SIM_NEVER);
 		assert_only("rate-wrong", "rtc", 100000);
 	}
 }
@@ -680,37 +609,37 @@ TEST(an_rtc_that_is_far_off_is_named_if_the_first_half_of_the_window_confirms_it
 	for (unsigned stops = 0; stops < 2; stops++) {
 		uint64_t from_ps;
 
-		bench->off_tenths[TSC] = TSC_OTHER_TENTHS;
-		bench->off_tenths[RTC] = stops ? 0 : 200000;
+		arranged.off_tenths[TSC] = TSC_OTHER_TENTHS;
+		arranged.off_tenths[RTC] = stops ? 0 : 200000;
 		begin_as_a_guest();
 		become_a_soak();
-		survey_warm_up_and_estimate_tsc_rate(&bench->survey);
-		bench->leap_ps = stops ? SIM_PS_PER_S / 5 : 0;
-		bench->leaps_at_ps = (sim.now_ps / SIM_PS_PER_S + 11) * SIM_PS_PER_S - 12 * SIM_PS_PER_MS;
-		survey_measure_rates(&bench->survey);
+		survey_warm_up_and_estimate_tsc_rate(&bench->run.survey);
+		arranged.leap_ps = stops ? SIM_PS_PER_S / 5 : 0;
+		arranged.leaps_at_ps = (sim.now_ps / SIM_PS_PER_S + 11) * SIM_PS_PER_S - 12 * SIM_PS_PER_MS;
+		survey_measure_rates(&bench->run.survey);
 		sim_advance_ps(30 * SIM_PS_PER_S);
 		from_ps = sim.now_ps;
-		survey_measure_rates_at_end_of_run(&bench->survey);
+		survey_measure_rates_at_end_of_run(&bench->run.survey);
 		if (stops) {
 			assert_clean();
 		} else {
 			assert_true(sim.now_ps - from_ps < 3 * SIM_PS_PER_S);
 			assert_only("rate-wrong", "rtc", 20000);
-			assert_int_equal(bench->report.notes.count, 0);
+			assert_int_equal(bench->run.report.notes.count, 0);
 		}
 	}
 }
 
 TEST(the_option_tsc_hz_replaces_the_rate_in_cpuid)
 {
-	bench->off_tenths[TSC] = -200000;
+	arranged.off_tenths[TSC] = -200000;
 	begin_healthy();
-	bench->report.facts.options.tsc_hz = bench->tsc_hz;
+	bench->run.report.facts.options.tsc_hz = arranged.tsc_hz;
 	measure();
 	assert_clean();
-	bench->off_tenths[TSC] = 0;
+	arranged.off_tenths[TSC] = 0;
 	begin_healthy();
-	bench->report.facts.options.tsc_hz = bench->tsc_hz - bench->tsc_hz / 1000;
+	bench->run.report.facts.options.tsc_hz = arranged.tsc_hz - arranged.tsc_hz / 1000;
 	measure();
 	assert_only("rate-wrong", "tsc", 1001);
 }
@@ -721,13 +650,14 @@ TEST(the_option_tsc_hz_replaces_the_rate_in_cpuid)
  */
 TEST(a_hosts_rtc_that_differs_from_the_tsc_does_not_accuse_the_tsc)
 {
-	const struct finding *finding = &bench->report.outcomes.findings[0];
+	const struct finding *finding;
 
-	bench->off_tenths[HPET] = bench->off_tenths[PM] = bench->off_tenths[PIT] = bench->off_tenths[RTC] = 300000;
+	arranged.off_tenths[HPET] = arranged.off_tenths[PM] = arranged.off_tenths[PIT] = arranged.off_tenths[RTC] = 300000;
 	begin_as_a_guest();
 	become_a_soak();
 	measure();
 	assert_only("rate-disagree", NULL, 30000);
+	finding = &bench->run.report.outcomes.findings[0];
 	assert_non_null(strstr(finding->text, "By their nominal rates hpet, acpi_pm, pit and rtc run +"));
 	assert_string_equal(rules_get_advice(finding), "Compare the time with NTP's over some hours: one oscillator of "
 			    "the host drives all devices here, the RTC too.");
@@ -746,7 +676,7 @@ TEST(the_advice_on_a_disagreement_names_only_unused_options)
 	};
 
 	for (int guest = 0; guest < 2; guest++) {
-		bench->off_tenths[HPET] = 10000;
+		arranged.off_tenths[HPET] = 10000;
 		begin_healthy();
 		if (guest)
 			become_a_guest();
@@ -755,7 +685,7 @@ TEST(the_advice_on_a_disagreement_names_only_unused_options)
 		find(RTC)->clock.state = CLOCK_ABSENT;
 		measure();
 		assert_only("rate-disagree", NULL, 1000);
-		assert_string_equal(rules_get_advice(&bench->report.outcomes.findings[0]), given[guest]);
+		assert_string_equal(rules_get_advice(&bench->run.report.outcomes.findings[0]), given[guest]);
 	}
 }
 
@@ -771,13 +701,13 @@ TEST(a_clock_whose_wraps_are_not_in_a_full_record_has_no_rate_after_the_window_a
 		sim_counter_speed_up(counter_of(PM), -20000);
 		sim_advance_ps(100 * SIM_PS_PER_S);
 		if (full)
-			bench->survey.record.entries_of[RECORD_BATCH] = SURVEY_BATCHES_MAX;
-		survey_measure_rates_at_end_of_run(&bench->survey);
+			bench->run.survey.record.entries_of[RECORD_BATCH] = SURVEY_BATCHES_MAX;
+		survey_measure_rates_at_end_of_run(&bench->run.survey);
 		assert_true(figures(HPET)->since_ns != 0);
 		assert_int_equal(figures(PM)->since_ns != 0, !full);
-		assert_int_equal(bench->report.notes.count, full);
+		assert_int_equal(bench->run.report.notes.count, full);
 		if (full)
-			assert_string_equal(bench->report.notes.sentences[0],
+			assert_string_equal(bench->run.report.notes.sentences[0],
 					    "The rate of acpi_pm from the rate window to the end of the "
 					    "run is not known, because the record had no space for the readings that count its wraps.");
 	}
@@ -787,19 +717,19 @@ TEST(an_emulated_tsc_that_is_moved_ahead_adds_no_finding_and_hides_none)
 {
 	for (int c = TSC; c <= PM; c++) {
 		begin_healthy();
-		strcpy(bench->report.facts.machine.accelerator, "tcg");
-		bench->report.facts.machine.cores_started = 2;
+		strcpy(bench->run.report.facts.machine.accelerator, "tcg");
+		bench->run.report.facts.machine.cores_started = 2;
 		measure_window();
 		if (c != TSC)
 			sim_counter_speed_up(counter_of(c), -1000);
 		sim_advance_ps(5 * SIM_PS_PER_S);
-		sim.tsc.counter.origin_ticks += bench->tsc_hz / 200; /* a jump by 5 ms in 5 s, which is 1000 ppm */
-		survey_measure_rates_at_end_of_run(&bench->survey);
+		sim.tsc.counter.origin_ticks += arranged.tsc_hz / 200; /* a jump by 5 ms in 5 s, which is 1000 ppm */
+		survey_measure_rates_at_end_of_run(&bench->run.survey);
 		if (c == TSC)
 			judge();
 		else
 			assert_only("rate-changed", ids[c], -1000);
-		assert_int_equal(bench->report.outcomes.finding_count, c != TSC);
+		assert_int_equal(bench->run.report.outcomes.finding_count, c != TSC);
 	}
 }
 
@@ -818,7 +748,7 @@ TEST(a_jump_between_the_last_readings_of_a_run_is_in_no_rate)
 		find(PM)->clock.sample = sample_pm;
 		at_pm.hpet_leaps_in = ++readings;
 		sim_advance_ps(SIM_PS_PER_S);
-		survey_measure_rates_at_end_of_run(&bench->survey);
+		survey_measure_rates_at_end_of_run(&bench->run.survey);
 		find(PM)->clock.sample = at_pm.sample;
 		for (int c = HPET; c < RTC; c++)
 			if (figures(c)->change_since.known)
@@ -833,16 +763,16 @@ TEST(a_jump_between_the_last_readings_of_a_run_is_in_no_rate)
 TEST(a_jump_while_the_window_waits_for_its_last_edge_is_in_no_rate)
 {
 	begin_healthy();
-	bench->report.duration_ns = 1500 * SURVEY_NS_PER_MS;
-	survey_warm_up_and_estimate_tsc_rate(&bench->survey);
-	bench->jumps_after_ms = 1700;
-	survey_measure_rates(&bench->survey);
-	bench->jumps_after_ms = 0;
+	bench->run.report.duration_ns = 1500 * SURVEY_NS_PER_MS;
+	survey_warm_up_and_estimate_tsc_rate(&bench->run.survey);
+	arranged.jumps_after_ms = 1700;
+	survey_measure_rates(&bench->run.survey);
+	arranged.jumps_after_ms = 0;
 	assert_int_equal(discontinuities(), 3);
 	sim_advance_ps(SIM_PS_PER_S);
-	survey_measure_rates_at_end_of_run(&bench->survey);
+	survey_measure_rates_at_end_of_run(&bench->run.survey);
 	for (int c = HPET; c < RTC; c++) {
-		const struct survey_track *track = &bench->survey.tracks[find(c) - bench->report.facts.clocks];
+		const struct survey_track *track = &bench->run.survey.tracks[find(c) - bench->run.report.facts.clocks];
 
 		assert_true(track->batch_count > 4);
 		assert_false(figures(c)->implied_since.known || figures(c)->change_since.known);
@@ -860,22 +790,22 @@ TEST(a_preemption_after_a_jump_leaves_the_other_clocks_rates_known)
 
 	begin_healthy();
 	measure_window();
-	pm = &bench->survey.steps.clocks[find(PM) - bench->report.facts.clocks].implied;
+	pm = &bench->run.survey.steps.clocks[find(PM) - bench->run.report.facts.clocks].implied;
 	sim_advance_ps(SIM_PS_PER_S);
 	sim.hpet.counter.origin_ticks += 1000000; /* the HPET jumps forward by 100 ms */
 	/* more readings than until the jump is noticed, so the preemption comes while rates are measured again */
-	bench->away_in = 200;
-	survey_read_and_compare_clocks(&bench->survey);
-	assert_int_equal(bench->away_in, 0);
+	arranged.away_in = 200;
+	survey_read_and_compare_clocks(&bench->run.survey);
+	assert_int_equal(arranged.away_in, 0);
 	assert_int_equal(discontinuities(), 1);
 	assert_true(pm->value && pm->high - pm->low < pm->low / 10);
 	for (unsigned i = 0; i < 20; i++) {
 		sim_advance_ps(SIM_PS_PER_S);
-		survey_read_and_compare_clocks(&bench->survey);
+		survey_read_and_compare_clocks(&bench->run.survey);
 	}
 	judge();
 	assert_int_equal(discontinuities(), 1);
-	(void)assert_only_finding(&bench->report, "clock-jumped", "hpet");
+	(void)assert_only_finding(&bench->run.report, "clock-jumped", "hpet");
 }
 
 /*
@@ -888,14 +818,14 @@ TEST(a_counter_that_is_lower_at_the_end_than_in_the_window_stepped_back)
 		begin_healthy();
 		sim.rtc.ahead_ps = 10 * SIM_PS_PER_S;
 		measure_window();
-		for (size_t i = 0; i < bench->report.facts.clock_count; i++)
-			bench->survey.steps.clocks[i].implied.value = 0;
+		for (size_t i = 0; i < bench->run.report.facts.clock_count; i++)
+			bench->run.survey.steps.clocks[i].implied.value = 0;
 		sim_advance_ps(2 * SIM_PS_PER_S);
 		if (clock == HPET)
 			sim.hpet.counter.origin_ticks -= 4 * (UINT64_C(1000000000000000) / SIM_HPET_PERIOD_FS);
 		else
 			sim.rtc.ahead_ps -= 4 * SIM_PS_PER_S;
-		survey_measure_rates_at_end_of_run(&bench->survey);
+		survey_measure_rates_at_end_of_run(&bench->run.survey);
 		assert_int_equal(find(clock)->monotonic.backward, 1);
 		assert_true(find(clock)->failed_tsc && !figures(clock)->change_since.known);
 		assert_int_equal(find(PM)->monotonic.backward, 0);
@@ -906,10 +836,10 @@ TEST(a_counter_that_is_lower_at_the_end_than_in_the_window_stepped_back)
 static const struct report_rate *
 pair(const char *a, const char *b)
 {
-	for (size_t i = 0; i < bench->report.figures.rate_count; i++)
-		if (strcmp(bench->report.figures.rates[i].a, a) == 0 &&
-		    strcmp(bench->report.figures.rates[i].b, b) == 0)
-			return &bench->report.figures.rates[i];
+	for (size_t i = 0; i < bench->run.report.figures.rate_count; i++)
+		if (strcmp(bench->run.report.figures.rates[i].a, a) == 0 &&
+		    strcmp(bench->run.report.figures.rates[i].b, b) == 0)
+			return &bench->run.report.figures.rates[i];
 	fail_msg("no pair %s, %s", a, b);
 	return NULL;
 }
@@ -935,10 +865,10 @@ TEST(the_rounding_of_a_nominal_rate_is_part_of_each_interval)
 				find(c)->clock.state = CLOCK_ABSENT;
 		measure_window();
 		sim_advance_ps(1000 * SIM_PS_PER_S);
-		survey_measure_rates_at_end_of_run(&bench->survey);
+		survey_measure_rates_at_end_of_run(&bench->run.survey);
 		tsc = &figures(TSC)->measured;
-		if (bench->tsc_hz * 1000 < tsc->low || bench->tsc_hz * 1000 > tsc->high)
-			fail_msg("%u: %s: %llu to %llu", i, bench->report.figures.tsc_source,
+		if (arranged.tsc_hz * 1000 < tsc->low || arranged.tsc_hz * 1000 > tsc->high)
+			fail_msg("%u: %s: %llu to %llu", i, bench->run.report.figures.tsc_source,
 				 (unsigned long long)tsc->low,
 				 (unsigned long long)tsc->high);
 		if (!gone[0])
@@ -955,12 +885,12 @@ TEST(a_soak_whose_tsc_changed_reports_the_rates_of_the_window)
 	become_a_soak();
 	measure_window();
 	window = figures(HPET)->implied;
-	for (size_t i = 0; i < bench->report.facts.clock_count; i++)
+	for (size_t i = 0; i < bench->run.report.facts.clock_count; i++)
 		/* discards the rates of all comparisons, as on a host that is so busy that none of them gives a rate */
-		bench->survey.steps.clocks[i].implied.value = 0;
+		bench->run.survey.steps.clocks[i].implied.value = 0;
 	sim_advance_ps(90 * SIM_PS_PER_S);
 	sim.tsc.counter.origin_ticks += sim.tsc.counter.hz.num / sim.tsc.counter.hz.den * 3 / 100;
-	survey_measure_rates_at_end_of_run(&bench->survey);
+	survey_measure_rates_at_end_of_run(&bench->run.survey);
 	assert_true(figures(HPET)->change_since.high < -100000);
 	assert_false(figures(HPET)->rate_whole_run);
 	assert_int_equal(figures(HPET)->implied.low, window.low);
@@ -980,7 +910,7 @@ TEST(a_run_without_changes_reports_the_rates_over_the_whole_run)
 		sim_advance_ps(9 * SIM_PS_PER_S);
 		if (leaps)
 			sim.hpet.counter.origin_ticks += 100000;
-		survey_measure_rates_at_end_of_run(&bench->survey);
+		survey_measure_rates_at_end_of_run(&bench->run.survey);
 		for (int c = 0; c < CLOCKS; c++)
 			assert_int_equal(figures(c)->rate_whole_run, !leaps);
 		if (leaps)
@@ -997,22 +927,22 @@ TEST(progress_is_shown_once_a_second_and_does_not_disturb_the_rates)
 	for (unsigned without_edges = 0; without_edges < 2; without_edges++) {
 		begin_healthy();
 		/* the window of a quick run could end early, so this is a standard run */
-		bench->report.facts.options.profile = PROFILE_STANDARD;
-		bench->report.duration_ns = 400 * SURVEY_NS_PER_MS; /* the window then takes 4 s */
-		bench->draw_ps = 40 * SIM_PS_PER_MS;
-		bench->shown = 0;
-		bench->shown_ns = 0;
+		bench->run.report.facts.options.profile = PROFILE_STANDARD;
+		bench->run.report.duration_ns = 400 * SURVEY_NS_PER_MS; /* the window then takes 4 s */
+		arranged.draw_ps = 40 * SIM_PS_PER_MS;
+		arranged.shown = 0;
+		arranged.shown_ns = 0;
 		if (without_edges) {
 			find(RTC)->clock.state = CLOCK_ABSENT;
 			/* in this run no edges are awaited, so progress is shown after each group of readings */
-			bench->draw_ps = 0;
+			arranged.draw_ps = 0;
 		}
 		measure_window();
 		if (without_edges)
-			assert_true(bench->shown > 4);
+			assert_true(arranged.shown > 4);
 		else
-			assert_in_range(bench->shown, 4, 6);
-		assert_true(bench->shown_ns >= 2900 * SURVEY_NS_PER_MS);
+			assert_in_range(arranged.shown, 4, 6);
+		assert_true(arranged.shown_ns >= 2900 * SURVEY_NS_PER_MS);
 		assert_holds_ppb(&figures(HPET)->error, (pace(HPET) / pace_of_reference() - 1) * PPB);
 		assert_holds_ppb(&figures(PIT)->error, (pace(PIT) / pace_of_reference() - 1) * PPB);
 		assert_int_equal(discontinuities(), 0);
@@ -1035,10 +965,11 @@ TEST(the_window_grows_with_the_duration)
 		{ PROFILE_QUICK, 5000, 5000 },	 { PROFILE_SOAK, 10, 1000 },	    { PROFILE_SOAK, 60000, 10000 },
 	};
 
+	begin_healthy();
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		bench->report.facts.options.profile = rows[i].profile;
-		bench->report.duration_ns = rows[i].duration_ms * SURVEY_NS_PER_MS;
-		assert_int_equal(survey_rate_window_ns(&bench->report), rows[i].window_ms * SURVEY_NS_PER_MS);
+		bench->run.report.facts.options.profile = rows[i].profile;
+		bench->run.report.duration_ns = rows[i].duration_ms * SURVEY_NS_PER_MS;
+		assert_int_equal(survey_rate_window_ns(&bench->run.report), rows[i].window_ms * SURVEY_NS_PER_MS);
 	}
 }
 
@@ -1046,10 +977,10 @@ TEST(the_window_grows_with_the_duration)
 static uint64_t
 left_at_start_of(enum survey_part part)
 {
-	bench->survey.plan.part = part;
-	bench->survey.plan.done_ns = 0;
-	survey_show_progress(&bench->survey, "rates", 0);
-	return bench->total_ns - bench->shown_ns;
+	bench->run.survey.plan.part = part;
+	bench->run.survey.plan.done_ns = 0;
+	survey_show_progress(&bench->run.survey, "rates", 0);
+	return arranged.total_ns - arranged.shown_ns;
 }
 
 /* At the end of the run, the remaining time must not include phases that the run omits, or that take no time. */
@@ -1057,10 +988,10 @@ TEST(near_the_end_the_remaining_time_has_only_the_remaining_phases)
 {
 	begin_healthy();
 	measure_window();
-	assert_true(bench->shown_ns < bench->total_ns / 2);
+	assert_true(arranged.shown_ns < arranged.total_ns / 2);
 	assert_true(left_at_start_of(SURVEY_RATES_AGAIN) <=
-		    survey_get_budget(&bench->report)->checks_planned_ns + SURVEY_NS_PER_S);
-	assert_int_equal(left_at_start_of(SURVEY_CHECKS), survey_get_budget(&bench->report)->checks_planned_ns);
+		    survey_get_budget(&bench->run.report)->checks_planned_ns + SURVEY_NS_PER_S);
+	assert_int_equal(left_at_start_of(SURVEY_CHECKS), survey_get_budget(&bench->run.report)->checks_planned_ns);
 	assert_int_equal(left_at_start_of(SURVEY_TIMERS), 0); /* this run has no timer tests */
 	assert_int_equal(left_at_start_of(SURVEY_PARTS), 0);
 }
