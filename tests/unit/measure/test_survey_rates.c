@@ -444,58 +444,8 @@ TEST(a_guests_tsc_that_stops_during_a_sweep_accuses_no_clock)
 	}
 }
 
-/* Stops the TSC for 400 us before the PM timer's last batch in the rate window. */
-static void
-sample_pm_after_stop_at_window_end(void *device, struct sample *samples, size_t count)
-{
-	if (count == RATE_SAMPLES_MAX && at_clock.event_in && --at_clock.event_in == 0) {
-		sim_advance_ps(2 * SIM_PS_PER_MS / 5);
-		sim.tsc.counter.backward_at_ps = sim.now_ps;
-		sim.tsc.counter.backward_ticks = arranged.tsc_hz / 2500;
-	}
-	at_clock.sample(device, samples, count);
-}
-
-/*
- * The TSC stops between the last readings of the HPET and the PM timer in the rate window. So the rate of the PM timer
- * is wrong by 400 ppm, and the PM timer seems to gain 26 us in a step of 65 ms. After a jump of 31 us, the clocks are
- * compared with a limit of 15 us. In the other runs the HPET jumps ahead by 400 us.
- */
-TEST(a_tsc_that_stopped_while_rates_were_measured_accuses_no_clock_of_a_jump)
-{
-	static const struct {
-		unsigned step_ms, jump_us;
-		uint64_t hpet_us;
-	} rows[] = { { 65, 31, 0 }, { 65, 400, 400 }, { 150, 400, 400 } };
-
-	give_the_tsc_a_crystal_of_its_own();
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct clock *pm;
-
-		begin_as_a_guest();
-		pm = &find(PM)->clock;
-		at_clock.sample = pm->sample;
-		at_clock.event_in = 3; /* the batches at the window's start, middle and end */
-		pm->sample = sample_pm_after_stop_at_window_end;
-		measure_window();
-		assert_int_equal(at_clock.event_in, 0);
-		survey_read_and_compare_clocks(&bench->run.survey);
-		sim_advance_ps(rows[i].step_ms * SIM_PS_PER_MS);
-		sim.hpet.counter.origin_ticks += rows[i].hpet_us * 1000000000 / SIM_HPET_PERIOD_FS;
-		survey_check_jump_of_clock(&bench->run.survey, rows[i].jump_us * 1000);
-		assert_int_equal(discontinuities(), rows[i].hpet_us > 0);
-		if (rows[i].hpet_us)
-			assert_int_equal(bench->run.report.figures.discontinuities[0].group_count, 2);
-	}
-}
-
 static struct {
 	void (*sample)(void *device, struct sample *samples, size_t count);
-	/*
-	 * size of the TSC's jump during the PM timer's next reading, in ticks; that reading is the last one of its
-	 * group
-	 */
-	uint64_t tsc_leaps_ticks;
 	unsigned hpet_leaps_in; /* number of readings of the PM timer until the HPET jumps by a second; 0 for never */
 } at_pm;
 
@@ -505,37 +455,6 @@ sample_pm(void *device, struct sample *samples, size_t count)
 	at_pm.sample(device, samples, count);
 	if (at_pm.hpet_leaps_in && --at_pm.hpet_leaps_in == 0)
 		sim.hpet.counter.origin_ticks += UINT64_C(1000000000000000) / SIM_HPET_PERIOD_FS;
-	sim.tsc.counter.backward_at_ps = at_pm.tsc_leaps_ticks ? sim.now_ps : sim.tsc.counter.backward_at_ps;
-	sim.tsc.counter.backward_ticks -= at_pm.tsc_leaps_ticks;
-	samples[count - 1].end += at_pm.tsc_leaps_ticks;
-	at_pm.tsc_leaps_ticks = 0;
-}
-
-/*
- * The TSC jumps by 32 ms during a reading of the PM timer, before or after the PM timer is sampled. The HPET has no
- * earlier reading to be compared with, and the PIT wraps too soon. If the PM timer were not compared either, only the
- * RTC would be compared, and it would seem to lag.
- */
-TEST(a_tsc_that_jumps_during_a_reading_of_the_pm_timer_is_named_and_not_the_rtc)
-{
-	give_the_tsc_a_crystal_of_its_own();
-	begin_healthy();
-	measure_window();
-	survey_read_and_compare_clocks(&bench->run.survey);
-	at_pm.sample = find(PM)->clock.sample;
-	at_pm.tsc_leaps_ticks = arranged.tsc_hz / 1000 * 32;
-	find(PM)->clock.sample = sample_pm;
-	find(HPET)->series = 1;
-	survey_drop_earlier_readings(&bench->run.survey, find(HPET)->series);
-	survey_read_and_compare_clocks(&bench->run.survey);
-	survey_drop_earlier_readings(&bench->run.survey, find(HPET)->series);
-	for (unsigned i = 0; i < 150; i++) {
-		sim_advance_ps(10 * SIM_PS_PER_MS);
-		survey_read_and_compare_clocks(&bench->run.survey);
-	}
-	judge();
-	(void)assert_only_finding(&bench->run.report, "clock-jumped", "tsc");
-	find(PM)->clock.sample = at_pm.sample;
 }
 
 /*
@@ -713,26 +632,6 @@ TEST(a_clock_whose_wraps_are_not_in_a_full_record_has_no_rate_after_the_window_a
 	}
 }
 
-TEST(an_emulated_tsc_that_is_moved_ahead_adds_no_finding_and_hides_none)
-{
-	for (int c = TSC; c <= PM; c++) {
-		begin_healthy();
-		strcpy(bench->run.report.facts.machine.accelerator, "tcg");
-		bench->run.report.facts.machine.cores_started = 2;
-		measure_window();
-		if (c != TSC)
-			sim_counter_speed_up(counter_of(c), -1000);
-		sim_advance_ps(5 * SIM_PS_PER_S);
-		sim.tsc.counter.origin_ticks += arranged.tsc_hz / 200; /* a jump by 5 ms in 5 s, which is 1000 ppm */
-		survey_measure_rates_at_end_of_run(&bench->run.survey);
-		if (c == TSC)
-			judge();
-		else
-			assert_only("rate-changed", ids[c], -1000);
-		assert_int_equal(bench->run.report.outcomes.finding_count, c != TSC);
-	}
-}
-
 /*
  * The HPET jumps after one of the readings of the PM timer at the end of the run. The last readings come after a
  * comparison of all clocks, so only a further comparison shows a jump between them.
@@ -895,30 +794,6 @@ TEST(a_soak_whose_tsc_changed_reports_the_rates_of_the_window)
 	assert_false(figures(HPET)->rate_whole_run);
 	assert_int_equal(figures(HPET)->implied.low, window.low);
 	assert_int_equal(figures(HPET)->implied.high, window.high);
-}
-
-/* A quick run also reports rates over the whole run, unless something changed during the run. */
-TEST(a_run_without_changes_reports_the_rates_over_the_whole_run)
-{
-	for (unsigned leaps = 0; leaps < 2; leaps++) {
-		uint64_t window;
-
-		begin_healthy();
-		measure_window();
-		assert_false(figures(HPET)->rate_whole_run);
-		window = figures(HPET)->implied.high - figures(HPET)->implied.low;
-		sim_advance_ps(9 * SIM_PS_PER_S);
-		if (leaps)
-			sim.hpet.counter.origin_ticks += 100000;
-		survey_measure_rates_at_end_of_run(&bench->run.survey);
-		for (int c = 0; c < CLOCKS; c++)
-			assert_int_equal(figures(c)->rate_whole_run, !leaps);
-		if (leaps)
-			assert_int_equal(figures(HPET)->implied.high - figures(HPET)->implied.low, window);
-		else
-			assert_true(4 * (figures(HPET)->implied.high - figures(HPET)->implied.low) < window);
-		assert_int_equal(figures(HPET)->implied_window.high - figures(HPET)->implied_window.low, window);
-	}
 }
 
 /* Drawing the progress line takes 40 ms. In this time the PIT almost wraps. */
