@@ -342,12 +342,8 @@ step_hpet_back(struct bench *bench, uint64_t ticks)
 FAULT(hpet_500_ticks_back, step_hpet_back(bench, 500))
 FAULT(hpet_a_second_back, step_hpet_back(bench, 1000 * HPET_TICKS_PER_MS))
 FAULT(hpet_500_ticks_ahead, step_hpet_back(bench, 0 - UINT64_C(500)))
-FAULT(hpet_a_second_ahead, step_hpet_back(bench, 0 - UINT64_C(1000) * HPET_TICKS_PER_MS))
 FAULT(pit_gated, sim.pit.gated = true)
-FAULT(pm_stops, sim.pm.counter.stuck_at_ps = sim.now_ps)
 FAULT(hpet_answers_all_ones, sim.hpet.absent = true)
-FAULT(pit_stops, sim.pit.gated_at_ps = sim.now_ps)
-FAULT(hpet_stops, sim.hpet.counter.stuck_at_ps = sim.now_ps)
 FAULT(seconds_halted, sim.rtc.b |= 0x80) /* SET */
 FAULT(seconds_stop, sim.rtc.halted_at_ps = sim.now_ps)
 FAULT(flag_never_comes, sim.rtc.pf_never = true)
@@ -526,7 +522,6 @@ read_unequal_facts(struct core_facts *facts)
 
 FAULT(one_adjusted, bench->run.survey.hooks.core_facts = read_unequal_facts)
 FAULT(lapic_never, sim.interrupts.lapic.never = true)
-FAULT(lapic_drops_a_shot_in_four, sim.interrupts.lapic.drop_shots_every = 4)
 FAULT(lapic_5_us_early, sim.interrupts.lapic.early_ps = 5 * SIM_PS_PER_US)
 FAULT(comparator_drops_one_in_nine, sim.interrupts.hpet.drop_every = 9)
 FAULT(comparator_fires_twice, sim.interrupts.hpet.double_every = 7)
@@ -562,11 +557,9 @@ FAULT(tsc_restored_after_halt, set_sleep_fault(SIM_SLEEP_RESTORES_TSC))
 FAULT(lapic_stops_in_halt, set_sleep_fault(SIM_SLEEP_STOPS_LAPIC))
 FAULT(hpet_stops_in_halt, set_sleep_fault(SIM_SLEEP_STOPS_HPET))
 FAULT(core_wakes_late, set_sleep_fault(SIM_SLEEP_WAKES_LATE))
-FAULT(core_never_wakes, set_sleep_fault(SIM_SLEEP_NEVER_WAKES))
 
 static const struct ailment faults[] = {
 	{ "irq-missing", "lapic", "the LAPIC's timer never interrupts", &ticking, AT_START, lapic_never },
-	{ "irq-missing", "lapic", "it drops one shot in four", &ticking, AT_START, lapic_drops_a_shot_in_four },
 	{ "irq-early", "lapic", "it is 5 us early", &ticking, AT_START, lapic_5_us_early },
 	{ "irq-lost", "hpet0", "a comparator drops one tick in nine", &ticking, AT_START, comparator_drops_one_in_nine },
 	{ "irq-doubled", "hpet0", "it interrupts twice, one time in seven", &ticking, AT_START, comparator_fires_twice },
@@ -590,18 +583,14 @@ static const struct ailment faults[] = {
 	{ "clock-backward", "hpet", "HPET moved a second back", &plain, AFTER_RATES, hpet_a_second_back },
 	{ "clock-stuck", "pit", "PIT that never counts", &guest, AT_START, pit_gated },
 	{ "clock-backward", "tsc", "TSC moved 50 us back", &plain, AFTER_RATES, tsc_50_us_back },
-	{ "clock-stuck", "hpet", "HPET stops after the rates", &plain, AFTER_RATES, hpet_stops },
-	{ "clock-stuck", "pit", "PIT stops after the rates", &plain, AFTER_RATES, pit_stops },
 	{ "clock-stuck", "rtc", "SET halts the seconds", &plain, AT_START, seconds_halted },
 	{ "clock-stuck", "rtc", "seconds stop after the rates", &plain, AFTER_RATES, seconds_stop },
 	{ "clock-stuck", "rtc", "UIP sticks after the rates", &plain, AFTER_RATES, uip_stays },
 	{ "clock-stuck", "rtc_pf", "periodic flag never comes", &plain, AT_START, flag_never_comes },
-	{ "clock-stuck", "acpi_pm", "PM timer stops after the rates", &plain, AFTER_RATES, pm_stops },
 	{ "clock-broken", "hpet", "HPET answers all ones", &plain, AT_START, hpet_answers_all_ones },
 	{ "clock-broken", "hpet", "table points above 4 GiB, where nothing is", &plain, AT_START,
 	  hpet_above_4_gib_is_not_there },
 	{ "clock-jumped", "hpet", "HPET moved 500 ticks ahead", &plain, AFTER_RATES, hpet_500_ticks_ahead },
-	{ "clock-jumped", "hpet", "HPET moved a second ahead", &plain, AFTER_RATES, hpet_a_second_ahead },
 	{ "clock-slow", "acpi_pm", "a read of the PM timer takes 30 us more", &plain, AT_START, pm_30_us_slower },
 	{ "clock-slow", "hpet", "each of three accesses of the HPET takes 15 us more", &rolling, AT_START, hpet_15_us_slower },
 	{ "clock-contended", "acpi_pm", "a read of the PM timer waits for 9 others", &crowd, WHILE_CONTENDED,
@@ -642,7 +631,6 @@ static const struct ailment faults[] = {
 	{ "lapic-sleeps", "lapic", "one core's timer stops in HLT", &sleepy, AT_START, lapic_stops_in_halt },
 	{ "clock-sleeps", "hpet", "the HPET stops while all cores are in HLT", &sleepy, AT_START, hpet_stops_in_halt },
 	{ "wake-late", "lapic", "one core wakes 200 us late", &sleepy, AT_START, core_wakes_late },
-	{ "wake-late", "lapic", "one core does not wake", &sleepy, AT_START, core_never_wakes },
 	{ "tsc-not-invariant", "tsc", "CPUID 80000007h EDX[8] is 0", &plain, AT_START, not_invariant },
 	{ "tsc-step", "tsc", "TSC counts by 200", &plain, AT_START, tsc_by_200 },
 	{ "hpet-period", "hpet", "period register of 200 ns", &plain, AT_START, period_of_200_ns },
