@@ -32,6 +32,14 @@ def copy_of_stick(folder):
     return stick
 
 
+def stick_with_options(folder, text):
+    """Return a stick whose options file has TEXT."""
+    stick, file = copy_of_stick(folder), folder / "baretick.cfg"
+    file.write_text(text)
+    mtools(stick, "mcopy", "-o", file, "::/baretick.cfg")
+    return stick
+
+
 def volume_of(image):
     return Volume(image, PARTITION)
 

@@ -10,7 +10,7 @@ import pytest
 from boots import IMAGE_BUILT, checked, qemu
 from harness import QUICK_TCG, ROOT, WHOLE_FIRMWARE
 from machine.transcript import Transcript
-from stick import copy_of_stick, folders, mtools, volume_of
+from stick import copy_of_stick, folders, mtools, stick_with_options, volume_of
 from test_checkpoints import TWO_CORES, killed_in
 
 SKEWED = ROOT / "build" / "baretick-skew.efi"
@@ -76,9 +76,8 @@ def test_the_machine_restarts_by_itself_until_the_last_boot(tmp_path):
     """QEMU runs without the runner, as with a stick in a machine. exit=ask waits for a key only after the last boot."""
     if not os.path.exists(WHOLE_FIRMWARE):
         pytest.skip(f"there is no {WHOLE_FIRMWARE}")
-    stick, line, options = copy_of_stick(tmp_path), tmp_path / "line", tmp_path / "baretick.cfg"
-    options.write_text("profile=quick\nduration=10ms\nclocks=tsc\nirq=off\nboots=3\nexit=ask\n")
-    mtools(stick, "mcopy", "-o", options, "::/baretick.cfg")
+    stick = stick_with_options(tmp_path, "profile=quick\nduration=10ms\nclocks=tsc\nirq=off\nboots=3\nexit=ask\n")
+    line = tmp_path / "line"
     machine = subprocess.Popen(["qemu-system-x86_64", "-machine", "q35", "-accel", "tcg", "-m", "512", "-smp", "2", "-nodefaults", "-display", "none",
                                 "-vga", "std", "-bios", WHOLE_FIRMWARE, "-device", "qemu-xhci", "-device", "usb-storage,drive=stick",
                                 "-drive", f"if=none,id=stick,format=raw,file={stick}", "-serial", f"file:{line}"])

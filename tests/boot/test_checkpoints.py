@@ -25,7 +25,7 @@ QUICK_CORES = [*QUICK_TCG, *MACHINE, "--cpus", "2", "--boot", "usb"]
 SHORT = ["profile=quick", "duration=10ms", "clocks=tsc,acpi_pm"]
 # a hang in a sleep state does not depend on how the cores were started
 WITH_CORES = [phase for phase in PHASES[PHASES.index("start-cores"):PHASES.index("stop-cores") + 1] if phase != "sleep"]
-IN_CHECK = {"rates", "start-cores", "checks"}
+IN_CHECK = {"rates", "start-cores"}
 MP = "started by the firmware's MP services (cores=mp)"
 
 
@@ -93,29 +93,6 @@ def test_the_boot_after_a_killed_run_names_its_phase_and_uses_safer_methods(run,
         assert "did not finish: it stopped" not in notes(other) and other["options"]["cores"] == "sipi"
 
 
-@pytest.fixture(scope="session")
-def killed_stick(tmp_path_factory):
-    """The stick of a run that was killed in its first phase."""
-    folder = tmp_path_factory.mktemp("killed_stick")
-    return killed_in("prepare", folder, copy_of_stick(folder))
-
-
-def marked(folder, killed_stick, marker):
-    """Return a copy of KILLED_STICK whose marker file has the text MARKER. In this file a run leaves its phase for the
-    next run on the same machine."""
-    stick = folder / "stick"
-    stick.write_bytes(killed_stick.read_bytes())
-    name, = markers(stick)
-    file = folder / name
-    file.write_text(marker)
-    mtools(stick, "mcopy", "-o", file, f"::/baretick/{name}")
-    return stick
-
-
-def line(**words):
-    return " ".join(f"{key}={value}" for key, value in words.items()).ljust(159) + "\n"
-
-
 # The chip set's watchdog (ICH9 data sheet, 13.9) counts in steps of 0.6 s. When it expires for the second time, it
 # resets the machine.
 RCBA_GCS, TCO_RLD, TCO1_CNT, TCO_TMR = 0xfed1c000 + 0x3410, 0x660, 0x668, 0x672
@@ -142,29 +119,17 @@ def test_a_watchdog_that_nobody_feeds_resets_the_machine_and_the_next_boot_says_
     assert f"did not finish: it stopped in its phase {phase}" in notes(report)
 
 
-@pytest.mark.xdist_group("killed_stick")  # tests in one worker share the killed run
-@pytest.mark.parametrize("marker, options, cores, sentence", [
-    (line(phase="skew", cores="mp", least="mp", report=0), [], "off", "In this run they are not started (cores=off)"),
-    (line(phase="", cores="off", least="mp", report=0), [], "mp", MP),
-    (line(phase="start-cores", cores="sipi", least="sipi", report=0), ["cores=sipi"], "sipi", "in its phase start-cores"),
-    ("rubbish\n", [], "sipi", None),
-], ids=["mp-ended-it-too", "long-ago", "asked-for", "no-marker"])
-def test_a_method_that_ended_a_run_is_not_tried_again_unless_requested(run, tmp_path, killed_stick, marker, options, cores, sentence):
-    done = run(*(TWO_CORES if cores == "mp" else QUICK_CORES), "--image", marked(tmp_path, killed_stick, marker), "--", *SHORT, *options)
+def test_after_a_run_that_the_firmwares_cores_ended_too_no_core_is_started_then_and_later(run, tmp_path):
+    """The marker file says that a run with cores=mp did not finish. It stays on the stick, so that later runs avoid this
+    method, too."""
+    stick = killed_in("prepare", tmp_path, copy_of_stick(tmp_path))
+    name, = markers(stick)
+    file = tmp_path / name
+    file.write_text("phase=skew cores=mp least=mp report=0".ljust(159) + "\n")
+    mtools(stick, "mcopy", "-o", file, f"::/baretick/{name}")
+    done = run(*QUICK_CORES, "--image", stick, "--", *SHORT)
     report = checked(done)
-    assert report["options"]["cores"] == cores
-    assert sentence in notes(report) if sentence else "on this machine" not in notes(report), report["notes"]
-    stick = tmp_path / "after"
-    stick.write_bytes(done.file("stick.img"))
-    left = markers(stick)
-    # if a phase ended an earlier run, the marker stays, so that the next run still avoids this phase
-    assert bool(left) == (sentence is not None)
-    for text in left.values():
-        assert re.match(r"phase= cores=off least=(mp|off) report=0 #", text)
-
-
-def test_a_run_that_comes_to_its_end_leaves_its_report_alone(run):
-    done = run(*QUICK_CORES, "--", *SHORT)
-    assert "on this machine" not in notes(checked(done))
-    volume = volume_of(done.file("stick.img"))
-    assert sorted(volume.folder("baretick")) == ["0001"]
+    assert report["options"]["cores"] == "off"
+    assert "In this run they are not started (cores=off)" in notes(report), report["notes"]
+    left, = markers(done.out / "stick.img").values()
+    assert re.match(r"phase= cores=off least=(mp|off) report=0 #", left)

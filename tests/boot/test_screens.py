@@ -10,7 +10,7 @@ import pytest
 from boots import EFI, EFI_BUILT, FIRMWARE_AGAIN, ICOUNT, IMAGE_BUILT, qemu
 from harness import BY_INSTRUCTIONS_WITH_SLEEP
 from screens import Glyphs, screen
-from stick import copy_of_stick, mtools
+from stick import copy_of_stick, mtools, stick_with_options
 
 # tests in one worker share the learned letters
 pytestmark = [EFI_BUILT, pytest.mark.xdist_group("letters")]
@@ -228,9 +228,7 @@ def test_80x25_every_page_by_its_key_and_restart(letters):
 def test_an_error_in_the_options_restarts_the_machine_if_nobody_presses_a_key(tmp_path):
     """An error in the options gives the user a minute to press a key. Then the machine must restart. Instructions drive
     the guest's time, so that the minute passes as fast as the host can run."""
-    stick, config = copy_of_stick(tmp_path), tmp_path / "baretick.cfg"
-    config.write_text("colour=red\n")
-    mtools(stick, "mcopy", "-o", config, "::/")
+    stick = stick_with_options(tmp_path, "colour=red\n")
     with screen(SMALL, SMALL_PIXELS, [], *ONE_CORE, "--boot", "usb", "--image", stick, *qemu(*ICOUNT)) as shown:
         shown.wait_for_serial(b"If no key is pressed, this machine restarts within a minute.")
         # because of -no-reboot, a reset ends QEMU
@@ -239,9 +237,7 @@ def test_an_error_in_the_options_restarts_the_machine_if_nobody_presses_a_key(tm
 
 @IMAGE_BUILT
 def test_the_page_of_an_error_has_a_line_for_each_sentence(letters, tmp_path):
-    stick, config = copy_of_stick(tmp_path), tmp_path / "baretick.cfg"
-    config.write_text("profile=quik\n")
-    mtools(stick, "mcopy", "-o", config, "::/")
+    stick = stick_with_options(tmp_path, "profile=quik\n")
     with screen(SMALL, SMALL_PIXELS, [], *ONE_CORE, *BY_INSTRUCTIONS_WITH_SLEEP, "--boot", "usb", "--image", stick) as shown:
         Reader(shown, letters).wait_for(lambda rows: any(same([row], ["Nothing was measured."]) for row in rows))
         shown.press("p")
