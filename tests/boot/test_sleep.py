@@ -3,7 +3,7 @@ TSC does not count while it executes HLT. boots.py checks the report of every bo
 import pytest
 
 from boots import EFI_BUILT, checked, qemu
-from harness import BARE, FAST_TCG, QUICK_TCG, ROOT
+from harness import BARE, FAST_TCG, QUICK_BARE, QUICK_TCG, ROOT
 
 pytestmark = EFI_BUILT
 
@@ -45,9 +45,9 @@ def test_all_cores_sleep_and_wake_and_nothing_is_accused(booted):
         ("hpet", False), ("acpi_pm", False), ("hpet", True), ("acpi_pm", True)]
 
 
-@pytest.mark.boot(*QUICK_TCG, "--cpus", "2", "--", *SHORT, "sleep=off")
-def test_with_sleep_off_no_core_is_tested(booted):
-    report = checked(booted, started=2)
+def test_with_sleep_off_and_irq_off_neither_is_tested(run):
+    report = checked(run(*QUICK_BARE, "--cpus", "2", "--", *SHORT, "sleep=off"), started=2)
+    assert report["intervals"] == [] and report["options"]["irq"] == "off"
     assert report["sleep"] is None and not judged(report) and report["options"]["sleep"] == "off"
 
 

@@ -93,11 +93,6 @@ def test_in_real_time_the_counts_add_up_and_nothing_is_left_behind(run, machine)
     assert not [found for found in report["findings"] if found["rule"].startswith("irq")]
 
 
-def test_with_irq_off_none_is_asked(run):
-    report = checked(run(*QUICK_BARE, "--cpus", "1", "--", *SHORT, "irq=off"))
-    assert report["intervals"] == [] and report["options"]["irq"] == "off"
-
-
 @pytest.mark.parametrize("hpet, arguments", [
     pytest.param("present", [*TCG, "--cpus", "2", "--firmware", SECURE], id="smm", marks=long),
     # on the machine pc, timer 0 of the HPET can use only pin 2
