@@ -96,7 +96,7 @@ class Machine:
 
     def command(self, name, source):
         path = self.bin / name
-        path.write_text("#!/usr/bin/python3\n" + textwrap.dedent(source))
+        path.write_text("#!/usr/bin/python3 -SE\n" + textwrap.dedent(source))
         path.chmod(0o755)
 
     def partitions(self, rows):
@@ -155,6 +155,33 @@ def application(tmp_path_factory):
 
 
 CLEAN = ROOT / "tests/goldens/clean"
+
+
+@contextlib.contextmanager
+def all_is_taken_back(machine):
+    """Remove everything after the block. Then the machine must be as before the block."""
+    before = machine.state()
+    yield
+    actions.remove_all_files_and_entries(machine.system, True)
+    assert machine.state() == before
+
+
+def collect(machine, folder):
+    return list(actions.collect_reports(machine.system, str(folder / "collected")))
+
+
+def collect_after_run(machine, application, folder, report=CLEAN, **how):
+    """Prepare a start, restart the machine, and return the lines about the report that is collected."""
+    actions.prepare_next_start(machine.system, application, [])
+    machine.is_restarted(report, **how)
+    return collect(machine, folder)
+
+
+def write_report(folder, report):
+    """Write both files of REPORT. Return their path without its end."""
+    (folder / "made.json").write_text(json.dumps(report))
+    (folder / "made.txt").write_text("")
+    return folder / "made"
 
 
 def test_a_start_is_prepared_and_removed_and_the_machine_is_as_before(machine, application):
@@ -226,12 +253,8 @@ def test_a_file_of_others_in_its_folder_stays_and_is_no_obstacle(machine, applic
 
 
 def test_a_report_that_is_no_object_is_named(machine, application, tmp_path):
-    (tmp_path / "odd.json").write_text("[]")
-    (tmp_path / "odd.txt").write_text("")
-    actions.prepare_next_start(machine.system, application, [])
-    machine.is_restarted(tmp_path / "odd")
     with pytest.raises(Refused, match="no report"):
-        list(actions.collect_reports(machine.system, str(tmp_path / "collected")))
+        collect_after_run(machine, application, tmp_path, write_report(tmp_path, []))
     assert not (tmp_path / "collected").exists()
 
 
@@ -307,14 +330,13 @@ def test_a_report_that_was_not_collected_is_not_hidden_by_the_next_preparation(m
     actions.prepare_next_start(machine.system, application, [])
     machine.is_restarted(CLEAN)
     actions.prepare_next_start(machine.system, application, [])
-    said = list(actions.collect_reports(machine.system, str(tmp_path / "first")))
-    assert said[-1] == ("earlier  report 0001 is of a start before the prepared one: "
-                        "prepared, and the machine was not restarted since")
-    assert (tmp_path / "first/report.json").exists()
+    assert collect(machine, tmp_path)[-1] == ("earlier  report 0001 is of a start before the prepared one: "
+                                              "prepared, and the machine was not restarted since")
+    assert (tmp_path / "collected/report.json").exists()
     machine.is_restarted()
     # the report in 0001 belongs to an earlier start and was already collected
     with pytest.raises(Refused, match="there is no report"):
-        list(actions.collect_reports(machine.system, str(tmp_path / "second")))
+        collect(machine, tmp_path / "second")
 
 
 def test_reports_of_two_preparations_are_collected_together(machine, application, tmp_path):
@@ -322,12 +344,12 @@ def test_reports_of_two_preparations_are_collected_together(machine, application
         actions.prepare_next_start(machine.system, application, [])
         machine.is_restarted(CLEAN)
     target = tmp_path / "collected"
-    assert list(actions.collect_reports(machine.system, str(target)))[-1] == (
+    assert collect(machine, tmp_path)[-1] == (
         f"earlier  report 0001 was not collected before: it is in {target}/0001")
     assert (target / "report.json").exists() and (target / "0001/report.json").exists()
     actions.prepare_next_start(machine.system, application, [])
     with pytest.raises(Refused, match="was not restarted since"):
-        list(actions.collect_reports(machine.system, str(target)))
+        collect(machine, tmp_path)
     actions.remove_all_files_and_entries(machine.system, True)
     assert not (machine.esp / volume.REPORTS).exists()
 
@@ -447,12 +469,10 @@ def test_a_mirror_with_one_half_is_used_by_the_mirror_and_the_firmware_gets_the_
     found = volume.find_system_partition(machine.system)
     assert (found.path, found.disk, found.number, found.guid) == ("/dev/md127", "/dev/sdb", 1, GUID.replace("1", "4"))
     assert found.uuid is None  # no UUID is used, because GRUB would find the file system on either half
-    before = machine.state()
-    assert "from /dev/md127" in actions.prepare_next_start(machine.system, application, [])
-    machine.is_restarted(CLEAN)
-    assert any(line.startswith("report   pass") for line in actions.collect_reports(machine.system, str(tmp_path / "collected")))
-    actions.remove_all_files_and_entries(machine.system, with_reports=True)
-    assert machine.state() == before
+    with all_is_taken_back(machine):
+        assert "from /dev/md127" in actions.prepare_next_start(machine.system, application, [])
+        machine.is_restarted(CLEAN)
+        assert any(line.startswith("report   pass") for line in collect(machine, tmp_path))
 
 
 @pytest.mark.parametrize("action", ["--status", "--collect", "--remove"])
@@ -574,9 +594,7 @@ def test_the_report_and_what_the_kernel_believes_are_collected(machine, applicat
     machine.put(f"{kernel.CLOCKSOURCES}/current_clocksource", "tsc\n")
     machine.put(f"{kernel.CLOCKSOURCES}/available_clocksource", "tsc hpet acpi_pm \n")
     machine.put(f"{kernel.CLOCKEVENTS}/clockevent0/current_device", "lapic-deadline\n")
-    actions.prepare_next_start(machine.system, application, [])
-    machine.is_restarted(CLEAN)
-    said = list(actions.collect_reports(machine.system, str(tmp_path / "collected")))
+    said = collect_after_run(machine, application, tmp_path)
     assert (tmp_path / "collected/report.json").read_bytes() == CLEAN.with_suffix(".json").read_bytes()
     believed = json.loads((tmp_path / "collected/kernel.json").read_text())
     assert (believed["schema"], believed["tsc"]["believed_hz"]) == ("baretick.kernel/1", 2_000_010_000)
@@ -591,9 +609,7 @@ def test_the_report_and_what_the_kernel_believes_are_collected(machine, applicat
 
 
 def test_a_report_that_the_firmware_could_not_rename_is_collected(machine, application, tmp_path):
-    actions.prepare_next_start(machine.system, application, [])
-    machine.is_restarted(CLEAN, suffix=".new")
-    list(actions.collect_reports(machine.system, str(tmp_path / "collected")))
+    collect_after_run(machine, application, tmp_path, suffix=".new")
     assert (tmp_path / "collected/report.json").read_bytes() == CLEAN.with_suffix(".json").read_bytes()
     cut_off = machine.esp / volume.REPORTS / "0002.new"
     cut_off.mkdir()
@@ -611,7 +627,7 @@ def test_a_report_of_an_earlier_run_is_not_taken_for_the_new_one(machine, applic
             (lambda: actions.remove_all_files_and_entries(machine.system, False), "nothing was prepared")]:
         happens()
         with pytest.raises(Refused, match=sentence):
-            list(actions.collect_reports(machine.system, str(tmp_path / "collected")))
+            collect(machine, tmp_path)
     assert not (tmp_path / "collected").exists()
 
 
@@ -620,15 +636,12 @@ def test_the_time_of_day_does_not_say_which_report_is_the_new_one(machine, appli
     machine.is_restarted(CLEAN)
     report = json.loads(CLEAN.with_suffix(".json").read_text())
     report["started_at"] = "1980-01-01T00:00:00" if clock_is_set < 0 else "2099-01-01T00:00:00"
-    (tmp_path / "new.json").write_text(json.dumps(report))
-    (tmp_path / "new.txt").write_text("")
     actions.prepare_next_start(machine.system, application, [])
-    machine.is_restarted(tmp_path / "new")
+    machine.is_restarted(write_report(tmp_path, report))
     now, day = os.stat(machine.esp).st_mtime, 86_400
     for name in ("", "report.json"):
         os.utime(machine.esp / volume.REPORTS / "0002" / name, (now + clock_is_set * day,) * 2)
-    said = list(actions.collect_reports(machine.system, str(tmp_path / "collected")))
-    assert said[0].endswith(report["started_at"])
+    assert collect(machine, tmp_path)[0].endswith(report["started_at"])
 
 
 @pytest.mark.parametrize("started, reason", [("2026-01-01T00:00:21", "The run was cut off in the phase warps."),
@@ -636,11 +649,7 @@ def test_the_time_of_day_does_not_say_which_report_is_the_new_one(machine, appli
 def test_an_incomplete_report_is_handed_over_with_its_reason(machine, application, tmp_path, started, reason):
     report = json.loads(CLEAN.with_suffix(".json").read_text())
     report.update(verdict="incomplete", started_at=started, notes=[reason, "Nothing was measured."])
-    (tmp_path / "cut.json").write_text(json.dumps(report))
-    (tmp_path / "cut.txt").write_text("")
-    actions.prepare_next_start(machine.system, application, [])
-    machine.is_restarted(tmp_path / "cut")
-    said = list(actions.collect_reports(machine.system, str(tmp_path / "collected")))
+    said = collect_after_run(machine, application, tmp_path, write_report(tmp_path, report))
     assert said[0] == f"report   incomplete{f', started {started}' if started else ''}" and said[-1] == f"reason   {reason}"
 
 
@@ -648,24 +657,20 @@ def test_an_incomplete_report_is_handed_over_with_its_reason(machine, applicatio
                                    '{"boot_id": "", "reports_before": [], "had_reports": true, "earlier": [[]], "collected": [], "loader": "grub", "found": []}'],
                          ids=range(9))
 def test_a_damaged_note_of_what_was_prepared_is_named_and_can_be_removed(machine, application, tmp_path, state):
-    before = machine.state()
-    actions.prepare_next_start(machine.system, application, [])
-    (machine.esp / volume.OWN / actions.STATE).write_bytes(state.encode("utf-8", "surrogateescape"))
-    with pytest.raises(Refused, match="is damaged"):
-        list(actions.collect_reports(machine.system, str(tmp_path)))
-    actions.remove_all_files_and_entries(machine.system, False)
-    assert machine.state() == before
+    with all_is_taken_back(machine):
+        actions.prepare_next_start(machine.system, application, [])
+        (machine.esp / volume.OWN / actions.STATE).write_bytes(state.encode("utf-8", "surrogateescape"))
+        with pytest.raises(Refused, match="is damaged"):
+            collect(machine, tmp_path)
 
 
 @pytest.mark.parametrize("place", ["a folder", "a FIFO"])
 def test_what_is_no_file_in_place_of_the_note_can_be_removed(machine, application, place):
-    before = machine.state()
-    actions.prepare_next_start(machine.system, application, [])
-    path = machine.esp / volume.OWN / actions.STATE
-    path.unlink()
-    os.mkfifo(path) if place == "a FIFO" else (path / "deep").mkdir(parents=True)
-    actions.remove_all_files_and_entries(machine.system, False)
-    assert machine.state() == before
+    with all_is_taken_back(machine):
+        actions.prepare_next_start(machine.system, application, [])
+        path = machine.esp / volume.OWN / actions.STATE
+        path.unlink()
+        os.mkfifo(path) if place == "a FIFO" else (path / "deep").mkdir(parents=True)
 
 
 @pytest.mark.parametrize("odd", [
@@ -674,10 +679,8 @@ def test_what_is_no_file_in_place_of_the_note_can_be_removed(machine, applicatio
 ], ids=range(10))
 def test_a_report_of_any_shape_is_collected_or_refused_without_control_characters(command, machine, application, tmp_path, capsys, monkeypatch, odd):
     monkeypatch.setattr(command, "System", lambda: machine.system)
-    (tmp_path / "odd.json").write_text(json.dumps({"schema": "baretick.report/1", "verdict": "pass", "clocks": []} | odd))
-    (tmp_path / "odd.txt").write_text("")
     actions.prepare_next_start(machine.system, application, [])
-    machine.is_restarted(tmp_path / "odd")
+    machine.is_restarted(write_report(tmp_path, {"schema": "baretick.report/1", "verdict": "pass", "clocks": []} | odd))
     status = command.main(["--collect", str(tmp_path / "collected")], machine.system)
     said = capsys.readouterr()
     assert status in (0, 2) and bool(said.err) == (status == 2) and (said.out + said.err).replace("\n", "").isprintable()
@@ -945,11 +948,9 @@ def test_a_custom_cfg_of_others_stays(machine, application, others):
     has_grub(machine)
     machine.put("/boot/grub/custom.cfg", others)
     (machine.root / "boot/grub/custom.cfg").chmod(0o640)
-    before = machine.state()
-    actions.prepare_next_start(machine.system, application, [], "grub")
-    assert (machine.root / "boot/grub/custom.cfg").read_text().startswith(others)
-    actions.remove_all_files_and_entries(machine.system, False)
-    assert machine.state() == before
+    with all_is_taken_back(machine):
+        actions.prepare_next_start(machine.system, application, [], "grub")
+        assert (machine.root / "boot/grub/custom.cfg").read_text().startswith(others)
     assert (machine.root / "boot/grub/custom.cfg").stat().st_mode & 0o777 == 0o640
 
 
@@ -957,14 +958,12 @@ def test_a_custom_cfg_of_others_stays(machine, application, others):
 def test_the_empty_next_entry_that_grub_leaves_is_taken_away_unless_it_was_there(machine, application, lines):
     has_grub(machine)
     environment(machine, *lines)
-    before = machine.state()
-    actions.prepare_next_start(machine.system, application, [], "grub")
-    machine.system.run_command("grub-editenv", str(machine.root / "boot/grub/grubenv"), "set", "next_entry=")
-    machine.is_restarted()
-    assert list(actions.describe_status(machine.system))[0].endswith(
-        "GRUB did not start baretick, or baretick was cut off before its first checkpoint")
-    actions.remove_all_files_and_entries(machine.system, False)
-    assert machine.state() == before
+    with all_is_taken_back(machine):
+        actions.prepare_next_start(machine.system, application, [], "grub")
+        machine.system.run_command("grub-editenv", str(machine.root / "boot/grub/grubenv"), "set", "next_entry=")
+        machine.is_restarted()
+        assert list(actions.describe_status(machine.system))[0].endswith(
+            "GRUB did not start baretick, or baretick was cut off before its first checkpoint")
 
 
 @pytest.mark.parametrize("name", HAS)
@@ -978,34 +977,28 @@ def test_a_loader_that_was_not_asked_is_said_to_have_ignored_its_choice(machine,
 @pytest.mark.parametrize("name", HAS)
 def test_a_preparation_by_a_loader_replaces_the_firmwares(machine, application, name):
     HAS[name](machine)
-    before = machine.state()
-    actions.prepare_next_start(machine.system, application, [])
-    machine.is_restarted(ignored=True)
-    actions.prepare_next_start(machine.system, application, [], name)
-    assert not firmware.list_own_entries(machine.system) and firmware.read_entry_number(machine.system, "BootNext") is None
-    actions.prepare_next_start(machine.system, application, [])
-    assert not loaders.ALL[name](machine.system).is_next_start_chosen()
-    actions.remove_all_files_and_entries(machine.system, False)
-    assert machine.state() == before
+    with all_is_taken_back(machine):
+        actions.prepare_next_start(machine.system, application, [])
+        machine.is_restarted(ignored=True)
+        actions.prepare_next_start(machine.system, application, [], name)
+        assert not firmware.list_own_entries(machine.system) and firmware.read_entry_number(machine.system, "BootNext") is None
+        actions.prepare_next_start(machine.system, application, [])
+        assert not loaders.ALL[name](machine.system).is_next_start_chosen()
 
 
 def test_a_folder_of_entries_that_was_made_is_taken_away(machine, application):
     has_systemd_boot(machine)
     shutil.rmtree(machine.esp / "loader/entries")
-    before = machine.state()
-    actions.prepare_next_start(machine.system, application, [], "systemd-boot")
-    actions.remove_all_files_and_entries(machine.system, False)
-    assert machine.state() == before
+    with all_is_taken_back(machine):
+        actions.prepare_next_start(machine.system, application, [], "systemd-boot")
 
 
 @pytest.mark.parametrize("name", HAS)
 def test_a_damaged_state_is_no_obstacle_to_taking_a_loaders_entry_away(machine, application, name):
     HAS[name](machine)
-    before = machine.state()
-    actions.prepare_next_start(machine.system, application, [], name)
-    (machine.esp / volume.OWN / "prepared.json").write_text("{")
-    actions.remove_all_files_and_entries(machine.system, False)
-    assert machine.state() == before
+    with all_is_taken_back(machine):
+        actions.prepare_next_start(machine.system, application, [], name)
+        (machine.esp / volume.OWN / "prepared.json").write_text("{")
 
 
 def config_without(line):
