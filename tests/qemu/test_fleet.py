@@ -176,8 +176,7 @@ def test_table_and_report_of_one_run_give_the_same_figures(fleet, tmp_path):
 def test_wrong_claims_of_a_fleet_are_found_by_source_with_their_error(fleet, maker, tmp_path):
     report = json.loads(golden())
     report["claims"][1] |= {"outcome": "failed", "error_ppm": {"value": 1740.5, "low": 1740, "high": 1741}}
-    (tmp_path / "report.json").write_text(gathered(maker, [report]))
-    fleet(tmp_path / "report.json", "--db", tmp_path / "db")
+    fleet([report], "--db", tmp_path / "db")
     assert ask(tmp_path / "db", "SELECT source, clock, hz_value, error_ppm_value, error_ppm_low FROM claims WHERE outcome = 'failed'") == [
         ("CPUID 16h", "tsc", 2e9, 1740.5, 1740)]
     assert ask(tmp_path / "db", "SELECT source, hz_value, reason FROM claims WHERE state = 'not_claimed'") == [("CPUID 15h", None, "It is 0.")]
@@ -367,17 +366,15 @@ def test_a_kernel_whose_rate_of_the_tsc_is_outside_of_the_interval_is_named(flee
     assert "Kernels whose rate of the TSC is off" in done.stdout
 
 
-def test_reports_of_three_hosts_tell_between_which_a_guest_may_move_without_tsc_scaling(fleet, maker, tmp_path):
+def test_reports_of_three_hosts_tell_between_which_a_guest_may_move_without_tsc_scaling(fleet, maker):
     """Reports of three simulated hosts (deckhouse/virtualization pull request 2630) measured these rates, in Hz. The true rates
     are 2.9 GHz, 249 ppm more and 251 ppm more."""
-    (tmp_path / "in").mkdir()
+    reports = [maker.report(number) for number in range(3)]
     for number, rate in enumerate([(2900000054.131, 2899999045.138, 2900001063.127), (2900722154.436, 2900721145.384, 2900723163.491),
                                    (2900727954.402, 2900726945.333, 2900728963.474)]):
-        report = maker.report(number)
-        report["machine"]["identity"]["serial"] = f"host{number}"
-        clock(report, "tsc")["measured_hz"] = dict(zip(("value", "low", "high"), rate))
-        (tmp_path / "in" / f"{number}.json").write_text(maker.text(report))
-    done = fleet(tmp_path / "in")
+        reports[number]["machine"]["identity"]["serial"] = f"host{number}"
+        clock(reports[number], "tsc")["measured_hz"] = dict(zip(("value", "low", "high"), rate))
+    done = fleet(reports)
     pairs = re.findall(r"(not allowed|allowed|not determined): the TSC of \S+ \S+ / \S+ \d / (host\d) is [\d.]+ ppm slower \((\S+) to (\S+)\) "
                        r"than that of \S+ \S+ / \S+ \d / (host\d);", " ".join(done.stdout.split()))
     assert [(result, first, second) for result, first, _, _, second in pairs] == [
@@ -404,12 +401,11 @@ def test_a_healthy_fleet_has_none(fleet, maker, tmp_path):
     assert "Not determined" not in done.stdout and "300 machines known, of 4 kinds" in done.stdout
 
 
-def test_four_of_a_kind_say_nothing_and_five_do(fleet, maker, tmp_path):
+def test_four_of_a_kind_say_nothing_and_five_do(fleet, maker):
     def odd_among(count):
         reports = [maker.report(4 * n) for n in range(count)]
         slower(clock(reports[0], "hpet")["latency"], 9)
-        (tmp_path / f"{count}.json").write_text(gathered(maker, reports))
-        return fleet(tmp_path / f"{count}.json", out=f"out{count}")
+        return fleet(reports, out=f"out{count}")
     four, five = odd_among(4), odd_among(5)
     assert four.returncode == 0 and "Not determined: fewer than five" in four.stdout
     assert five.returncode == 1 and "hpet, median read" in five.stdout
@@ -433,7 +429,7 @@ def test_figures_beyond_all_measure_are_none_and_spoil_nothing(fleet, maker, tmp
     assert "SMIs" in text and "Infinity" not in text and "NaN" not in text and "rate error" not in text
 
 
-def test_machines_that_are_all_alike_make_nothing_an_outlier(fleet, maker, tmp_path):
+def test_machines_that_are_all_alike_make_nothing_an_outlier(fleet, maker):
     """All machines are equal, except one, so the median absolute deviation is 0. If only deviations were compared, 1
     ppm or 1 ns would make a machine an outlier. Here 20 ppm and 30 % must not make an outlier."""
     reports = []
@@ -448,8 +444,7 @@ def test_machines_that_are_all_alike_make_nothing_an_outlier(fleet, maker, tmp_p
             row["error_ppm"]["high"] += 20
         if row["latency"]:
             slower(row["latency"], 1.3)
-    (tmp_path / "all.json").write_text("".join(json.dumps(report) + "\n" for report in reports))
-    done = fleet(tmp_path / "all.json")
+    done = fleet(reports)
     assert done.returncode == 0 and "20 machines known, of 1 kind" in done.stdout, done.stdout
 
 
@@ -480,8 +475,7 @@ def test_what_is_in_already_is_not_taken_twice_and_only_what_is_new_is_status_1(
     failed["findings"] = [{"rule": "clock-stuck", "severity": "fail", "clock": "pit", "core": None, "measured": None, "low": None,
                            "high": None, "limit": None, "unit": None, "text": "pit is stuck.", "cause": None, "advice": None,
                            "source": None}]
-    (tmp_path / "failed.json").write_text(maker.text(failed))
-    worse, same = fleet(tmp_path / "failed.json"), fleet(tmp_path / "failed.json")
+    worse, same = fleet([failed]), fleet([failed])
     assert (worse.returncode, same.returncode) == (1, 0)
     assert "pit, clock-stuck: pit is stuck." in worse.stdout and "new finding: clock-stuck" in worse.stdout
     days = sorted(path.name for path in (tmp_path / "out" / "data" / "runs").iterdir())
@@ -497,14 +491,16 @@ def test_what_changed_since_the_run_before_and_since_last_week(fleet, maker):
         assert "hpet, median read: " in part and part.count("before, now") == 1, said
 
 
+def update_bios(report):
+    report["machine"]["identity"]["bios"] = "Example BIOS 3.0.0"
+    slower(clock(report, "hpet")["latency"], 3)
+
+
 @pytest.mark.parametrize("machines, said", [(6, "hpet: median read is slower on 6 of 6 machines"), (4, "not determined: 4 machines")])
 def test_what_a_bios_did_is_said_of_five_machines_or_more(fleet, maker, machines, said):
-    reports = []
-    for n in range(machines):
-        before, after = maker.report(4 * n, 1), maker.report(4 * n, 5)
-        after["machine"]["identity"]["bios"] = "Example BIOS 3.0.0"
-        slower(clock(after, "hpet")["latency"], 3)
-        reports += [before, after]
+    reports = [maker.report(4 * n, day) for n, day in itertools.product(range(machines), (1, 5))]
+    for after in reports[1::2]:
+        update_bios(after)
     part = fleet(reports).stdout.partition("Effects of version changes")[2].partition("\n\n")[0]
     assert said in " ".join(part.split()) and "BIOS Example BIOS 2.1.0 to Example BIOS 3.0.0" in " ".join(part.split())
     assert "rate error" not in part
@@ -513,11 +509,9 @@ def test_what_a_bios_did_is_said_of_five_machines_or_more(fleet, maker, machines
 def test_one_machine_that_goes_to_and_fro_is_one_machine(fleet, maker, tmp_path):
     reports = []
     for n, day in itertools.product(range(4), (1, 3, 5, 7)):
-        report = maker.report(4 * n, day)
+        reports.append(maker.report(4 * n, day))
         if day in (3, 7):
-            report["machine"]["identity"]["bios"] = "Example BIOS 3.0.0"
-            slower(clock(report, "hpet")["latency"], 3)
-        reports.append(report)
+            update_bios(reports[-1])
     said = fleet(reports, "--db", tmp_path / "db").stdout
     part = said.partition("Effects of version changes")[2].partition("\n\n")[0]
     # "not determined" is printed for the change to the new version and for the change back
@@ -525,13 +519,10 @@ def test_one_machine_that_goes_to_and_fro_is_one_machine(fleet, maker, tmp_path)
 
 
 def test_a_quick_run_behind_a_long_one_is_no_step_of_the_bios(fleet, maker):
-    reports = []
-    for n in range(6):
-        before, after = maker.report(4 * n, 1), maker.report(4 * n, 5)
-        after["machine"]["identity"]["bios"] = "Example BIOS 3.0.0"
+    reports = [maker.report(4 * n, day) for n, day in itertools.product(range(6), (1, 5))]
+    for before, after in zip(reports[::2], reports[1::2]):
+        update_bios(after)
         after["options"]["profile"] = "quick" if before["options"]["profile"] != "quick" else "standard"
-        slower(clock(after, "hpet")["latency"], 3)
-        reports += [before, after]
     assert "Effects of version changes" not in fleet(reports).stdout
 
 
@@ -548,13 +539,11 @@ def test_who_was_asked_for_two_cores_is_not_unlike_its_kind(fleet, maker):
 
 
 @pytest.mark.parametrize("date", ["2000-01-01T00:00:07Z", "2099-01-01T00:00:07Z"])
-def test_a_run_whose_date_is_wrong_is_of_when_it_was_read_and_that_is_said(fleet, maker, tmp_path, date):
+def test_a_run_whose_date_is_wrong_is_of_when_it_was_read_and_that_is_said(fleet, maker, date):
     report = maker.report(1, 9)
-    (tmp_path / "before.json").write_text(maker.text(report))
-    fleet(tmp_path / "before.json")
+    fleet([report])
     report["started_at"], report["verdict"] = date, "fail"
-    (tmp_path / "after.json").write_text(maker.text(report))
-    done = fleet(tmp_path / "after.json")
+    done = fleet([report])
     assert done.returncode == 1 and "Changed since the run before" in done.stdout, done.stdout
     assert "1 run dated before 2024 or after the time of reading" in done.stdout
     assert "The verdict is fail." in done.stdout
@@ -601,35 +590,31 @@ def test_a_list_that_is_cut_is_named(fleet, maker, tmp_path):
         f"Only the first 3 rows of these tables are shown and searched for new findings: {', '.join(few.cut)}"]
 
 
-def test_a_folder_may_be_named_with_any_characters(fleet, maker, tmp_path):
-    (tmp_path / "one.json").write_text(maker.text(maker.report(1)))
+def test_a_folder_may_be_named_with_any_characters(fleet, maker):
+    reports = [maker.report(1)]
     for _ in range(2):
-        done = fleet(tmp_path / "one.json", out="a[b]*?'{c}")
+        done = fleet(reports, out="a[b]*?'{c}")
         assert done.returncode == 0, done.stderr
     assert "0 reports added, 1 already stored, 0 skipped; 1 in the data set" in done.stdout
 
 
 def test_a_data_set_of_an_older_version_is_read_without_its_missing_columns(fleet, maker, tmp_path):
-    (tmp_path / "one.json").write_text(maker.text(maker.report(1)))
-    (tmp_path / "two.json").write_text(maker.text(maker.report(2)))
-    fleet(tmp_path / "one.json")
+    fleet([maker.report(1)])
     made = next((tmp_path / "out" / "data" / "runs").glob("day=*/*.parquet"))
     with engine.connect_to_duckdb() as base:
         base.execute(f"COPY (SELECT * EXCLUDE (cores_by, cores_max) FROM read_parquet('{made}')) TO '{made}.new' (FORMAT parquet)")
     os.replace(f"{made}.new", made)
-    done = fleet(tmp_path / "two.json")
+    done = fleet([maker.report(2)])
     assert done.returncode == 0 and "1 report added, 0 already stored, 0 skipped; 2 in the data set" in done.stdout, done.stderr
 
 
 def test_a_load_that_was_killed_leaves_nothing(fleet, maker, tmp_path):
-    (tmp_path / "one.json").write_text(maker.text(maker.report(1)))
-    (tmp_path / "two.json").write_text(maker.text(maker.report(2)))
-    fleet(tmp_path / "one.json")
+    fleet([maker.report(1)])
     data = tmp_path / "out" / "data"
     made = next((data / "clocks").glob("day=*/*.parquet"))
     # a file of a killed load, which belongs to no run in the data set; the next load must remove it
     shutil.copy(made, made.with_name("20990101T000000000000-0.parquet"))
-    fleet(tmp_path / "two.json", "--db", tmp_path / "db")
+    fleet([maker.report(2)], "--db", tmp_path / "db")
     assert not list(data.glob("clocks/*/20990101*"))
     assert ask(tmp_path / "db", "SELECT DISTINCT count(*) FROM clocks GROUP BY run, clock") == [(1,)]
 
@@ -655,10 +640,10 @@ def replace_by_fifo(path):
 @pytest.mark.parametrize("damage", [lambda path: path.write_bytes(b"rubbish"), lambda path: path.write_bytes(path.read_bytes()[:-9]), damage_randomly,
                                     replace_by_fifo], ids=["rubbish", "cut", "damaged", "fifo"])
 def test_a_damaged_file_of_the_data_set_is_status_2_and_one_line(fleet, maker, tmp_path, damage):
-    (tmp_path / "one.json").write_text(maker.text(maker.report(1)))
-    fleet(tmp_path / "one.json")
+    reports = [maker.report(1)]
+    fleet(reports)
     damage(next((tmp_path / "out" / "data" / "clocks").glob("day=*/*.parquet")))
-    done = fleet(tmp_path / "one.json")
+    done = fleet(reports)
     assert done.returncode == 2 and len(done.stderr.splitlines()) == 1 and done.stderr[:-1].isprintable()
     assert done.stderr.startswith("qemu/fleet: DuckDB failed: ") and f"(the data set is in {tmp_path}/out/data)" in done.stderr
 

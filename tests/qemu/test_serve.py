@@ -227,11 +227,19 @@ def test_the_fleet_reads_what_was_gathered(server, tmp_path, duckdb):
         report["machine"]["identity"]["serial"] = f"SN-{n // 2}"
         report["elapsed_ms"] = n
         assert server.post(json.dumps(report).encode())[0] == 201
-    with server.connect() as line:  # a report that is being sent, which must not be counted
-        line.sendall(b"POST /reports HTTP/1.1\r\nContent-Length: 1000\r\n\r\n{")
-        until(lambda: len(server.reports()) == 7)
+    with report_on_its_way(server):  # it must not be counted
         done = subprocess.run([FLEET, server.lab / "reports", "--out", tmp_path / "out"], capture_output=True, text=True, timeout=WAIT_S)
     assert done.returncode == 0 and done.stdout.startswith("6 reports added, 0 already stored, 0 skipped; 6 in the data set\n"), done
+
+
+@contextlib.contextmanager
+def report_on_its_way(server, head=b"POST /reports HTTP/1.1\r\nContent-Length: 100000\r\n\r\n", part=b" " * 500):
+    """Send HEAD and PART of a report on a connection. In the block, the server has begun a file for the report."""
+    before = len(server.reports())
+    with server.connect() as line:
+        line.sendall(head + part)
+        until(lambda: len(server.reports()) == before + 1)
+        yield line
 
 
 def until(true):
@@ -306,9 +314,7 @@ threading.Thread.start = slow
 def test_it_ends_with_a_report_on_its_way_and_leaves_no_half(serve, tmp_path, by, slow):
     (tmp_path / "sitecustomize.py").write_text(slow)
     server = serve(environment={"PYTHONPATH": str(tmp_path)})
-    with server.connect() as line:
-        line.sendall(b"POST /reports HTTP/1.1\r\nContent-Length: 100000\r\n\r\n" + b" " * 500)
-        until(lambda: len(server.reports()) == 1)
+    with report_on_its_way(server):
         assert server.end(by) == (0, ["0 reports received, 1 request refused"])
     assert server.reports() == []
 
@@ -326,9 +332,7 @@ serve.server.GRACE_S = {WAIT_S}
 def test_a_report_on_its_way_at_the_end_is_taken(serve, tmp_path):
     (tmp_path / "sitecustomize.py").write_text(LONG_GRACE)
     server = serve(environment={"PYTHONPATH": str(tmp_path)})
-    with server.connect() as line:
-        line.sendall(b"POST /reports HTTP/1.1\r\nContent-Length: %d\r\n\r\n" % len(GOLDEN) + GOLDEN[:500])
-        until(lambda: len(server.reports()) == 1)
+    with report_on_its_way(server, b"POST /reports HTTP/1.1\r\nContent-Length: %d\r\n\r\n" % len(GOLDEN), GOLDEN[:500]) as line:
         server.process.send_signal(signal.SIGTERM)
         until(lambda: is_closed(server))
         line.sendall(GOLDEN[500:])
@@ -347,9 +351,7 @@ def is_closed(server):
 
 def test_what_a_killed_server_left_is_gone_with_the_next(serve):
     server = serve()
-    with server.connect() as line:
-        line.sendall(b"POST /reports HTTP/1.1\r\nContent-Length: 100000\r\n\r\n" + b" " * 500)
-        until(lambda: len(server.reports()) == 1)
+    with report_on_its_way(server):
         assert server.end(signal.SIGKILL)[0] == -signal.SIGKILL
     assert len(server.reports()) == 1
     serve()
