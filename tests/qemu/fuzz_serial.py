@@ -152,8 +152,8 @@ def one(draw, small, whole, before):
     if ok and said.report["verdict"] in baseline.ORDER:
         baseline.Comparison(report, before, 2)
     found = cases.make_cases(report, problem, comparison)
-    suite = xml.fromstring(junit.format_junit(found, 1))
-    assert len(suite) == len(found)
+    suite = xml.fromstring(junit.format_junit(found, 1, cases.collect_properties(report)))
+    assert len(suite.findall("testcase")) == len(found)
     assert all(line.isprintable() for line in tap.format_tap(found))
     text = summary.format_summary(report, problem, comparison)
     assert text.isascii() and text.replace("\n", "").isprintable() and len(text) < 1 << 20

@@ -1,4 +1,4 @@
-"""Reads many changed reports, logs and files of nextboot. Each must be read, or refused with a sentence, within a short time. HOSTILE_RUNS
+"""Reads many changed logs and files of nextboot. Each must be read, or refused with a sentence, within a short time. HOSTILE_RUNS
 sets the number of changed files of each kind (`make fuzz` is for the readers in C)."""
 import contextlib
 import copy
@@ -8,23 +8,21 @@ import pathlib
 import random
 import subprocess
 import time
-import xml.etree.ElementTree as xml
 
 import pytest
 
 import test_nextboot
 from harness import ROOT
-from next import actions, compare, firmware, loaders, volume
+from next import actions, firmware, loaders, volume
 from next.system import System
 from readers import gather
-from results import cases, files, junit, reports, tap
+from results import files, reports
 from test_console_log import LOG
 
 command = test_nextboot.command  # a fixture
 RUNS = int(os.environ.get("HOSTILE_RUNS", "150"))
 BOUND_S = 20  # longest time for one file; the machine may be busy
 ODD = [None, True, 0, -1, 2**63, 2**64, 1e308, "", "x", "\x1b[2J", "ok 1\nok 2", "<script>", "\ud800", [], [[]], [None], {}, {"value": None}, {"id": 5}, "pass", "fail", "absent"]
-KERNEL = {"tsc": {"believed_hz": 1e9, "refined_hz": None, "source": None, "unstable": None}, "clocksource": "tsc", "log_is_whole": True}
 
 
 def list_places(value, found):
@@ -47,32 +45,9 @@ def change_values(document, chosen):
     return document
 
 
-def is_clean(lines):
-    return all(line.isprintable() for line in lines)
-
-
 @pytest.fixture(scope="module")
 def golden():
     return reports.parse_json((ROOT / "tests" / "goldens" / "sick.json").read_bytes())
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_a_changed_report_is_refused_or_each_format_of_it_is_sound(golden, seed):
-    chosen, accepted = random.Random(seed), 0
-    text = json.dumps(golden)
-    for _ in range(RUNS // 3):
-        data = json.dumps(change_values(json.loads(text), chosen)).encode()
-        try:
-            report = reports.parse_report(data)
-        except ValueError:
-            continue
-        accepted += 1
-        made = cases.make_cases(report, None)
-        lines = tap.format_tap(made)
-        assert is_clean(lines) and sum(line.startswith(("ok ", "not ok ")) for line in lines) == len(made)
-        xml.fromstring(junit.format_junit(made, 1.0, cases.collect_properties(report)))
-        assert len(list(compare.format_comparison(KERNEL, report))) >= 2
-    assert accepted
 
 
 def change_bytes(data, chosen):

@@ -31,10 +31,10 @@ def test_a_wrong_value_is_found_before_qemu_is_started(run, word, end):
 
 
 def test_all_wrong_words_are_named_at_once(run):
-    done = run("--", "duration=9x", "warp=9", "profile=quick", "limit.tsc-wrap=1", "rules=1")
+    done = run("--", "duration=9x", "warp=9", "profile=quick", "limit.tsc-wrap=1", "label=a b=c", "rules=1", "=1")
     lines = done.stderr.splitlines()
     assert done.status == 2 and not (done.out / "qemu.log").read_bytes()
-    assert [line.partition('"')[2].partition('"')[0] for line in lines] == ["duration=9x", "warp=9", "limit.tsc-wrap=1", "rules=1"]
+    assert [line.partition('"')[2].partition('"')[0] for line in lines] == ["duration=9x", "warp=9", "limit.tsc-wrap=1", "rules=1", "=1"]
 
 
 def test_an_application_of_another_version_checks_its_options_itself(run, fake, tmp_path):
@@ -90,6 +90,7 @@ def test_without_the_program_the_words_go_to_the_application(fake, tmp_path):
     (["--machine", "q53,hpet=off"], "'q53,hpet=off' (did you mean q35?)"),
     (["--event", "rtaes=stop:3s"], "'rtaes=stop:3s' (did you mean rates?)"),
     (["--event", "rates=stpo:3s"], "'rates=stpo:3s' (did you mean stop?)"),
+    (["--", "profil=quick"], '"profil=quick" is not an option (did you mean profile?); the options are duration, clocks, '),
     (["--", "clocks=tsc,hept"], '"clocks=tsc,hept" is not valid (did you mean hpet?)'),
     (["--", "limit.tsc-wrap=3"], '"limit.tsc-wrap=3" names no rule that has a limit (did you mean tsc-warp?)'),
     (["--", "clocks=tsc,gps"], '"clocks=tsc,gps" is not valid: '), (["--frobnicate"], "--frobnicate (see --help)"),
