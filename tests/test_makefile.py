@@ -8,6 +8,11 @@ import pytest
 from sources import ROOT, copy_sources, help_text, listed_goals
 
 
+def make(*words, timeout=120, folder=ROOT):
+    return subprocess.run(["make", "NO_INSTALL=1", *words], cwd=folder, capture_output=True, text=True, timeout=timeout,
+                          env={**os.environ, "MAKEFLAGS": "", "OPTIONS": "of somebody else"})
+
+
 @pytest.fixture(scope="module")
 def elsewhere(tmp_path_factory):
     """Return a copy of the sources in a folder whose name contains a blank."""
@@ -21,8 +26,7 @@ def elsewhere(tmp_path_factory):
                  marks=pytest.mark.long),
 ], ids=["parts", "all"])
 def test_it_builds_in_a_folder_with_a_blank_in_its_name(elsewhere, targets):
-    done = subprocess.run(["make", "NO_INSTALL=1", *targets], cwd=elsewhere, capture_output=True, text=True, timeout=600,
-                          env={**os.environ, "MAKEFLAGS": ""})
+    done = make(*targets, timeout=600, folder=elsewhere)
     assert done.returncode == 0, done.stdout + done.stderr
     assert all((elsewhere / target).is_file() for target in targets if "/" in target)
 
@@ -31,21 +35,18 @@ def test_it_builds_in_a_folder_with_a_blank_in_its_name(elsewhere, targets):
     ([], "qemu/run --out build/report"),
     (['OPTIONS=profile=quick label="rack 7"'], 'qemu/run --out build/report -- profile=quick label="rack 7"')])
 def test_make_run_passes_its_options_to_baretick(words, called):
-    done = subprocess.run(["make", "--no-print-directory", "-n", "NO_INSTALL=1", "run", *words], cwd=ROOT, capture_output=True, text=True,
-                          timeout=120, env={**os.environ, "MAKEFLAGS": "", "OPTIONS": "of somebody else"})
+    done = make("--no-print-directory", "-n", "run", *words)
     assert [line.strip() for line in done.stdout.splitlines() if line.startswith("qemu/run")] == [called], done.stderr
 
 
 @pytest.mark.long
 def test_make_lint_finds_nothing():
-    done = subprocess.run(["make", "NO_INSTALL=1", "lint"], cwd=ROOT, capture_output=True, text=True, timeout=600,
-                          env={**os.environ, "MAKEFLAGS": ""})
+    done = make("lint", timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_make_image_ends_with_the_next_step_from_the_readme():
-    done = subprocess.run(["make", "--no-print-directory", "-n", "NO_INSTALL=1", "image"], cwd=ROOT, capture_output=True, text=True,
-                          timeout=120, env={**os.environ, "MAKEFLAGS": ""})
+    done = make("--no-print-directory", "-n", "image")
     trial, stick = done.stdout.splitlines()[-2:]
     written = re.search(r"sudo dd .+(?=')", stick)[0]
     assert "qemu/run --boot usb" in trial and f"    {written}\n" in (ROOT / "README.md").read_text(), done.stdout + done.stderr
@@ -54,8 +55,7 @@ def test_make_image_ends_with_the_next_step_from_the_readme():
 def test_each_file_with_the_commits_name_is_built_again_for_another_commit():
     """In a dry run, make does not know yet whether the commit is another one, so it lists these files."""
     commit = subprocess.run(["git", "rev-parse", "--short=12", "HEAD"], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True).stdout
-    done = subprocess.run(["make", "-n", "V=1", "NO_INSTALL=1", "all"], cwd=ROOT, capture_output=True, text=True, timeout=120,
-                          env={**os.environ, "MAKEFLAGS": ""})
+    done = make("-n", "V=1", "all")
     built = set(re.findall(rf"-DCOMMIT='\"{commit.strip()}\"' .*-c (\S+)", done.stdout))
     naming = {str(path.relative_to(ROOT)) for path in (ROOT / "boot").rglob("*.c") if re.search(r"\bCOMMIT\b", path.read_text())}
     assert len(naming) >= 4 and naming <= built, done.stdout + done.stderr
