@@ -113,6 +113,12 @@ def junit(tmp_path):
     return ["--junit", tmp_path / "out1" / "junit.xml"]
 
 
+def matrix_of(folder, text):
+    """Write TEXT, the description of a matrix, to a file in FOLDER. Return the runner's arguments for it."""
+    (folder / "matrix").write_text(text)
+    return ["--matrix", folder / "matrix"]
+
+
 def case(done, name):
     """Return the elements of the test case NAME in the JUnit report."""
     suite = xml.fromstring(done.file("junit.xml"))

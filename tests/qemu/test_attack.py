@@ -17,7 +17,7 @@ import zlib
 
 import pytest
 
-from harness import RUNNER, block, check_schema, report, spoken
+from harness import RUNNER, block, check_schema, matrix_of, report, spoken
 from machine import process
 from machine.transcript import Transcript
 from results import reports
@@ -242,8 +242,7 @@ def test_no_text_of_a_guest_reaches_a_terminal_or_a_program_raw(fake, tmp_path):
     text = ESCAPES.replace("\n", " ").encode("latin-1", "replace") + b"\n"
     words = [*fake(spoken(document, text=text, more=block("CSV", text)), "sys.exit(35)"), "--baseline", before]
     files = ["--junit", tmp_path / "j", "--summary", tmp_path / "s"]
-    for more in [], ["--tap"], ["--matrix", tmp_path / "matrix"]:
-        (tmp_path / "matrix").write_text("[a]\ncpus = 1\n")
+    for more in [], ["--tap"], matrix_of(tmp_path, "[a]\ncpus = 1\n"):
         if "--matrix" in more:
             words = words[:-2]  # --baseline is left out, because with --matrix it needs a folder
         done = Ended(tmp_path, [*words, *more, *([] if more else files)])
@@ -272,7 +271,6 @@ def test_no_reason_of_a_failed_run_reaches_a_terminal_raw(fake, tmp_path, serial
 # Exit status 1 means that a clock failed, and must not be caused by anything else.
 
 def test_a_bad_report_is_a_row_of_the_matrix(fake, tmp_path):
-    (tmp_path / "matrix").write_text("[a]\ncpus = 1 | 2\n")
     odd = json.dumps({**report(), "elapsed_ms": 7}).replace("7", "1" + "0" * 400).encode() + b"\n"
     (tmp_path / "odd").write_bytes(b"baretick 1\n" + block("TEXT", b"t\n") + block("REPORT", odd))
     choose = """
@@ -281,7 +279,7 @@ def test_a_bad_report_is_a_row_of_the_matrix(fake, tmp_path):
         sys.stdout.buffer.write(open(here + "/well", "rb").read()); sys.stdout.flush(); sys.exit(33)
         """
     (tmp_path / "well").write_bytes(spoken())
-    done = Ended(tmp_path, [*fake(b"", choose), "--matrix", tmp_path / "matrix"])
+    done = Ended(tmp_path, [*fake(b"", choose), *matrix_of(tmp_path, "[a]\ncpus = 1 | 2\n")])
     assert done.status == 2
     assert [line.split()[:2] for line in done.stdout.splitlines()[1:-1]] == [["a-1", "not"], ["a-2", "pass"]]
 
@@ -392,7 +390,6 @@ def test_a_link_that_somebody_planted_is_not_followed(fake, tmp_path, name):
 
 @pytest.mark.parametrize("what", ["a", "a/junit.xml", "a/summary.md"])
 def test_a_link_that_somebody_planted_in_a_matrix_folder_is_not_followed(fake, tmp_path, what):
-    (tmp_path / "matrix").write_text("[a]\ncpus = 1\n")
     (tmp_path / "out" / "a").mkdir(parents=True)
     victim = tmp_path / "victim"
     if what == "a":
@@ -402,7 +399,7 @@ def test_a_link_that_somebody_planted_in_a_matrix_folder_is_not_followed(fake, t
     else:
         victim.write_text("mine")
     (tmp_path / "out" / what).symlink_to(victim)
-    done = Ended(tmp_path, [*fake(spoken()), "--matrix", tmp_path / "matrix"])
+    done = Ended(tmp_path, [*fake(spoken()), *matrix_of(tmp_path, "[a]\ncpus = 1\n")])
     assert done.status == 2 and "is a link" in done.stderr
     assert (victim / "report.json" if what == "a" else victim).read_text() == "mine"
 
@@ -579,8 +576,7 @@ def test_any_machine_of_the_two_families_with_properties_goes_on(run, fake, tmp_
 
 
 def test_a_matrix_accepts_machines_with_properties(run, fake, tmp_path):
-    (tmp_path / "matrix").write_text("[a]\nmachine = pc-q35-7.2,hpet=off | pc-i440fx-6.2\n")
-    done = run(*fake(spoken()), "--matrix", tmp_path / "matrix")
+    done = run(*fake(spoken()), *matrix_of(tmp_path, "[a]\nmachine = pc-q35-7.2,hpet=off | pc-i440fx-6.2\n"))
     assert [line.split()[:2] for line in done.stdout.splitlines()[1:-1]] == [
         ["a-pc-q35-7.2-hpet-off", "pass"], ["a-pc-i440fx-6.2", "pass"]]
 

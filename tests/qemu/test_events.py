@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from harness import FAKE, ROOT, case, junit, report, run_for_long_enough, spoken
+from harness import FAKE, ROOT, case, junit, matrix_of, report, run_for_long_enough, spoken
 from machine import command, events
 from machine.command import UserError
 from machine.events import Event, Events
@@ -314,8 +314,8 @@ def test_no_qemu_stays_behind_where_the_machine_has_moved(fake, tmp_path):
 
 
 def test_in_a_matrix_it_is_a_key(run, fake, tmp_path):
-    (tmp_path / "matrix").write_text("[a]\nevent = 0=stop:100ms | 0=stop:200ms 100ms=stop:1ms\n")
-    done = run(*answering(fake, tmp_path, {"return": {}}), "--matrix", tmp_path / "matrix")
+    asked = matrix_of(tmp_path, "[a]\nevent = 0=stop:100ms | 0=stop:200ms 100ms=stop:1ms\n")
+    done = run(*answering(fake, tmp_path, {"return": {}}), *asked)
     assert done.status == 2, done  # this machine ends when it is continued
     assert [line.split()[:2] for line in done.stdout.splitlines()[1:-1]] == [
         ["a-0-stop-100ms", "pass"], ["a-0-stop-200ms-100ms-stop-1ms", "not"]]

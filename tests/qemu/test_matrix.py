@@ -7,7 +7,7 @@ import xml.etree.ElementTree as xml
 
 import pytest
 
-from harness import ROOT, RUNNER, report, spoken
+from harness import ROOT, RUNNER, matrix_of, report, spoken
 from machine.command import UserError
 from runner import arguments, matrix
 from test_run import needs_kvm_node, no_kvm_script
@@ -36,9 +36,7 @@ BY_MACHINE = """
 
 
 def described(tmp_path, text, *words):
-    path = tmp_path / "matrix"
-    path.write_text(text)
-    words = ["--matrix", str(path), *words]
+    words = [*map(str, matrix_of(tmp_path, text)), *words]
     return list(matrix.make_runs(arguments.parse_run_arguments(words), words))
 
 
@@ -75,9 +73,7 @@ def test_what_a_row_says_wins_over_the_command_line(tmp_path):
     ("[a]\nqemu-arg = 'x\n", "[a]: No closing quotation"),
 ])
 def test_what_is_wrong_in_the_description_is_named_before_anything_starts(run, fake, tmp_path, text, sentence):
-    path = tmp_path / "matrix"
-    path.write_text(text)
-    done = run(*fake(), "--matrix", path)
+    done = run(*fake(), *matrix_of(tmp_path, text))
     assert done.status == 2
     assert done.stderr.startswith("qemu/run: --matrix: ") and done.stderr.count("\n") == 1
     assert sentence in done.stderr and not (tmp_path / "argv").exists()
@@ -92,11 +88,10 @@ def test_the_matrix_of_make_matrix_describes_runs():
 
 
 def test_a_row_each_the_reports_in_folders_of_their_own_and_the_worst_status(run, fake, tmp_path):
-    (tmp_path / "matrix").write_text(MATRIX)
     (tmp_path / "well").write_bytes(spoken())
     (tmp_path / "warning").write_bytes(spoken(report("warn", (("rtc", "warn"),))))
     (tmp_path / "failing").write_bytes(spoken(report("fail", (("hpet", "fail"),))))
-    done = run(*fake(b"", BY_MACHINE), "--matrix", tmp_path / "matrix")
+    done = run(*fake(b"", BY_MACHINE), *matrix_of(tmp_path, MATRIX))
     assert done.status == 1, done
     rows = [line.split() for line in done.stdout.splitlines()]
     assert [(row[0], row[1], row[3:]) for row in rows[1:-1]] == [
@@ -116,8 +111,7 @@ def test_a_row_each_the_reports_in_folders_of_their_own_and_the_worst_status(run
 
 
 def test_a_run_that_cannot_be_done_is_a_row_and_the_others_go_on(run, fake, tmp_path):
-    (tmp_path / "matrix").write_text("[gone]\nfirmware = /nowhere/x.fd\n[here]\ncpus = 1\n")
-    done = run(*fake(spoken()), "--matrix", tmp_path / "matrix")
+    done = run(*fake(spoken()), *matrix_of(tmp_path, "[gone]\nfirmware = /nowhere/x.fd\n[here]\ncpus = 1\n"))
     assert done.status == 2
     assert done.stderr == "qemu/run: gone: --firmware: /nowhere/x.fd cannot be read: No such file or directory\n"
     assert [line.split()[:2] for line in done.stdout.splitlines()[1:-1]] == [["gone", "not"], ["here", "pass"]]
@@ -128,8 +122,7 @@ def test_a_run_that_cannot_be_done_is_a_row_and_the_others_go_on(run, fake, tmp_
 
 def test_cases_that_cannot_be_written_are_said_and_the_runs_go_on(run, fake, tmp_path):
     # a file that prevents the folder of the first run
-    (tmp_path / "matrix").write_text("[junit.xml]\ncpus = 1\n[here]\ncpus = 1\n")
-    done = run(*fake(spoken()), "--matrix", tmp_path / "matrix")
+    done = run(*fake(spoken()), *matrix_of(tmp_path, "[junit.xml]\ncpus = 1\n[here]\ncpus = 1\n"))
     assert done.status == 2
     assert [line.split()[:2] for line in done.stdout.splitlines()[1:-1]] == [["junit.xml", "pass"], ["here", "pass"]]
     assert done.stderr.endswith("junit.xml cannot be written: Is a directory\n")
@@ -137,9 +130,8 @@ def test_cases_that_cannot_be_written_are_said_and_the_runs_go_on(run, fake, tmp
 
 @needs_kvm_node
 def test_kvm_that_does_not_work_is_tried_once(run, fake, tmp_path):
-    (tmp_path / "matrix").write_text("[a]\ncpus = 1 | 2\n")
     (tmp_path / "later").write_bytes(spoken())
-    done = run(*fake(b"", no_kvm_script("os.abort()")), "--accel", "auto", "--matrix", tmp_path / "matrix")
+    done = run(*fake(b"", no_kvm_script("os.abort()")), "--accel", "auto", *matrix_of(tmp_path, "[a]\ncpus = 1 | 2\n"))
     assert done.status == 0, done
     assert done.stderr == ("qemu/run: a-1: KVM does not work here (QEMU was killed by signal 6), "
                            "so the run continues with emulation (TCG); you need not do anything\n")
@@ -149,8 +141,7 @@ def test_an_earlier_matrix_is_its_baseline(run, fake, tmp_path):
     def tell(step):
         (tmp_path / "serial").write_bytes(spoken({**report(), "clocks": [
             {"id": "hpet", "verdict": "pass", "reason": None, "resolution_ns": step}]}))
-    (tmp_path / "matrix").write_text("[a]\ncpus = 1\n")
-    arguments_ = [*fake(), "--matrix", tmp_path / "matrix"]
+    arguments_ = [*fake(), *matrix_of(tmp_path, "[a]\ncpus = 1\n")]
     tell(10)
     before = run(*arguments_)
     assert before.status == 0
@@ -166,19 +157,20 @@ def test_an_earlier_matrix_is_its_baseline(run, fake, tmp_path):
     assert run(*arguments_, "--baseline", "/nowhere").status == 2
 
 
+def signalled(folder, words):
+    """Run a matrix of three runs whose script instead of QEMU sends a signal to the runner. Return the status, and the
+    words of each row."""
+    done = subprocess.run([RUNNER, "--out", folder / "out", *matrix_of(folder, "[a]\ncpus = 1 | 2 | 3\n"), *words],
+                          capture_output=True, text=True, timeout=60)
+    return done.returncode, [line.split() for line in done.stdout.splitlines()[1:-1]]
+
+
 def test_a_signal_ends_all_of_it(fake, tmp_path):
-    (tmp_path / "matrix").write_text("[a]\ncpus = 1 | 2 | 3\n")
-    process = subprocess.Popen(
-        [str(RUNNER), "--out", str(tmp_path / "out"), "--matrix", str(tmp_path / "matrix"),
-         *map(str, fake(b"baretick 1\n", 'os.kill(os.getppid(), signal.SIGTERM); time.sleep(600)'))],
-        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    said, _ = process.communicate(timeout=60)
-    assert process.returncode == 128 + signal.SIGTERM
-    assert [line.split()[0] for line in said.splitlines()[1:-1]] == ["a-1"]
+    status, rows = signalled(tmp_path, fake(b"baretick 1\n", 'os.kill(os.getppid(), signal.SIGTERM); time.sleep(600)'))
+    assert status == 128 + signal.SIGTERM and [row[0] for row in rows] == ["a-1"]
 
 
 def test_a_signal_that_ends_one_run_early_begins_no_other(fake, tmp_path):
-    (tmp_path / "matrix").write_text("[a]\ncpus = 1 | 2\n")
     (tmp_path / "rest").write_bytes(spoken())
     body = """
         line = monitor()
@@ -199,13 +191,8 @@ def test_a_signal_that_ends_one_run_early_begins_no_other(fake, tmp_path):
         sys.stdout.flush()
         sys.exit(33)
         """
-    process = subprocess.Popen(
-        [str(RUNNER), "--out", str(tmp_path / "out"), "--matrix", str(tmp_path / "matrix"),
-         *map(str, fake(b"baretick 1\nphase: rates\n", body))],
-        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    said, _ = process.communicate(timeout=60)
-    assert process.returncode == 0, said
-    assert [line.split()[:2] for line in said.splitlines()[1:-1]] == [["a-1", "pass"]]
+    status, rows = signalled(tmp_path, fake(b"baretick 1\nphase: rates\n", body))
+    assert status == 0 and [row[:2] for row in rows] == [["a-1", "pass"]]
 
 
 def test_a_key_of_the_matrix_is_an_option_of_the_runner():

@@ -5,7 +5,7 @@ import xml.etree.ElementTree as xml
 
 import pytest
 
-from harness import ROOT, spoken
+from harness import ROOT, matrix_of, spoken
 from results import product
 from runner import option_check
 
@@ -101,13 +101,11 @@ def test_a_misspelled_word_gets_the_nearest_name(run, words, hint):
 
 
 def test_a_misspelled_key_of_a_matrix_gets_the_nearest_name(run, tmp_path):
-    (tmp_path / "matrix").write_text("[a]\nmemroy = 1G\n")
-    assert "has the key memroy (did you mean memory?); there are" in run("--matrix", tmp_path / "matrix").stderr
+    assert "has the key memroy (did you mean memory?); there are" in run(*matrix_of(tmp_path, "[a]\nmemroy = 1G\n")).stderr
 
 
 def test_a_wrong_value_in_a_matrix_is_found_before_its_first_boot(run, tmp_path):
-    (tmp_path / "matrix").write_text("[first]\n[second]\noptions = duration=9x\n")
-    done = run("--matrix", tmp_path / "matrix")
+    done = run(*matrix_of(tmp_path, "[first]\n[second]\noptions = duration=9x\n"))
     assert done.status == 2 and '[second]: "duration=9x" is not valid: ' in done.stderr and done.stderr.count("\n") == 1
     assert not done.out.exists()
 
