@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from harness import QUICK_BARE, ROOT
+from harness import ROOT
 from machine import transcript
 from record_reader import check_record
 import same_figures
@@ -28,7 +28,6 @@ FIRMWARE_AGAIN = (b"Shell>", b"No bootable option or device was found.")
 EFI_BUILT = pytest.mark.skipif(not EFI.exists(), reason="build/baretick.efi is not there: type make")
 IMAGE_BUILT = pytest.mark.skipif(not (ROOT / "build" / "baretick.img").exists(),
                                  reason="build/baretick.img is not there: type make image")
-of_16 = pytest.mark.boot(*QUICK_BARE, "--cpus", "16", "--", *SHORT, "clocks=tsc,acpi_pm")
 
 
 def qemu(*arguments):

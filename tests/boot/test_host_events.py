@@ -25,7 +25,7 @@ def happened(done, text, after, seconds):
     return begin, end
 
 
-@pytest.mark.parametrize("what", list(events.KINDS))
+@pytest.mark.parametrize("what", sorted(set(events.KINDS) - {"stop"}))  # the last test of this file has a stop
 def test_a_run_reaches_its_end_after_each_event(run, tmp_path, what):
     text = f"rates+200ms={what}:1s"
     done = run(*BARE, "--cpus", "1", "--event", text, *junit(tmp_path), "--", "profile=quick", "duration=10ms", "clocks=tsc,rtc")

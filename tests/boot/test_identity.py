@@ -18,10 +18,6 @@ ONE_CORE = ["--cpus", "1"]
 
 described = pytest.mark.boot(*QUICK_TCG, *ENTRY_64, *SMBIOS, *CPU, *ONE_CORE, "--", *SHORT, "clocks=tsc,acpi_pm", "label=rack 7, left")
 without_serial = pytest.mark.boot(*QUICK_BARE, *SMBIOS, *CPU, *ONE_CORE, "--", *SHORT, "clocks=tsc,acpi_pm", "identity=off")
-by_placeholders = pytest.mark.boot(
-    *QUICK_TCG, *qemu("-machine", "smbios-entry-point-type=32", "-smbios",
-                     "type=1,manufacturer=To Be Filled By O.E.M.,product=Server 9,serial=Default string"),
-    *ONE_CORE, "--", *SHORT, "clocks=tsc,acpi_pm")
 
 
 def identity(report):
@@ -78,10 +74,3 @@ def test_neither_its_uuid_nor_its_boards_serial_number_is_in_a_report(booted):
     for name in ("report.json", "report.txt", "report.csv", "report.html", "serial.log"):
         data = booted.file(name).lower()
         assert b"bsn-7" not in data and UUID.encode() not in data and UUID.replace("-", "").encode() not in data, name
-
-
-@EFI_BUILT
-@by_placeholders
-def test_by_the_32_bit_entry_point_words_that_name_nothing_are_null(booted):
-    found = identity(checked(booted))
-    assert (found["vendor"], found["product"], found["serial"]) == (None, "Server 9", None)

@@ -7,8 +7,8 @@ from fractions import Fraction
 
 import pytest
 
-from harness import FAST_TCG, QUICK_TCG, ROOT, TCG
-from boots import checked, of_16, qemu
+from harness import FAST_TCG, QUICK_TCG, ROOT
+from boots import checked, qemu
 
 SKEWED = ROOT / "build" / "baretick-skew.efi"
 PLAIN = ROOT / "build" / "baretick.efi"
@@ -139,15 +139,3 @@ def test_a_guest_with_the_same_tsc_accuses_nobody(run, cpus):
     assert report["skew"]["warps"] == 0, report["skew"]
     assert not [finding for finding in report["findings"] if finding["rule"].startswith("tsc-")]
     assert not [core for core in report["cores"] if core["off_majority"]]
-
-
-@pytest.mark.parametrize("cpus", [
-    pytest.param(16, marks=of_16),
-    pytest.param(64, marks=[pytest.mark.boot(*TCG, "--cpus", "64", "--timeout", "600", "--", *QUICK), pytest.mark.long])])
-def test_many_cores_are_all_started_and_the_run_ends_with_a_verdict(booted, cpus):
-    """The guest has more cores than the host has processors. All cores must start, and the run must end with a verdict.
-    `make bench` shows how long such a run takes."""
-    report = checked(booted, started=cpus)
-    assert report["skew"]["cores"] == cpus
-    assert report["skew"]["schedule"] in ("all", "star")
-    assert sum(core["pingpongs"] > 0 for core in report["cores"]) > 1
