@@ -13,7 +13,7 @@ import time
 
 import pytest
 
-from harness import Run
+from harness import Run, write_script
 from boots import qemu
 
 POLL_S = 0.002
@@ -310,8 +310,5 @@ def faked(folder, rate, monotonic=True):
     clocks except the TSC follow this time. If MONOTONIC is false, only the RTC follows it."""
     if not shutil.which("faketime"):
         pytest.skip("faketime is not installed")
-    script = folder / "qemu-faked"
-    script.write_text(f"#!/bin/sh\n{'' if monotonic else 'export DONT_FAKE_MONOTONIC=1'}\n"
-                      f"exec faketime -f '+0 x{rate}' qemu-system-x86_64 \"$@\"\n")
-    script.chmod(0o755)
-    return ["--qemu", script]
+    return ["--qemu", write_script(folder / "qemu-faked", f"#!/bin/sh\n{'' if monotonic else 'export DONT_FAKE_MONOTONIC=1'}\n"
+                                   f"exec faketime -f '+0 x{rate}' qemu-system-x86_64 \"$@\"\n")]

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from boots import IMAGE_BUILT, checked, qemu
-from harness import QUICK_TCG, ROOT, WHOLE_FIRMWARE
+from harness import QUICK_TCG, ROOT, WHOLE_FIRMWARE, write_script
 from machine.transcript import Transcript
 from stick import copy_of_stick, folders, mtools, stick_with_options, volume_of
 from test_checkpoints import TWO_CORES, killed_in
@@ -35,10 +35,9 @@ def series_files(stick):
 @pytest.mark.long
 @pytest.mark.skipif(not SKEWED.exists(), reason="build/baretick-skew.efi is not there: type make check")
 def test_a_core_that_is_off_in_some_boots_is_counted(run, tmp_path):
-    stick, script = copy_of_stick(tmp_path), tmp_path / "qemu"
+    stick = copy_of_stick(tmp_path)
     mtools(stick, "mcopy", "-o", SKEWED, "::/EFI/BOOT/BOOTX64.EFI")
-    script.write_text(SCRIPT.format(folder=tmp_path, wrong=" ".join(map(str, WRONG)), ticks=TICKS))
-    script.chmod(0o755)
+    script = write_script(tmp_path / "qemu", SCRIPT.format(folder=tmp_path, wrong=" ".join(map(str, WRONG)), ticks=TICKS))
     done = run(*QUICK_TCG, "--cpus", "2", "--boots", str(BOOTS), "--image", stick, "--qemu", script, "--", *SHORT)
     assert done.status == 1, done
     report = json.loads(done.file("report.json"))

@@ -11,7 +11,7 @@ import threading
 import pytest
 
 from boots import IMAGE_BUILT, checked, qemu
-from harness import FROM_SNAPSHOT, NO_SCREEN, ROOT
+from harness import FROM_SNAPSHOT, NO_SCREEN, ROOT, write_script
 from stick import FAST, FILES, REAL_TIME_STICK, block_sums, folders, volume_of
 
 pytestmark = IMAGE_BUILT
@@ -162,10 +162,7 @@ def named(tmp_path):
         pytest.skip("a network of its own is not allowed here: unshare fails")
     words = [*apart, "env", f"PYTHONPATH={':'.join(filter(None, sys.path))}", sys.executable, ROOT / "tests" / "boot" / "named.py", tmp_path,
              FROM_SNAPSHOT[1]]
-    script = tmp_path / "qemu"
-    script.write_text(f'#!/bin/sh\nexec {shlex.join(map(str, words))} "$@"\n')
-    script.chmod(0o755)
-    return ["--qemu", script]
+    return ["--qemu", write_script(tmp_path / "qemu", f'#!/bin/sh\nexec {shlex.join(map(str, words))} "$@"\n')]
 
 
 def test_a_server_may_be_named(run, named, tmp_path):

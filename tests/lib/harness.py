@@ -113,6 +113,14 @@ def junit(tmp_path):
     return ["--junit", tmp_path / "out1" / "junit.xml"]
 
 
+def write_script(path, text):
+    """Make the executable file PATH with TEXT. Return PATH. Missing folders are made."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    path.chmod(0o755)
+    return path
+
+
 def matrix_of(folder, text):
     """Write TEXT, the description of a matrix, to a file in FOLDER. Return the runner's arguments for it."""
     (folder / "matrix").write_text(text)

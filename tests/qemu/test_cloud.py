@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from harness import ROOT
+from harness import ROOT, write_script
 from machine import command
 
 MAKE = ROOT / "qemu" / "cloud" / "make-images"
@@ -62,9 +62,7 @@ case $last in *.vmdk.new) sed -i '0,/^CID=[0-9a-f]*$/s//CID=7c9150/' "$last";; e
 
 @with_built
 def test_a_content_id_with_leading_zeros_is_replaced_too(built, stick, tmp_path, monkeypatch):
-    (tmp_path / "bin").mkdir()
-    (tmp_path / "bin" / "qemu-img").write_text(SHORT_ID)
-    (tmp_path / "bin" / "qemu-img").chmod(0o755)
+    write_script(tmp_path / "bin" / "qemu-img", SHORT_ID)
     monkeypatch.setenv("REAL", shutil.which("qemu-img"))
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
     runpy.run_path(str(MAKE))["make_vmdk"](stick, str(tmp_path / "baretick.vmdk.new"))
@@ -114,10 +112,7 @@ def test_the_tar_is_what_gce_takes(built, stick, tmp_path):
 def test_a_tool_that_fails_and_a_stick_that_is_not_there_are_named(tmp_path, stick):
     done = subprocess.run([MAKE, tmp_path / "none", tmp_path], capture_output=True, text=True, timeout=60)
     assert done.returncode == 1 and "none" in done.stderr and "Traceback" not in done.stderr
-    tools = tmp_path / "tools"
-    tools.mkdir()
-    (tools / "qemu-img").write_text("#!/bin/sh\necho no space >&2\nexit 3\n")
-    (tools / "qemu-img").chmod(0o755)
+    tools = write_script(tmp_path / "tools" / "qemu-img", "#!/bin/sh\necho no space >&2\nexit 3\n").parent
     done = subprocess.run([MAKE, stick, tmp_path], capture_output=True, text=True, timeout=60,
                           env={**os.environ, "PATH": f"{tools}:{os.environ['PATH']}"})
     assert done.returncode == 1 and "qemu-img ended with 3: no space" in done.stderr

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from harness import ROOT
+from harness import ROOT, write_script
 
 CHART_JS = "/*!\n * Chart.js v{}.9.1\n * Released under the MIT License\n */\n"
 
@@ -50,9 +50,7 @@ def test_a_file_is_found_where_a_distribution_puts_it(find, tmp_path, name, path
 
 def test_a_file_that_only_the_compiler_knows_is_found(find, tmp_path):
     expected = put(tmp_path, "/opt/gcc/crt0-efi-x86_64.o")
-    compiler = tmp_path / "cc"
-    compiler.write_text('#!/bin/sh\necho /opt/gcc/crt0-efi-x86_64.o\n')
-    compiler.chmod(0o755)
+    compiler = write_script(tmp_path / "cc", "#!/bin/sh\necho /opt/gcc/crt0-efi-x86_64.o\n")
     assert find("gnu-efi-crt0", CC=str(compiler)).stdout == f"{expected}\n"
 
 

@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from harness import ROOT
+from harness import ROOT, write_script
 
 SETTINGS = ('Acquire::http::Proxy "http://proxy:3142";\nAcquire::Check-Valid-Until "false";\n')
 
@@ -24,8 +24,7 @@ def fresh(tmp_path):
         "chroot": 'case "$*" in *"sh make "*) cat "$1/etc/apt/apt.conf.d/"* >"$TMP/settings"; '
                   'echo inside; case "$*" in *"$FAILING") exit 1 ;; esac ;; esac'}
     for name, body in scripts.items():
-        (tools / name).write_text(f'#!/bin/sh\necho "{name} $*" >>{tmp_path}/calls\n{body}\n')
-        (tools / name).chmod(0o755)
+        write_script(tools / name, f'#!/bin/sh\necho "{name} $*" >>{tmp_path}/calls\n{body}\n')
 
     class Fresh:
         def __call__(self, *suites, failing="nothing"):

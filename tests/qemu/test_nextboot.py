@@ -10,7 +10,7 @@ import uuid
 
 import pytest
 
-from harness import ROOT, load_program
+from harness import ROOT, load_program, write_script
 from next import actions, compare, firmware, kernel, loaders, volume
 from next.system import Refused, System
 from results import files, product
@@ -95,9 +95,7 @@ class Machine:
         (self.efivars / f"{name}-{vendor}").write_bytes(bytes([7, 0, 0, 0]) + value)
 
     def command(self, name, source):
-        path = self.bin / name
-        path.write_text("#!/usr/bin/python3 -SE\n" + textwrap.dedent(source))
-        path.chmod(0o755)
+        write_script(self.bin / name, "#!/usr/bin/python3 -SE\n" + textwrap.dedent(source))
 
     def partitions(self, rows):
         children = [{"path": path, "pkname": "sda", "partn": int(path[-1]), "parttype": ESP, "partuuid": guid, "uuid": "1234-ABCD",

@@ -5,17 +5,11 @@ import xml.etree.ElementTree as xml
 
 import pytest
 
-from harness import ROOT, matrix_of, spoken
+from harness import ROOT, matrix_of, spoken, write_script
 from results import product
 from runner import option_check
 
 MARK = "touch {}/was_run; echo '\"profile=quick\" is refused.'; exit 2"
-
-
-def make_program(path, body):
-    path.write_text(f"#!/bin/sh\n{body}\n")
-    path.chmod(0o755)
-    return str(path)
 
 
 @pytest.mark.parametrize("word, end", [
@@ -39,7 +33,7 @@ def test_all_wrong_words_are_named_at_once(run):
 
 def test_an_application_of_another_version_checks_its_options_itself(run, fake, tmp_path):
     """The file may be from anybody, so a program next to it is not run, either."""
-    make_program(tmp_path / "baretick-replay", MARK.format(tmp_path))
+    write_script(tmp_path / "baretick-replay", f"#!/bin/sh\n{MARK.format(tmp_path)}\n")
     done = run(*fake(spoken()), "--", "duration=9x", "warp=9")
     assert done.status == 0 and done.stderr == "" and not (tmp_path / "was_run").exists()
     assert (tmp_path / "argv").exists(), "QEMU was not started"
@@ -64,7 +58,7 @@ def test_a_program_without_a_result_is_named(tmp_path, monkeypatch, body, reason
     monkeypatch.setattr(option_check, "PROGRAM", str(tmp_path / "program"))
     monkeypatch.setattr(option_check, "WAIT_S", 1)
     if body:
-        make_program(tmp_path / "program", body)
+        write_script(tmp_path / "program", f"#!/bin/sh\n{body}\n")
     with pytest.raises(option_check.Unchecked) as raised:
         option_check.find_option_flaws(b"profile=quik\n")
     assert str(raised.value).startswith(str(tmp_path)) and str(raised.value).endswith(reason)

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from harness import ROOT
+from harness import ROOT, write_script
 
 BASE_TOOLS = ["sh", "tr", "flock", "env"]
 
@@ -24,8 +24,7 @@ def machine(tmp_path):
     log.touch()
 
     def script(name, body):
-        (tools / name).write_text(f"#!/bin/sh\n{body}\n")
-        (tools / name).chmod(0o755)
+        write_script(tools / name, f"#!/bin/sh\n{body}\n")
 
     class Machine:
         def __init__(self):

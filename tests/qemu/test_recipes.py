@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 import yaml
 
-from harness import FAKE, ROOT, report, spoken
+from harness import FAKE, ROOT, report, spoken, write_script
 from runner import arguments
 
 README = (ROOT / "qemu/README.md").read_text()
@@ -156,9 +156,7 @@ def test_it_fits_the_published_schema(schema, document):
 def test_the_rule_for_udev_is_written_and_udev_is_told(tmp_path):
     """The command must write the rule for /dev/kvm, and udev must load it. The rule is from GitHub's announcement that
     Android emulators can use KVM on its runners."""
-    sudo = tmp_path / "sudo"
-    sudo.write_text('#!/bin/sh\necho "$*" >>"$CALLS"\n[ "$1" != tee ] || cat >"$RULE"\n')
-    sudo.chmod(0o755)
+    write_script(tmp_path / "sudo", '#!/bin/sh\necho "$*" >>"$CALLS"\n[ "$1" != tee ] || cat >"$RULE"\n')
     command, = (step["run"] for step in steps() if "udev" in step.get("run", ""))
     subprocess.run(["bash", "-e", "-c", command], check=True, timeout=60, env={
         "PATH": f"{tmp_path}:{os.environ['PATH']}", "CALLS": str(tmp_path / "calls"), "RULE": str(tmp_path / "rule")})

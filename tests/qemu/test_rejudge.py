@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from harness import ROOT
+from harness import ROOT, write_script
 from lab import engine
 from readers import rejudge as reader
 
@@ -87,9 +87,7 @@ def test_a_record_of_another_run_is_not_used(rejudge, tmp_path):
 ], ids=range(5))
 def test_a_replay_that_dies_after_its_report_has_not_judged_again(tmp_path, end, reason):
     record = judged_run(tmp_path / "in")
-    program = tmp_path / "replay"
-    program.write_text(f'#!/bin/sh\n{REPLAY} "$@"\necho "The record is from baretick 0.1.0." >&2\n{end}\n')
-    program.chmod(0o755)
+    program = write_script(tmp_path / "replay", f'#!/bin/sh\n{REPLAY} "$@"\necho "The record is from baretick 0.1.0." >&2\n{end}\n')
     with pytest.raises(reader.Damaged) as raised:
         reader.make_report_from_record(str(program), str(record))
     assert str(raised.value) == reason

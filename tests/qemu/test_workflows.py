@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 import yaml
 
-from harness import ROOT
+from harness import ROOT, write_script
 from sources import copy_sources
 
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
@@ -87,14 +87,12 @@ def clone(tmp_path_factory):
     for words in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "all"], ["tag", f"v{version}"]):
         subprocess.run(["git", "-C", folder, *words], check=True, capture_output=True, timeout=60, env={**os.environ, **GIT})
     tools = folder.parent / "tools"
-    tools.mkdir()
     real_make = subprocess.run(["which", "make"], check=True, capture_output=True, text=True).stdout.strip()
     scripts = {name: f'#!/bin/sh\necho "{name} $*" >>"{folder.parent}/calls"\n' for name in ("apt-get", "docker", "gh")}
     scripts["make"] = (f'#!/bin/sh\necho "make $*" >>"{folder.parent}/calls"\ncase " $* " in *" check "*) set -- "$@" TEST=test_text ;; esac\n'
                        f'exec {real_make} NO_INSTALL=1 "$@"\n')
     for name, text in scripts.items():
-        (tools / name).write_text(text)
-        (tools / name).chmod(0o755)
+        write_script(tools / name, text)
     home = folder.parent / "home"
     home.mkdir()
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "PYTEST", "GITHUB"))}
