@@ -291,7 +291,7 @@ WRITES_MIN = 10  # while baretick searches for gaps
 
 
 @pytest.mark.skipif(not os.path.exists(SECURE), reason="no firmware with SMM is there")
-@pytest.mark.parametrize("port, raises", [(APM_COMMAND, True), (APM_STATUS, False)], ids=["smi", "no-smi"])
+@pytest.mark.parametrize("port, raises", [(APM_COMMAND, True), pytest.param(APM_STATUS, False, marks=long)], ids=["smi", "no-smi"])
 def test_every_smi_is_counted_and_is_a_gap_and_without_them_there_is_none(tmp_path, port, raises):
     """The writes are late if the search for gaps ends before WRITES_MIN of them."""
     written = 0

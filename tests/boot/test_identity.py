@@ -16,6 +16,8 @@ ENTRY_64 = qemu("-machine", "smbios-entry-point-type=64")
 CPU = qemu("-cpu", "Skylake-Server-v1")
 ONE_CORE = ["--cpus", "1"]
 
+pytestmark = EFI_BUILT
+
 described = pytest.mark.boot(*QUICK_TCG, *ENTRY_64, *SMBIOS, *CPU, *ONE_CORE, "--", *SHORT, "clocks=tsc,acpi_pm", "label=rack 7, left")
 without_serial = pytest.mark.boot(*QUICK_BARE, *SMBIOS, *CPU, *ONE_CORE, "--", *SHORT, "clocks=tsc,acpi_pm", "identity=off")
 
@@ -28,7 +30,6 @@ def rows(done):
     return list(csv.DictReader(io.StringIO(done.file("report.csv").decode(), newline="")))
 
 
-@EFI_BUILT
 @described
 def test_a_machine_is_known_by_its_vendor_product_serial_number_board_and_bios(booted):
     found = identity(checked(booted))
@@ -47,7 +48,6 @@ def test_a_machine_is_known_by_its_vendor_product_serial_number_board_and_bios(b
         ("bios", "Example BIOS 2.10.0"), ("bios_date", "2020-11-30")}
 
 
-@EFI_BUILT
 @described
 def test_a_label_is_in_every_report(booted):
     report = checked(booted)
@@ -57,7 +57,6 @@ def test_a_label_is_in_every_report(booted):
     assert re.search(r'"label": ?"rack 7, left"', booted.file("report.html").decode())
 
 
-@EFI_BUILT
 @without_serial
 def test_with_identity_off_no_serial_number_leaves_the_machine(booted):
     report = checked(booted)
@@ -68,7 +67,6 @@ def test_with_identity_off_no_serial_number_leaves_the_machine(booted):
         assert b"Server 9" in booted.file(name), name
 
 
-@EFI_BUILT
 @described
 def test_neither_its_uuid_nor_its_boards_serial_number_is_in_a_report(booted):
     for name in ("report.json", "report.txt", "report.csv", "report.html", "serial.log"):

@@ -115,15 +115,15 @@ def test_a_server_that_refuses_is_quoted(run, server, line, words):
 
 
 CLOSED = "the connection was closed without an answer"
+SILENT = "the server did not answer in time"
 CUT_OFF = "the connection was closed before the request was complete"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("how, words", [
-    pytest.param({}, CLOSED, marks=pytest.mark.long),
-    pytest.param({"answer": b"\0\1rubbish\r\n\r\n" * 40}, "the server's answer is not HTTP", marks=pytest.mark.long),
-    pytest.param({"answer": b"HTTP/1.1 20"}, CLOSED, marks=pytest.mark.long),
-    pytest.param({"closes": False}, "the server did not answer in time", marks=pytest.mark.long),
-    pytest.param({"answer": b"HTTP/1.1 20", "closes": False}, "the server did not answer in time", marks=pytest.mark.long)])
+    ({}, CLOSED), ({"answer": b"HTTP/1.1 20"}, CLOSED),
+    ({"answer": b"\0\1rubbish\r\n\r\n" * 40}, "the server's answer is not HTTP"),
+    ({"closes": False}, SILENT), ({"answer": b"HTTP/1.1 20", "closes": False}, SILENT)])
 def test_a_server_that_gives_no_answer_is_waited_for_a_while(run, server, how, words):
     address = f"http://{HOST}:{server(**how).port}/some/where?x=1"
     assert sent(run, address)[1] == f"The report was not accepted by {address}: {words}."

@@ -24,9 +24,8 @@ def about_sleep(report):
     return [finding for finding in report["findings"] if (finding["rule"], finding["clock"]) in RULES]
 
 
-@pytest.mark.boot(*QUICK_TCG, "--cpus", "3", "--", *SHORT)
-def test_all_cores_sleep_and_wake_and_nothing_is_accused(booted):
-    report = checked(booted, started=3)
+def test_all_cores_sleep_and_wake_and_nothing_is_accused(run):
+    report = checked(run(*QUICK_TCG, "--cpus", "3", "--", *SHORT), started=3)
     assert not about_sleep(report) and set(judged(report)) == RULES
     outcomes = {rule: row["outcome"] for (rule, _), row in judged(report).items()}
     assert outcomes.pop("tsc-sleeps") in ("passed", "not_determined"), "a round trip takes 30 us here, and the limit is 2 us"
@@ -51,17 +50,15 @@ def test_with_sleep_off_and_irq_off_neither_is_tested(run):
     assert report["sleep"] is None and not judged(report) and report["options"]["sleep"] == "off"
 
 
-@pytest.mark.boot(*BARE, "--cpus", "2", "--", *SHORT)
-def test_without_firmware_the_boot_core_stays_awake_because_no_tick_would_wake_it(booted):
-    report = checked(booted, started=2)
+def test_without_firmware_the_boot_core_stays_awake_because_no_tick_would_wake_it(run):
+    report = checked(run(*BARE, "--cpus", "2", "--", *SHORT), started=2)
     assert not about_sleep(report)
     assert [row["core"] for row in report["sleep"]["cores"]] == [1]
     assert not any(row["all"] for row in report["sleep"]["clocks"])
 
 
-@pytest.mark.boot(*FAST_TCG, "--cpus", "2", *qemu("-cpu", "max"), "--", *SHORT, "sleep=deep")
-def test_the_states_of_mwait_are_entered_where_cpuid_offers_them_and_nothing_is_accused(booted):
-    report = checked(booted, started=2)
+def test_the_states_of_mwait_are_entered_where_cpuid_offers_them_and_nothing_is_accused(run):
+    report = checked(run(*FAST_TCG, "--cpus", "2", *qemu("-cpu", "max"), "--", *SHORT, "sleep=deep"), started=2)
     assert not about_sleep(report)
     deep = [row for row in report["sleep"]["cores"] if row["state"] != "halt"]
     assert all(row["state"].startswith("mwait-") and not row["lost"] for row in deep)

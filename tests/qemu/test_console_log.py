@@ -195,9 +195,8 @@ def test_a_full_log_has_its_block_report(log):
     (full_log().partition("BARETICK REPORT END")[0], "has a block REPORT without an end"),
     (full_log().replace("clean", "clear").replace('"cores_listed": 64', '"cores_listed": 65'), "has a damaged block REPORT")])
 def test_a_full_log_with_a_cut_or_damaged_report_is_refused(tmp_path, log, sentence):
-    (tmp_path / "console.log").write_text(log)
-    found, refused = gather.read_reports_of_task(("file", str(tmp_path / "console.log")), frozenset(), "")
-    assert not found and refused[0][1].startswith(sentence)
+    found, refused = read_log(tmp_path, log.encode())
+    assert not found and refused[0].startswith(sentence)
 
 
 def test_a_log_without_such_lines_is_named_and_next_to_a_report_left(tmp_path):

@@ -671,17 +671,11 @@ def test_two_at_once_do_not_write_one_data_set(fleet, tmp_path):
     assert done.returncode == 2 and "in use by another" in done.stderr
 
 
-def test_without_its_environment_it_says_make_fleet(tmp_path):
+@pytest.mark.parametrize("engine, goal", [("duckdb", "fleet"), ("spark", "fleet-spark")])
+def test_without_its_environment_it_says_which_goal_makes_that(tmp_path, engine, goal):
     shutil.copytree(ROOT / "qemu", tmp_path / "qemu", ignore=shutil.ignore_patterns("__pycache__"))
-    done = subprocess.run([sys.executable, tmp_path / "qemu" / "fleet", "x"], capture_output=True, text=True, timeout=WAIT_S)
-    assert done.returncode == 2 and "`make fleet`" in done.stderr, done.stderr
-
-
-def test_without_spark_it_says_make_fleet_spark(tmp_path):
-    shutil.copytree(ROOT / "qemu", tmp_path / "qemu", ignore=shutil.ignore_patterns("__pycache__"))
-    done = subprocess.run([sys.executable, tmp_path / "qemu" / "fleet", "--engine", "spark", "x"], capture_output=True, text=True,
-                          timeout=WAIT_S)
-    assert done.returncode == 2 and "`make fleet-spark`" in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr
+    done = subprocess.run([sys.executable, tmp_path / "qemu" / "fleet", "--engine", engine, "x"], capture_output=True, text=True, timeout=WAIT_S)
+    assert done.returncode == 2 and f"`make {goal}`" in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr
 
 
 @pytest.mark.parametrize("name, packages, hashes", [
