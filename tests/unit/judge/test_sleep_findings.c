@@ -79,7 +79,8 @@ TEST(a_tsc_that_jumps_30_ms_ahead_in_sleep_is_named_although_it_counted)
 TEST(a_jump_of_the_tsc_withdraws_its_loss_or_gain_in_sleep)
 {
 	for (int64_t gain_ns = -30000000; gain_ns <= 30000000; gain_ns += 60000000) {
-			set_gain(2, gain_ns, false);
+		begin();
+		set_gain(2, gain_ns, false);
 		literal_part_clocks(report, 8, 7);
 		literal_judge(report);
 		assert_non_null(rules_find_finding(report, "clock-jumped", "tsc"));
