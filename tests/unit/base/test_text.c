@@ -99,7 +99,8 @@ TEST(all_supported_formats_agree_with_snprintf)
 
 	for (unsigned turn = 0; turn < 2000; turn++) {
 		char expected[ROOM];
-		unsigned value = (unsigned)(random_next(&seed) >> (seed & 31));
+		uint64_t random = random_next(&seed);
+		unsigned value = (unsigned)(random >> (random & 31));
 
 		for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
 #pragma GCC diagnostic push
