@@ -529,7 +529,7 @@ TEST(stolen_time_is_a_finding_only_if_kvm_counts_much_of_it_wrong)
 	} cases[] = {
 		{ "not counted", 0, 10, false, NULL, "pv-steal",
 		  "The host took at least 16.6 % of the cores' time, and reports 0.0 % as stolen." },
-		{ "counted six times", 600, 10, false, NULL, "pv-steal", "took at most " },
+		{ "counted six times", 600, 10, false, NULL, "pv-steal", NULL }, /* the text has measured durations */
 		{ "a few long gaps, not counted", 0, 30, false, NULL, NULL,
 		  "The host took at least 5.6 % of the cores' time, and reports 0.0 % as stolen." },
 		{ "no counter is written", 0, 10, true, NULL, NULL,
@@ -547,7 +547,10 @@ TEST(stolen_time_is_a_finding_only_if_kvm_counts_much_of_it_wrong)
 		sim_paravirtual.steal_silent = cases[i].is_silent;
 		(void)run_stolen(some, cases[i].guard);
 		assert_only(cases[i].rule, "kvm_steal");
-		assert_non_null(strstr(row_of("pv-steal", "kvm_steal")->text, cases[i].text));
+		if (cases[i].text)
+			assert_string_equal(row_of("pv-steal", "kvm_steal")->text, cases[i].text);
+		else
+			assert_non_null(strstr(row_of("pv-steal", "kvm_steal")->text, "took at most "));
 		assert_int_equal(row_of("pv-steal", "kvm_steal")->checked, !cases[i].is_silent && !cases[i].guard);
 		assert_true(sim_paravirtual_are_settings_restored());
 	}
