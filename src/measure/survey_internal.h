@@ -138,6 +138,12 @@ survey_to_record_rate(const struct rate_interval *rate)
 void survey_store_reading(struct survey *survey, size_t i, const struct sample *now, bool at_edge);
 
 /*
+ * Returns true if an edge clock (an RTC) ticked from BEFORE to NOW, two readings one after the other. In a guest, an
+ * RTC that advances by seconds at once shows a stop, and no edge.
+ */
+bool survey_is_edge(const struct survey *survey, const struct clock *clock, uint64_t before, uint64_t now);
+
+/*
  * If clock I is an edge clock with an edge since its last compared reading, stores this edge for the comparison of all
  * clocks. An edge is more exact than a later reading. Returns false if there is no such edge, or no compared reading.
  */

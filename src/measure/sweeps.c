@@ -62,6 +62,12 @@ survey_store_reading(struct survey *survey, size_t i, const struct sample *now, 
 }
 
 bool
+survey_is_edge(const struct survey *survey, const struct clock *clock, uint64_t before, uint64_t now)
+{
+	return now != before && (!report_is_guest(survey->report) || clock_elapsed_ticks(clock, before, now) == 1);
+}
+
+bool
 survey_store_newer_edge(struct survey *survey, size_t i)
 {
 	const struct survey_track *track = &survey->tracks[i];
@@ -89,9 +95,7 @@ wait_for_edge_of_clock(struct survey *survey, size_t i)
 		for (size_t k = 0; k < EDGE_READS; k++) {
 			struct sample now = survey->buffer.samples[k];
 
-			/* an RTC that advanced by seconds at once shows a stop of the guest, and no edge */
-			if (now.ticks != before.ticks && (!report_is_guest(survey->report) ||
-							  clock_elapsed_ticks(clock, before.ticks, now.ticks) == 1)) {
+			if (survey_is_edge(survey, clock, before.ticks, now.ticks)) {
 				now.begin = before.begin;
 				survey_store_reading(survey, i, &now, true);
 				return;

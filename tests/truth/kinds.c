@@ -272,8 +272,9 @@ draw_early_guest_stop(void)
 }
 
 /*
- * Draws a guest that is stopped two to four times. The report cannot know of a stop after the last comparison of the
- * clocks. Stops that come at equal intervals look like an RTC that is up to four times as fast as it should be.
+ * Draws a guest that is stopped two to four times. A stop must be mentioned only if it begins in the phase rates, and
+ * if the stops are 8 times as long as the time between them. Otherwise a fast RTC explains them, or no comparison of
+ * the clocks follows.
  */
 static void
 draw_several_stops(void)

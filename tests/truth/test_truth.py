@@ -55,6 +55,11 @@ DRAWN_ONCE_WRONG = [
     # the TSC stopped at the end of the rates' window, and a wrong rate looked like a jump of the PM timer in 65 ms
     ("tsc-halts", 300011115),
     ("tsc-halts", 300002518),
+    # a guest's RTC advanced by seconds in a stop, which counted as an edge, and the stop was said to be shorter than it was
+    ("stops", 1078),
+    ("stops", 4597),
+    # a stop hid each edge that a wait had, so the RTC must not be called stuck
+    ("stops", 1000777),
 ]
 
 # Kinds whose drawn and simulated trials are compared. Only each 20th trial is simulated by default, so the first 19

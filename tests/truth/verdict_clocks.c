@@ -154,8 +154,8 @@ get_first_clock(const struct report *report, const struct report_group *group)
 }
 
 /*
- * Returns true if the gain from LOW to HIGH is true after COUNT events. The RTC's latest reading may be from before the
- * latest events, which the report cannot know.
+ * Returns true if the interval LOW to HIGH contains the gain of 1 to COUNT stops. It may be fewer than COUNT, because
+ * the RTC may not have been read since the last stops.
  */
 static bool
 is_gain_true(long double low, long double high, long double truth_of_one, size_t count)

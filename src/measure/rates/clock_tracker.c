@@ -198,7 +198,7 @@ survey_track_find_edges_in_batch(struct survey *survey, struct survey_track *tra
 		uint64_t raw = wraps_reading(&track->entry->clock, track->count.latest.ticks), begin = track->count.latest.begin;
 
 		survey_track_update(survey, track, sample);
-		if (sample->ticks == raw)
+		if (!survey_is_edge(survey, &track->entry->clock, raw, sample->ticks))
 			continue;
 		const struct sample before = track->edge;
 		/* the two readings around the edge, which may belong to different batches */
@@ -346,12 +346,14 @@ survey_wait_for_edge(struct survey *survey, struct survey_track *track, struct s
 	if (window)
 		window->next_tsc = start + scale_ns_to_ticks(&survey->scale, FOLLOW_NS);
 	for (unsigned turn = 0; turn < EDGE_TURNS && !survey_end_run_if_due(survey); turn++) {
-		uint64_t before = track->count.latest.end;
+		struct sample before = track->count.latest;
 
 		survey_sample_batch(survey, clock, EDGE_SAMPLES);
 		if (survey_track_find_edges_in_batch(survey, track, EDGE_SAMPLES, window))
 			return true;
-		if (track->count.latest.end - before > scale_ns_to_ticks(&survey->scale, AWAY_NS) && aways++ < AWAYS_MAX)
+		/* a clock that moved without an edge is not stuck */
+		if (track->count.latest.ticks != before.ticks ||
+		    (track->count.latest.end - before.end > scale_ns_to_ticks(&survey->scale, AWAY_NS) && aways++ < AWAYS_MAX))
 			start = track->count.latest.end;
 		if (track->count.latest.end - start > bound_ticks)
 			break;
