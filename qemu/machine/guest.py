@@ -93,6 +93,7 @@ class Guest:
         asked = time.monotonic()
         self._hang_check = HangCheck() if check_hang else None
         while self.ending is None:
+            size = self.transcript.size
             for key, _ in self._selector.select(self._events.get_time_until_next_event(TICK_S)):
                 if not key.data():
                     self._unregister_source(key.fileobj)
@@ -129,7 +130,8 @@ class Guest:
                 self.ending = "complete"
             else:
                 self._events.run_due_event_step()
-            time.sleep(BATCH_S)
+            if self.transcript.size - size < READ_SIZE:
+                time.sleep(BATCH_S)
 
     def _has_settled(self, now):
         """Return True if no output came for SETTLE_S seconds. While QEMU waits for a processor of a busy host, the guest cannot
