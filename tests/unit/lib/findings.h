@@ -9,8 +9,11 @@
 static inline void
 print_findings(const struct report *report)
 {
-	for (size_t i = 0; i < report->outcomes.finding_count; i++)
-		print_message("%s: %s\n", report->outcomes.findings[i].rule, report->outcomes.findings[i].text);
+	for (size_t i = 0; i < report->outcomes.finding_count; i++) {
+		const struct finding *finding = &report->outcomes.findings[i];
+
+		print_message("%s, %s: %s\n", finding->rule, finding->clock ? finding->clock : "no clock", finding->text);
+	}
 }
 
 static inline void

@@ -188,12 +188,13 @@ TEST(xens_clock_and_hypervs_clock_have_rows_and_no_finding)
 }
 
 static const struct {
+	const char *name;
 	void (*begin)(void);
 	const char *const *clocks;
 	const char *page; /* the clock that has a page for each core */
 } guests[] = {
-	{ be_a_guest_of_kvm, some, "kvmclock" },
-	{ be_a_guest_of_xen, xens, "xen" },
+	{ "KVM", be_a_guest_of_kvm, some, "kvmclock" },
+	{ "Xen", be_a_guest_of_xen, xens, "xen" },
 };
 
 #define GUESTS (sizeof(guests) / sizeof(guests[0]))
@@ -201,6 +202,7 @@ static const struct {
 TEST(a_core_whose_page_lags_is_the_only_finding)
 {
 	for (size_t i = 0; i < GUESTS; i++) {
+		print_message("%s\n", guests[i].name);
 		guests[i].begin();
 		sim_paravirtual.page_lead_ns[1] = -50000;
 		(void)run_with(guests[i].clocks, CORES);
@@ -212,6 +214,7 @@ TEST(a_core_whose_page_lags_is_the_only_finding)
 TEST(a_page_that_stops_is_stuck_and_no_other_clock_is_named)
 {
 	for (size_t i = 0; i < GUESTS; i++) {
+		print_message("%s\n", guests[i].name);
 		guests[i].begin();
 		sim_paravirtual.odd_at_ps = 30 * SIM_PS_PER_MS;
 		(void)run_with(guests[i].clocks, 1);
@@ -343,15 +346,19 @@ TEST(a_clock_that_its_hypervisor_stops_in_a_pause_is_not_named)
 TEST(a_stop_is_a_finding_only_if_kvms_flag_does_not_announce_it)
 {
 	static const struct {
+		const char *name;
 		bool stopped, flagged;
 		const char *rule, *text;
 	} cases[] = {
-		{ true, true, NULL, "The clocks show 1 disruption, which kvm-clock's flag GUEST_STOPPED announced." },
-		{ true, false, "pv-untold", "The clocks show 1 disruption, but kvm-clock's flag GUEST_STOPPED announced none." },
-		{ false, true, NULL, "No clock shows a disruption, but see the notes." },
+		{ "announced", true, true, NULL,
+		  "The clocks show 1 disruption, which kvm-clock's flag GUEST_STOPPED announced." },
+		{ "not announced", true, false, "pv-untold",
+		  "The clocks show 1 disruption, but kvm-clock's flag GUEST_STOPPED announced none." },
+		{ "announced without a stop", false, true, NULL, "No clock shows a disruption, but see the notes." },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		print_message("%s\n", cases[i].name);
 		be_a_guest_of_kvm();
 		host.stopped = cases[i].stopped;
 		host.flagged = cases[i].flagged;

@@ -109,6 +109,8 @@ TEST(a_healthy_machine_has_no_finding)
 		const struct report *report = soak_for_a_day(1, 0, seed);
 
 		assert_no_finding(report);
+		for (size_t i = 0; i < report->notes.count; i++)
+			print_message("%s\n", report->notes.sentences[i]);
 		assert_int_equal(report->notes.count, 0);
 		end();
 	}
