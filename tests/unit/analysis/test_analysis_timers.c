@@ -171,32 +171,38 @@ static const struct {
 	uint64_t empty, doubled, excused, timed; /* TIMED is the number of ticks whose lateness is known */
 } short_tests[] = {
 	{ "a missing tick is lost, and one that came twice is doubled",
-	  { 100.1, 200.1, 400.1, 500.1, 600.1, 700.1, 700.2, 800.1 }, { 0 }, 800, false, 1, 1, 0, 7 },
-	/* it may be a late second tick for deadline 200 */
+	  { 100.1, 200.1, 400.1, 500.1, 600.1, 700.1, 700.2, 800.1 }, { 0 }, 800, .empty = 1, .doubled = 1, .timed = 7 },
+	/* The tick at 290 may be a late second tick for deadline 200. */
 	{ "a tick at the end of a gap is not early for the next deadline",
-	  { 100.1, 200.1, 290, 300.1, 400.1 }, { 256, 290 }, 400, false, 0, 0, 2, 3 },
+	  { 100.1, 200.1, 290, 300.1, 400.1 }, { 256, 290 }, 400, .excused = 2, .timed = 3 },
 	{ "a tick after the end of a gap is not early for the next deadline",
-	  { 100.1, 200.1, 290, 300.1, 400.1 }, { 220, 280 }, 400, false, 0, 0, 2, 3 },
+	  { 100.1, 200.1, 290, 300.1, 400.1 }, { 220, 280 }, 400, .excused = 2, .timed = 3 },
 	/* both come in the period from 300 to 400: for deadlines 200 and 300 they are late by 1.11 and 0.58 periods */
 	{ "two ticks after an empty period are not counted",
-	  { 100.1, 311, 358, 400.1, 500.1 }, { 0 }, 500, false, 0, 0, 2, 4 },
-	{ "a tick shortly before its deadline belongs to it", { 100.1, 199.9, 300.1, 400.1 }, { 0 }, 400, true, 0, 0, 0, 4 },
+	  { 100.1, 311, 358, 400.1, 500.1 }, { 0 }, 500, .excused = 2, .timed = 4 },
+	{ "a tick shortly before its deadline belongs to it", { 100.1, 199.9, 300.1, 400.1 }, { 0 }, 400,
+	  .own_phase = true, .timed = 4 },
 	/* 270 is in the period of deadline 200, and 276 and 278 are in the period of deadline 300 */
 	{ "reinjected ticks long before a deadline are not doubled",
-	  { 100.1, 200.1, 270, 276, 278, 300.1, 400.1 }, { 205, 270 }, 400, true, 0, 0, 2, 2 },
+	  { 100.1, 200.1, 270, 276, 278, 300.1, 400.1 }, { 205, 270 }, 400, .own_phase = true, .excused = 2, .timed = 2 },
 	/* the ticks for deadlines 200 and 300 come at 550 and 640; the second tick at 750 was not pending */
 	{ "ticks that were pending since a gap are not doubled",
-	  { 100.1, 410, 500.1, 550, 600.1, 640, 700.1, 750, 800.1, 900.1 }, { 180, 405 }, 900, false, 0, 1, 6, 6 },
-	/* at most one of the ticks at 550 and 560 was pending, so their period is doubled; the tick at 650 may be it, too */
+	  { 100.1, 410, 500.1, 550, 600.1, 640, 700.1, 750, 800.1, 900.1 }, { 180, 405 }, 900,
+	  .doubled = 1, .excused = 6, .timed = 6 },
+	/*
+	 * At most one of the ticks at 550 and 560 was pending, so their period is doubled. The tick at 650 may be the
+	 * pending one, so its period is not doubled.
+	 */
 	{ "a doubled period does not use up the ticks that are pending",
-	  { 100.1, 300.1, 400.1, 500.1, 550, 560, 600.1, 650, 700.1, 800.1 }, { 205, 260 }, 800, false, 0, 1, 2, 7 },
+	  { 100.1, 300.1, 400.1, 500.1, 550, 560, 600.1, 650, 700.1, 800.1 }, { 205, 260 }, 800,
+	  .doubled = 1, .excused = 2, .timed = 7 },
 	/* 463.7 and 480 are for the deadlines 300 and 400 in the gap, and 499.9 is very near to deadline 500 */
 	{ "the last tick of a burst may be in time",
-	  { 100.1, 200.1, 463.7, 480, 499.9, 600, 700.1 }, { 210, 463.7 }, 700, true, 0, 0, 3, 4 },
+	  { 100.1, 200.1, 463.7, 480, 499.9, 600, 700.1 }, { 210, 463.7 }, 700, .own_phase = true, .excused = 3, .timed = 4 },
 	/* 499 counts for deadline 500, because deadline 400 has a tick, but it may also belong to deadline 400 */
 	{ "a period whose tick may be the last of a burst after a gap is not lost",
-	  { 100.1, 200.1, 474.5, 499, 600.1, 700.1 }, { 210, 474.5 }, 700, false, 0, 0, 3, 4 },
-	{ "without a gap, it is lost", { 100.1, 200.1, 300.1, 400.1, 600.1, 700.1 }, { 0 }, 700, false, 1, 0, 0, 6 },
+	  { 100.1, 200.1, 474.5, 499, 600.1, 700.1 }, { 210, 474.5 }, 700, .excused = 3, .timed = 4 },
+	{ "without a gap, it is lost", { 100.1, 200.1, 300.1, 400.1, 600.1, 700.1 }, { 0 }, 700, .empty = 1, .timed = 6 },
 };
 
 TEST(ticks_are_matched_to_deadlines_before_and_after_a_gap)

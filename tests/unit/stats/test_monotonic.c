@@ -35,7 +35,7 @@ static const struct {
 	uint64_t stall_ticks, readings[11];
 	size_t count;
 	uint64_t backward, worst_ticks, stalls;
-} series[] = {
+} cases[] = {
 	{ "a wrap of 24 bits", &bits_24, 100, { 0xfffffd, 0xfffffe, 0, 0, 1 }, 5, 0, 0, 0 },
 	{ "a wrap of a minute", &seconds, 100, { 59, 0, 1 }, 3, 0, 0, 0 },
 	{ "two steps back, of which the largest is kept", &bits_64, 0, { 1000, 990, 1010, 0, 5 }, 5, 2, 1010, 0 },
@@ -57,14 +57,14 @@ static const struct {
 
 TEST(wraps_steps_back_and_stalls_are_told_apart)
 {
-	for (size_t i = 0; i < sizeof(series) / sizeof(series[0]); i++) {
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		begin_empty();
-		print_message("%s\n", series[i].name);
-		add_reads(series[i].clock, series[i].stall_ticks, series[i].readings, series[i].count);
-		assert_int_equal(monotonic.reads, series[i].count);
-		assert_int_equal(monotonic.backward, series[i].backward);
-		assert_int_equal(monotonic.worst_ticks, series[i].worst_ticks);
-		assert_int_equal(monotonic.stalls, series[i].stalls);
+		print_message("%s\n", cases[i].name);
+		add_reads(cases[i].clock, cases[i].stall_ticks, cases[i].readings, cases[i].count);
+		assert_int_equal(monotonic.reads, cases[i].count);
+		assert_int_equal(monotonic.backward, cases[i].backward);
+		assert_int_equal(monotonic.worst_ticks, cases[i].worst_ticks);
+		assert_int_equal(monotonic.stalls, cases[i].stalls);
 	}
 }
 

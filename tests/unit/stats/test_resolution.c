@@ -34,7 +34,7 @@ static const struct {
 	uint64_t readings[6];
 	size_t count;
 	uint64_t steps, smallest_ticks, gcd_ticks, lag_ticks;
-} series[] = {
+} cases[] = {
 	{ "no reading", &bits_24, { 0 }, 0, 0, 0, 0, 1 },
 	{ "one reading", &bits_24, { 7 }, 1, 0, 0, 0, 1 },
 	{ "a clock that does not move", &bits_24, { 5, 5, 5 }, 3, 0, 0, 0, 1 },
@@ -55,14 +55,14 @@ static const struct {
 
 TEST(steps_have_a_number_a_minimum_and_a_divisor_which_give_the_largest_lag)
 {
-	for (size_t i = 0; i < sizeof(series) / sizeof(series[0]); i++) {
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		begin_empty();
-		print_message("%s\n", series[i].name);
-		add_reads(series[i].clock, series[i].readings, series[i].count);
-		assert_int_equal(resolution.steps, series[i].steps);
-		assert_int_equal(resolution.smallest_ticks, series[i].smallest_ticks);
-		assert_int_equal(resolution.gcd_ticks, series[i].gcd_ticks);
-		assert_int_equal(resolution_largest_lag_ticks(&resolution), series[i].lag_ticks);
+		print_message("%s\n", cases[i].name);
+		add_reads(cases[i].clock, cases[i].readings, cases[i].count);
+		assert_int_equal(resolution.steps, cases[i].steps);
+		assert_int_equal(resolution.smallest_ticks, cases[i].smallest_ticks);
+		assert_int_equal(resolution.gcd_ticks, cases[i].gcd_ticks);
+		assert_int_equal(resolution_largest_lag_ticks(&resolution), cases[i].lag_ticks);
 	}
 }
 
