@@ -41,8 +41,8 @@ struct firmware_sim_events {
 extern struct firmware_sim_events firmware_sim_events;
 
 /*
- * Offers events, and resets their state. Each timer is the event FIRMWARE_SIM_TIMER. Any other event is a second event.
- * Stall() returns at once.
+ * Installs CreateEvent() to Stall(). A timer event has expired after EXPIRES_AFTER calls of CheckEvent(). Each timer is
+ * the event FIRMWARE_SIM_TIMER. Any other event is a second event. Stall() returns at once.
  */
 void firmware_sim_offer_events(unsigned expires_after);
 #define FIRMWARE_SIM_TIMER ((EFI_EVENT)&firmware_sim_events)

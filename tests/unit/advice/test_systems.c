@@ -47,7 +47,7 @@ offer(enum paravirtual_kind kind)
 	strcpy(report->facts.machine.hypervisor, "KVMKVMKVM");
 }
 
-/* Predicts what each system takes, and returns the row of SYSTEM. */
+/* Predicts the clocksource of each system. Returns SYSTEM's row, or NULL. */
 static const struct report_taken *
 find_row(const char *system)
 {
@@ -144,7 +144,7 @@ TEST(the_versions_of_linux_take_the_clocks_that_real_kernels_took)
 		have_cores(machines[i].cores, machines[i].packages, false, false);
 		report->facts.machine.linux_distrusts_tsc = !machines[i].intel && machines[i].cores > 1;
 		report->facts.clocks[1].clock.state = machines[i].hpet ? CLOCK_PRESENT : CLOCK_ABSENT;
-			for (size_t j = 0; j < 3; j++) {
+		for (size_t j = 0; j < 3; j++) {
 			print_message("machine %zu: %s\n", i, linux_systems[j]);
 			assert_taken(linux_systems[j], machines[i].taken[j], NULL);
 			assert_int_equal(find_row(linux_systems[j])->notices, TAKEN_NOTICES_UNKNOWN);

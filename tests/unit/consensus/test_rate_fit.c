@@ -81,7 +81,10 @@ struct window {
 	struct rate_ends ends;
 };
 
-/* Reads the clock READS times at PS, as end number I of the window. Returns the time after the last reading. */
+/*
+ * Samples the clock from PS on, and stores the first READS samples as end I of the window. Returns the time after the
+ * last sample.
+ */
 static uint64_t
 take_end(struct world *world, struct window *window, size_t i, uint64_t ps, size_t reads, struct resolution *resolution)
 {

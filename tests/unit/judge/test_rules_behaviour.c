@@ -14,7 +14,7 @@ begin(void)
 	LITERAL_COPY(report->facts.machine.accelerator, "none");
 }
 
-/* Makes such a report about bare metal. In a guest clocks share a source, and the TSC may stop between two readings. */
+/* Makes the report of begin() about bare metal, where clocks have independent sources and no host stops the TSC. */
 static void
 begin_on_bare_metal(void)
 {

@@ -909,7 +909,10 @@ count_lacking_cases(const struct report *report, const struct cases *a, const st
 	return lacking;
 }
 
-/* Returns the cases of a run of MACHINE without a fault, which must be clean. Each machine does this run only once. */
+/*
+ * Returns the cases of MACHINE without a fault. The first call runs the machine, and fails if there is a finding; later
+ * calls return the stored cases.
+ */
 static const struct cases *
 get_cases_of_healthy_machine(const struct machine *machine)
 {

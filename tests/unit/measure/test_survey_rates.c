@@ -29,7 +29,7 @@ enum { TSC, HPET, PM, PIT, RTC, CLOCKS };
 
 static const char *const ids[CLOCKS] = { "tsc", "hpet", "acpi_pm", "pit", "rtc" };
 
-/* The machine that a test asks for, and what happens to it. */
+/* Faults that a test arranges, and what show_progress() observed. */
 static struct {
 	uint64_t seed;
 	uint64_t leaps_at_ps, leap_ps; /* time at which the RTC jumps ahead, and size of the jump */

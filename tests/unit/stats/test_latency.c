@@ -33,7 +33,7 @@ add_reads(const struct scale *scale, const uint64_t *durations, size_t count)
 	latency_add_samples(&latency, scale, samples, count);
 }
 
-/* Adds RUN reads: FIRST take FIRST_NS, those up to number SECOND take SECOND_NS, and the rest take REST_NS. */
+/* Adds RUN reads: numbers 0 to FIRST - 1 take FIRST_NS, FIRST to SECOND - 1 take SECOND_NS, the rest REST_NS. */
 static void
 add_run(size_t first, uint64_t first_ns, size_t second, uint64_t second_ns, uint64_t rest_ns)
 {
