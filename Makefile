@@ -31,7 +31,8 @@ VERSION := 0.1.0
 COMMIT  := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 
 ##= WERROR=1 treats warnings as errors, as the tests of a submission do
-WARNINGS := $(if $(WERROR),-Werror) -Wall -Wextra -Wshadow -Wvla -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith
+WARNINGS := $(if $(WERROR),-Werror) -Wall -Wextra -Wshadow -Wvla -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith \
+            $(if $(findstring clang,$(CC)),-Wno-c2x-extensions) # allows parameters without names, as gcc does
 ##= DEBUG=1 adds variables and types to the debugging information, for a debugger
 COMMON   := -std=gnu11 -O2 $(if $(DEBUG),-g,-g1) $(WARNINGS) '-ffile-prefix-map=$(CURDIR)=.'
 # Flags that clang does not know. clang builds without link-time optimisation, because its linker plugin is in another package.

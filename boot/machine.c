@@ -62,9 +62,8 @@ machine_print_slow_instructions(struct console *console)
 }
 
 static const uint8_t *
-get_mapped_memory(void *context, uint64_t address, size_t length)
+get_mapped_memory(void *, uint64_t address, size_t length)
 {
-	(void)context;
 	return address && hw_is_mapped(address, length) ? (const uint8_t *)(uintptr_t)address : NULL;
 }
 

@@ -158,7 +158,7 @@ truth: $(BUILD)/truth/truth
 
 # Fuzz targets. `make check` builds them and runs them shortly on their seeds, and `make fuzz` runs them for long.
 FUZZ_CC      := clang
-FUZZ_FLAGS   := -std=gnu11 -gline-tables-only -O2 -Wall -Wextra $(if $(WERROR),-Werror) -fsanitize=address,undefined -fno-sanitize-recover=all
+FUZZ_FLAGS   := -std=gnu11 -gline-tables-only -O2 -Wall -Wextra -Wno-c2x-extensions $(if $(WERROR),-Werror) -fsanitize=address,undefined -fno-sanitize-recover=all
 # Code whose comparisons libFuzzer traces, to find the bytes that it looks for. In the other code, this would take half of the time.
 FUZZ_PARSERS  := drivers/% src/options/% src/network/%
 FUZZ_COVERAGE := -fsanitize-coverage=inline-8bit-counters,pc-table

@@ -93,12 +93,11 @@ progress_print_phase(struct progress *progress, const char *phase)
 }
 
 static void
-print_measured_clock(void *context, const struct report *report, const struct report_clock *entry)
+print_measured_clock(void *context, const struct report *, const struct report_clock *entry)
 {
 	struct progress *progress = context;
 	char bytes[CONSOLE_LINE];
 
-	(void)report;
 	text_format(bytes, sizeof(bytes), "  %-12s  p50 %6s  p99 %6s  %lu reads\n", entry->clock.id,
 		    number_in_cell_from_ns(latency_percentile_ns(entry->latency, 50000)).text,
 		    number_in_cell_from_ns(latency_percentile_ns(entry->latency, 99000)).text, entry->latency->count);

@@ -89,9 +89,8 @@ exit_with_error(const char *format, ...)
 
 /* Returns zeroed memory. The program never frees memory, because it ends after one report. */
 static void *
-allocate(void *context, size_t bytes)
+allocate(void *, size_t bytes)
 {
-	(void)context;
 	return calloc(1, bytes);
 }
 

@@ -40,13 +40,11 @@ add_base_to_words(uintptr_t base, const uint64_t *entries, size_t count)
 
 /* Relocates the image to its address BASE. GNU-EFI's crt0 calls this function before anything else. */
 EFI_STATUS
-_relocate(long base, Elf64_Dyn *dynamic, EFI_HANDLE image, EFI_SYSTEM_TABLE *table)
+_relocate(long base, Elf64_Dyn *dynamic, EFI_HANDLE, EFI_SYSTEM_TABLE *)
 {
 	const uint64_t *entries = NULL;
 	size_t bytes = 0;
 
-	(void)image;
-	(void)table;
 	for (; dynamic->d_tag != DT_NULL; dynamic++) {
 		if (dynamic->d_tag == DT_RELR)
 			entries = (const uint64_t *)((uintptr_t)base + dynamic->d_un.d_ptr);

@@ -90,11 +90,10 @@ measure_tsc_rate_by_high_bytes(struct calibration_result *result)
 }
 
 static void
-linux_pit_calibrate(const struct calibrating *calibrating, struct calibration_result *result)
+linux_pit_calibrate(const struct calibrating *, struct calibration_result *result)
 {
 	uint64_t interrupts = hw_interrupts_mask();
 
-	(void)calibrating;
 	hw_out8(PIT_CONTROL, CONTROL_MODE_0);
 	hw_out8(PIT_DATA_2, 0xff);
 	hw_out8(PIT_DATA_2, 0xff);

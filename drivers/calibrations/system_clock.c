@@ -105,9 +105,8 @@ postgresql_calibrate(const struct calibrating *c, struct calibration_result *res
 }
 
 static const char *
-valkey_find_obstacle(const struct calibrating *c)
+valkey_find_obstacle(const struct calibrating *)
 {
-	(void)c;
 	return NULL;
 }
 

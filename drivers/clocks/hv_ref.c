@@ -30,9 +30,8 @@ hyperv_clear_guest_os_id(struct device *device)
 }
 
 static uint64_t
-hv_ref_read(void *device)
+hv_ref_read(void *)
 {
-	(void)device;
 	return hw_msr_read(MSR_HV_REFERENCE);
 }
 

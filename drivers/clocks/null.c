@@ -5,9 +5,8 @@
 #include "clocks/probe.h"
 
 static uint64_t
-null_read(void *device)
+null_read(void *)
 {
-	(void)device;
 	return 0;
 }
 

@@ -17,16 +17,14 @@ pit_read_count(uint8_t command)
 }
 
 static uint64_t
-pit_read(void *device)
+pit_read(void *)
 {
-	(void)device;
 	return pit_read_count(CONTROL_LATCH);
 }
 
 static uint64_t
-pit_readback_read(void *device)
+pit_readback_read(void *)
 {
-	(void)device;
 	return pit_read_count(READ_BACK_COUNT);
 }
 

@@ -30,9 +30,8 @@ probe_initialize_clocks(const struct platform *platform, struct device *device, 
 }
 
 void
-probe_close(struct device *device)
+probe_close(struct device *)
 {
-	(void)device;
 }
 
 static void

@@ -4,30 +4,26 @@
 #include "base/units.h"
 
 static uint64_t
-tsc_read(void *device)
+tsc_read(void *)
 {
-	(void)device;
 	return hw_tsc();
 }
 
 static uint64_t
-tsc_lfence_read(void *device)
+tsc_lfence_read(void *)
 {
-	(void)device;
 	return hw_tsc_lfence();
 }
 
 static uint64_t
-tsc_rdtscp_read(void *device)
+tsc_rdtscp_read(void *)
 {
-	(void)device;
 	return hw_tscp();
 }
 
 static uint64_t
-tsc_cpuid_read(void *device)
+tsc_cpuid_read(void *)
 {
-	(void)device;
 	return hw_tsc_cpuid();
 }
 

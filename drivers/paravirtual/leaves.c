@@ -107,11 +107,10 @@ find_missing_hyperv_feature(uint32_t eax, uint32_t edx)
  * without a SynIC may refuse only writes. If the timer is enabled, nothing is written.
  */
 static void
-test_hyperv_timer_access(void *argument)
+test_hyperv_timer_access(void *)
 {
 	uint64_t found = hw_msr_read(MSR_HV_TIMER_CONFIG);
 
-	(void)argument;
 	if (!(found & HV_TIMER_ENABLE))
 		hw_msr_write(MSR_HV_TIMER_CONFIG, found);
 }

@@ -136,9 +136,8 @@ struct trial {
 };
 
 static void
-do_nothing(void *argument)
+do_nothing(void *)
 {
-	(void)argument;
 }
 
 static void

@@ -81,17 +81,14 @@ pm_timer_get_ticks_left(const struct timer *timer)
 }
 
 static uint64_t
-pm_timer_get_nearest_period(const struct timer *timer, uint64_t ticks)
+pm_timer_get_nearest_period(const struct timer *timer, uint64_t)
 {
-	(void)ticks;
 	return timer->saved[HALF];
 }
 
 static uint64_t
-pm_timer_arm(struct timer *timer, uint64_t ticks, bool periodic)
+pm_timer_arm(struct timer *timer, uint64_t, bool)
 {
-	(void)ticks;
-	(void)periodic;
 	pm_timer_acknowledge(timer);
 	uint64_t now = pm_timer_read_count(timer);
 	if (timer->driver->route_kind == BY_SCI)

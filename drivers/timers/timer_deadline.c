@@ -10,9 +10,8 @@
 enum { SAVED_LVT, SAVED_INITIAL };
 
 static void
-tsc_deadline_open(const struct platform *platform, struct timer *timer)
+tsc_deadline_open(const struct platform *, struct timer *timer)
 {
-	(void)platform;
 	timer->by_tsc = true;
 	timer->clock = "tsc";
 	timer->ticks_max = UINT64_MAX / 2;
@@ -21,9 +20,8 @@ tsc_deadline_open(const struct platform *platform, struct timer *timer)
 }
 
 static void
-tsc_deadline_disarm(struct timer *timer)
+tsc_deadline_disarm(struct timer *)
 {
-	(void)timer;
 	hw_msr_write(LAPIC_MSR_DEADLINE, 0);
 }
 
@@ -44,30 +42,26 @@ tsc_deadline_set_up(struct timer *timer, uint32_t vector)
 }
 
 static uint64_t
-tsc_deadline_arm(struct timer *timer, uint64_t ticks, bool periodic)
+tsc_deadline_arm(struct timer *, uint64_t ticks, bool)
 {
 	uint64_t due = hw_tsc_mfence() + ticks;
 
-	(void)timer;
-	(void)periodic;
 	hw_msr_write(LAPIC_MSR_DEADLINE, due);
 	return due;
 }
 
 /* The CPU sets IA32_TSC_DEADLINE to 0 when the timer interrupts. */
 static bool
-tsc_deadline_has_expired(const struct timer *timer)
+tsc_deadline_has_expired(const struct timer *)
 {
-	(void)timer;
 	return hw_msr_read(LAPIC_MSR_DEADLINE) == 0;
 }
 
 static uint64_t
-tsc_deadline_get_ticks_left(const struct timer *timer)
+tsc_deadline_get_ticks_left(const struct timer *)
 {
 	uint64_t due = hw_msr_read(LAPIC_MSR_DEADLINE), now = hw_tsc();
 
-	(void)timer;
 	return due > now ? due - now : 0;
 }
 

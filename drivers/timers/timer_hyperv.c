@@ -41,9 +41,8 @@ hv_timer_open(const struct platform *platform, struct timer *timer)
 }
 
 static void
-hv_timer_disarm(struct timer *timer)
+hv_timer_disarm(struct timer *)
 {
-	(void)timer;
 	hw_msr_write(MSR_HV_TIMER_COUNT, 0);
 }
 
@@ -77,9 +76,8 @@ hv_timer_get_ticks_left(const struct timer *timer)
 
 /* Returns true if the timer is disabled: a one-shot disables itself when it expires. */
 static bool
-hv_timer_has_expired(const struct timer *timer)
+hv_timer_has_expired(const struct timer *)
 {
-	(void)timer;
 	return !(hw_msr_read(MSR_HV_TIMER_CONFIG) & HV_TIMER_ENABLE);
 }
 

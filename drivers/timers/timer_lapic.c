@@ -14,9 +14,8 @@
 enum { SAVED_LVT, SAVED_INITIAL, SAVED_DIVIDE };
 
 static void
-lapic_timer_open(const struct platform *platform, struct timer *timer)
+lapic_timer_open(const struct platform *, struct timer *timer)
 {
-	(void)platform;
 	timer->ticks_max = UINT32_MAX;
 	timer_find_lapic(timer);
 }

@@ -54,9 +54,8 @@ pit_timer_load(uint8_t control, uint64_t ticks)
 
 /* Stops the channel: selects mode 0 without writing a count, so that the output stays low. */
 static void
-pit_timer_disarm(struct timer *timer)
+pit_timer_disarm(struct timer *)
 {
-	(void)timer;
 	hw_out8(PIT_CONTROL, MODE_0_WORD);
 }
 
@@ -80,9 +79,8 @@ pit_timer_end_firmware_count(struct timer *timer)
  * so it causes no interrupt itself.
  */
 static void
-pit_timer_await_delayed_interrupt(struct timer *timer)
+pit_timer_await_delayed_interrupt(struct timer *)
 {
-	(void)timer;
 	pit_timer_load(MODE_0_WORD, TICKS_MAX - 1);
 }
 
@@ -95,26 +93,23 @@ pit_timer_set_up(struct timer *timer, uint32_t vector)
 }
 
 static uint64_t
-pit_timer_arm(struct timer *timer, uint64_t ticks, bool periodic)
+pit_timer_arm(struct timer *, uint64_t ticks, bool periodic)
 {
-	(void)timer;
 	pit_timer_load(periodic ? MODE_2_WORD : MODE_0_WORD, ticks < TICKS_MIN ? TICKS_MIN : ticks);
 	return 0;
 }
 
 static bool
-pit_timer_has_expired(const struct timer *timer)
+pit_timer_has_expired(const struct timer *)
 {
-	(void)timer;
 	return timer_get_pit_status() & STATUS_OUT;
 }
 
 static uint64_t
-pit_timer_get_ticks_left(const struct timer *timer)
+pit_timer_get_ticks_left(const struct timer *)
 {
 	uint32_t low, high;
 
-	(void)timer;
 	if (timer_get_pit_status() & STATUS_OUT)
 		return 0;
 	hw_out8(PIT_CONTROL, LATCH_0);

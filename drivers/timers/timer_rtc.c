@@ -107,24 +107,22 @@ rtc_timer_set_up(struct timer *timer, uint32_t vector)
 }
 
 static uint64_t
-rtc_timer_get_nearest_period(const struct timer *timer, uint64_t ticks)
+rtc_timer_get_nearest_period(const struct timer *, uint64_t ticks)
 {
 	unsigned shift = SHIFT_MIN;
 
-	(void)timer;
 	while (shift < SHIFT_MAX && UINT64_C(3) << shift <= 2 * ticks)
 		shift++;
 	return UINT64_C(1) << shift;
 }
 
 static uint64_t
-rtc_timer_arm(struct timer *timer, uint64_t ticks, bool periodic)
+rtc_timer_arm(struct timer *timer, uint64_t ticks, bool)
 {
 	static const uint8_t enables[] = { [RTC_PERIODIC] = B_PIE, [RTC_UPDATE] = B_UIE, [RTC_ALARM] = B_AIE };
 	struct device device = make_rtc_device(timer);
 	unsigned shift = SHIFT_MIN;
 
-	(void)periodic;
 	while (UINT64_C(1) << shift < ticks && shift < SHIFT_MAX)
 		shift++;
 	if (timer->driver->route_kind == RTC_PERIODIC)

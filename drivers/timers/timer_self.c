@@ -8,9 +8,8 @@
 #define ICR_TO_SELF (1u << 18) /* destination "self", fixed delivery, edge-triggered */
 
 static void
-self_ipi_timer_open(const struct platform *platform, struct timer *timer)
+self_ipi_timer_open(const struct platform *, struct timer *timer)
 {
-	(void)platform;
 	timer->hz = (struct rate){ 1000000000, 1 };
 	timer_find_lapic(timer);
 }
@@ -22,34 +21,29 @@ self_ipi_timer_set_up(struct timer *timer, uint32_t vector)
 }
 
 static uint64_t
-self_ipi_timer_arm(struct timer *timer, uint64_t ticks, bool periodic)
+self_ipi_timer_arm(struct timer *timer, uint64_t, bool)
 {
 	struct lapic lapic = timer_get_lapic(timer);
 
-	(void)ticks;
-	(void)periodic;
 	lapic_write(&lapic, LAPIC_ICR_LOW, ICR_TO_SELF | timer->route.vector);
 	return 0;
 }
 
 static bool
-self_ipi_timer_has_expired(const struct timer *timer)
+self_ipi_timer_has_expired(const struct timer *)
 {
-	(void)timer;
 	return true;
 }
 
 static uint64_t
-self_ipi_timer_get_ticks_left(const struct timer *timer)
+self_ipi_timer_get_ticks_left(const struct timer *)
 {
-	(void)timer;
 	return 0;
 }
 
 static void
-self_ipi_timer_do_nothing(struct timer *timer)
+self_ipi_timer_do_nothing(struct timer *)
 {
-	(void)timer;
 }
 
 const struct timer_driver timer_self = {

@@ -194,14 +194,13 @@ read_xen_time_ns(const struct timer *timer)
 }
 
 static uint64_t
-xen_timer_arm(struct timer *timer, uint64_t ticks, bool periodic)
+xen_timer_arm(struct timer *timer, uint64_t ticks, bool)
 {
 	struct {
 		uint64_t due_ns;
 		uint32_t flags;
 	} timeout = { read_xen_time_ns(timer) + ticks, 0 };
 
-	(void)periodic;
 	timer->saved[DUE] = timeout.due_ns;
 	if (timer->saved[IS_ATTACHED])
 		(void)hw_xen_hypercall(XEN_VCPU_OP, SET_TIMER, timer->saved[VCPU], (uintptr_t)&timeout);

@@ -72,9 +72,8 @@ drop_tsc(enum taken_blames blames)
 }
 
 static struct response
-ignore_fault(const struct situation *at)
+ignore_fault(const struct situation *)
 {
-	(void)at;
 	return (struct response){ .notices = TAKEN_NOTICES_NO };
 }
 

@@ -7,10 +7,8 @@
 #include "rules/rules.h"
 
 void
-system_explain_xen(const struct report *report, const struct report_taken *row, struct text *reason)
+system_explain_xen(const struct report *, const struct report_taken *, struct text *reason)
 {
-	(void)report;
-	(void)row;
 	text_put(reason, "its platform timer is the first of HPET, PM timer and PIT that works; Xen calibrates the TSC by "
 		 "it.");
 }
@@ -121,9 +119,8 @@ struct core_difference {
 
 /* Returns true if the TSC of RANK in PASS differs from the TSCs of most cores. */
 static bool
-is_core_off(const struct report *report, const struct report_pass *pass, size_t rank)
+is_core_off(const struct report *report, const struct report_pass *, size_t rank)
 {
-	(void)pass;
 	return report_get_outcome_of_rank(report, rank)->off_majority;
 }
 
@@ -224,8 +221,7 @@ system_explain_safety_of_tsc(const struct report *report, struct text *reason)
 }
 
 void
-system_explain_reader_of_tsc(const struct report *report, const struct report_taken *row, struct text *reason)
+system_explain_reader_of_tsc(const struct report *report, const struct report_taken *, struct text *reason)
 {
-	(void)row;
 	system_explain_safety_of_tsc(report, reason);
 }

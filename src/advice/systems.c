@@ -147,12 +147,11 @@ take_first_clock(const struct report *report, const char *const *order, size_t c
 
 /* As the hypervisor of this machine. A guest of Xen is not such a machine. */
 static bool
-predict_xen(const struct report *report, const struct system *system, struct report_taken *row)
+predict_xen(const struct report *report, const struct system *, struct report_taken *row)
 {
 	const char *const order[] = { "hpet", "acpi_pm", "pit" };
 	bool skips_hpet = rules_find_finding(report, "hpet-pc10", "hpet") != NULL;
 
-	(void)system;
 	return !paravirtual_find(&report->facts.machine.paravirtual, PARAVIRTUAL_XEN) &&
 	       take_first_clock(report, order + skips_hpet, sizeof(order) / sizeof(order[0]) - skips_hpet, row);
 }
@@ -161,12 +160,11 @@ predict_xen(const struct report *report, const struct system *system, struct rep
  * Windows uses only Hyper-V's interface. A TSC with a fault counts as unsuited.
  */
 static bool
-predict_windows(const struct report *report, const struct system *system, struct report_taken *row)
+predict_windows(const struct report *report, const struct system *, struct report_taken *row)
 {
 	bool tsc = report->facts.machine.tsc_is_invariant && !system_find_rule_against_tsc(report);
 	const char *const order[] = { "hv_page", "hv_ref", tsc ? "tsc" : "hpet", "hpet", "acpi_pm" };
 
-	(void)system;
 	return take_first_clock(report, order, sizeof(order) / sizeof(order[0]), row);
 }
 
@@ -195,17 +193,15 @@ predict_postgresql(const struct report *report, const struct system *system, str
 }
 
 static bool
-predict_valkey(const struct report *report, const struct system *system, struct report_taken *row)
+predict_valkey(const struct report *report, const struct system *, struct report_taken *row)
 {
-	(void)system;
 	return report_has_clock(report, "tsc") && report->facts.machine.tsc_is_invariant ? use_tsc(report, row) :
 	       use_clock_of_linux(report, row);
 }
 
 static bool
-predict_reader_of_tsc(const struct report *report, const struct system *system, struct report_taken *row)
+predict_reader_of_tsc(const struct report *report, const struct system *, struct report_taken *row)
 {
-	(void)system;
 	if (!report_has_clock(report, "tsc"))
 		return false;
 	use_tsc(report, row);

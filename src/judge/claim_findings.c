@@ -115,17 +115,15 @@ does_postgresql_use_claim(const struct report *report, const struct claim *claim
 
 /* FreeBSD 14, sys/x86/x86/tsc.c, tsc_freq_cpuid_vm(); local_apic.c, lapic_calibrate_initcount_cpuid_vm() */
 static bool
-does_freebsd_use_claim(const struct report *report, const struct claim *claim)
+does_freebsd_use_claim(const struct report *, const struct claim *claim)
 {
-	(void)report;
 	return claim->source == CLAIM_KHZ_LEAF && claim->base == CLAIM_FIRST_BASE;
 }
 
 /* UefiCpuPkg/Library/CpuTimerLib/CpuTimerLib.c, CpuidCoreClockCalculateTscFrequency(), 9148ed440686 */
 static bool
-does_edk2_use_claim(const struct report *report, const struct claim *claim)
+does_edk2_use_claim(const struct report *, const struct claim *claim)
 {
-	(void)report;
 	return claim->source == CLAIM_LEAF_15 && claim->clock == CLAIM_OF_TSC;
 }
 

@@ -56,9 +56,8 @@ pair_schedule_get_partner(enum pair_schedule kind, size_t cores, size_t round, s
  * the number of cores.
  */
 size_t
-pair_schedule_index_of_pair(enum pair_schedule kind, size_t cores, size_t a, size_t b)
+pair_schedule_index_of_pair(enum pair_schedule kind, size_t, size_t a, size_t b)
 {
-	(void)cores;
 	return kind == PAIR_SCHEDULE_STAR ? b - 1 : b * (b - 1) / 2 + a;
 }
 

@@ -75,32 +75,21 @@ console_print_serial(struct console *console, const char *text)
 }
 
 void
-console_print_screen(struct console *console, const char *text)
+console_print_screen(struct console *, const char *)
 {
-	(void)console;
-	(void)text;
 }
 
 void
-console_close(struct console *console)
+console_close(struct console *)
 {
-	(void)console;
 }
 
 void
-console_draw_cells(struct console *console, size_t row, const char *bytes, const uint8_t *inks)
+console_draw_cells(struct console *, size_t, const char *, const uint8_t *)
 {
-	(void)console;
-	(void)row;
-	(void)bytes;
-	(void)inks;
 }
 
 void
-console_draw_row(struct console *console, size_t row, enum text_ink ink, const char *text)
+console_draw_row(struct console *, size_t, enum text_ink, const char *)
 {
-	(void)console;
-	(void)row;
-	(void)ink;
-	(void)text;
 }

@@ -120,9 +120,8 @@ firmware_reserve_low_pages(size_t pages)
 }
 
 void
-firmware_print_time(struct text *text)
+firmware_print_time(struct text *)
 {
-	(void)text;
 }
 
 uint64_t
@@ -132,7 +131,6 @@ firmware_block_callbacks(void)
 }
 
 void
-firmware_restore_callbacks(uint64_t saved)
+firmware_restore_callbacks(uint64_t)
 {
-	(void)saved;
 }

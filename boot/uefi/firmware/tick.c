@@ -65,11 +65,10 @@ tick_get_period_ns(void)
 }
 
 static VOID EFIAPI
-increment_callback_count(EFI_EVENT event, VOID *context)
+increment_callback_count(EFI_EVENT, VOID *context)
 {
 	volatile unsigned *callbacks = context;
 
-	(void)event;
 	(*callbacks)++;
 }
 

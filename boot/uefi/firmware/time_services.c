@@ -173,12 +173,11 @@ struct events {
 };
 
 static VOID EFIAPI
-take_event(EFI_EVENT event, VOID *context)
+take_event(EFI_EVENT, VOID *context)
 {
 	struct events *events = context;
 	struct calls *calls = &events->calls;
 
-	(void)event;
 	if (calls->count < calls->fixed.wanted)
 		calls->items[calls->count++] =
 			(struct record_called){ events->polled_tsc, events->services->tsc(), events->set_tsc };

@@ -137,10 +137,8 @@ mp_prepare_cores(struct cores *cores, struct cores_limits limits, struct rate ts
 }
 
 static void
-do_nothing(void *argument, size_t core)
+do_nothing(void *, size_t)
 {
-	(void)argument;
-	(void)core;
 }
 
 /* Returns true if a core can run a job while the boot core continues. Tests this with the first usable core. */

@@ -23,23 +23,20 @@ is_tsc(const struct report_clock *entry)
 }
 
 static bool
-has_24_bits(const struct report *report, const struct report_clock *entry)
+has_24_bits(const struct report *, const struct report_clock *entry)
 {
-	(void)report;
 	return entry->clock.width_bits == 24;
 }
 
 static bool
-has_32_bits(const struct report *report, const struct report_clock *entry)
+has_32_bits(const struct report *, const struct report_clock *entry)
 {
-	(void)report;
 	return entry->clock.width_bits == 32;
 }
 
 static bool
-is_page_of_hypervisor(const struct report *report, const struct report_clock *entry)
+is_page_of_hypervisor(const struct report *, const struct report_clock *entry)
 {
-	(void)report;
 	return text_equal(entry->clock.id, "kvmclock") || text_equal(entry->clock.id, "xen") ||
 	       text_equal(entry->clock.id, "hv_page");
 }
@@ -52,9 +49,8 @@ has_nominal_rate(const struct report *report, const struct report_clock *entry)
 }
 
 static bool
-are_sleep_states_asked_for(const struct report *report, const struct report_clock *entry)
+are_sleep_states_asked_for(const struct report *report, const struct report_clock *)
 {
-	(void)entry;
 	return report->facts.options.cores.sleep != SLEEP_OFF;
 }
 
@@ -66,9 +62,8 @@ has_trend(const struct report *report, const struct report_clock *entry)
 }
 
 static bool
-are_several_cores_asked_for(const struct report *report, const struct report_clock *entry)
+are_several_cores_asked_for(const struct report *report, const struct report_clock *)
 {
-	(void)entry;
 	return report->facts.options.cores.method != CORES_OFF && report->facts.core_count > 1 &&
 	       report->facts.options.cores.max > 1;
 }
@@ -81,9 +76,8 @@ is_contention_judged(const struct report *report, const struct report_clock *ent
 }
 
 static bool
-is_bare_metal(const struct report *report, const struct report_clock *entry)
+is_bare_metal(const struct report *report, const struct report_clock *)
 {
-	(void)entry;
 	return !report_is_guest(report);
 }
 
@@ -104,25 +98,22 @@ is_rate_claimed(const struct report *report, bool of_lapic)
 }
 
 static bool
-is_tsc_rate_claimed(const struct report *report, const struct report_clock *entry)
+is_tsc_rate_claimed(const struct report *report, const struct report_clock *)
 {
-	(void)entry;
 	return is_rate_claimed(report, false);
 }
 
 static bool
-is_lapic_rate_claimed(const struct report *report, const struct report_clock *entry)
+is_lapic_rate_claimed(const struct report *report, const struct report_clock *)
 {
-	(void)entry;
 	return is_rate_claimed(report, true);
 }
 
 /* ---- why a rule could not be judged ---- */
 
 static const char *
-find_obstacle_of_state(const struct report *report, const struct report_clock *entry)
+find_obstacle_of_state(const struct report *, const struct report_clock *entry)
 {
-	(void)report;
 	return entry->clock.state == CLOCK_PRESENT ? NULL : "The clock did not work to the end, see its reason.";
 }
 
@@ -201,9 +192,8 @@ find_obstacle_of_trend(const struct report *report, const struct report_clock *e
 }
 
 static const char *
-find_obstacle_of_disagreement(const struct report *report, const struct report_clock *entry)
+find_obstacle_of_disagreement(const struct report *report, const struct report_clock *)
 {
-	(void)entry;
 	if (judge_has_tsc_stepped_or_jumped(report) || judge_has_tsc_diverged(report))
 		return "The TSC, which times this, stepped, jumped or diverged.";
 	return report->figures.rate_count ? NULL : "No rate was measured against another clock.";
@@ -220,25 +210,22 @@ find_obstacle_of_claims(const struct report *report, bool of_lapic)
 }
 
 static const char *
-find_obstacle_of_tsc_claims(const struct report *report, const struct report_clock *entry)
+find_obstacle_of_tsc_claims(const struct report *report, const struct report_clock *)
 {
-	(void)entry;
 	return find_obstacle_of_claims(report, false);
 }
 
 static const char *
-find_obstacle_of_lapic_claims(const struct report *report, const struct report_clock *entry)
+find_obstacle_of_lapic_claims(const struct report *report, const struct report_clock *)
 {
-	(void)entry;
 	return find_obstacle_of_claims(report, true);
 }
 
 static const char *
-find_obstacle_of_warps(const struct report *report, const struct report_clock *entry)
+find_obstacle_of_warps(const struct report *report, const struct report_clock *)
 {
 	const struct warp_checks *checks = &report->facts.warp_checks;
 
-	(void)entry;
 	if (!checks->locked.measured || !checks->lock_free.measured)
 		return "Not all warp checks were made.";
 	if (report_count_warps(report) > rules_get_limit_by_id(report, "tsc-warp"))
@@ -247,11 +234,10 @@ find_obstacle_of_warps(const struct report *report, const struct report_clock *e
 }
 
 static const char *
-find_obstacle_of_offsets(const struct report *report, const struct report_clock *entry)
+find_obstacle_of_offsets(const struct report *report, const struct report_clock *)
 {
 	const struct report_skew *skew = &report->figures.skew;
 
-	(void)entry;
 	if (!skew->pass_count)
 		return "The cores' offsets were not measured.";
 	return offsets_are_conclusive(&skew->passes[0].summary) &&
@@ -267,32 +253,27 @@ find_obstacle_of_drift(const struct report *report, const struct report_clock *e
 }
 
 static const char *
-find_obstacle_of_contradictions(const struct report *report, const struct report_clock *entry)
+find_obstacle_of_contradictions(const struct report *report, const struct report_clock *)
 {
-	(void)entry;
 	return report->figures.skew.pass_count ? NULL : "The cores' offsets were not measured.";
 }
 
 static const char *
-find_obstacle_of_adjust(const struct report *report, const struct report_clock *entry)
+find_obstacle_of_adjust(const struct report *report, const struct report_clock *)
 {
-	(void)entry;
 	return report_collect_tsc_adjusts(report).cores ? NULL : "TSC_ADJUST was not read, or no core has it.";
 }
 
 static const char *
-find_obstacle_of_resolution(const struct report *report, const struct report_clock *entry)
+find_obstacle_of_resolution(const struct report *, const struct report_clock *entry)
 {
-	(void)report;
 	return entry->resolution.steps ? NULL : "Its resolution was not measured.";
 }
 
 /* A test of a sleep state adds its row, if it runs. */
 static const char *
-find_obstacle_of_sleep(const struct report *report, const struct report_clock *entry)
+find_obstacle_of_sleep(const struct report *, const struct report_clock *)
 {
-	(void)report;
-	(void)entry;
 	return "No sleep state was tested, or the clock was not read in it.";
 }
 

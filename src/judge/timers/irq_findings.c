@@ -220,12 +220,11 @@ is_timer_always_early(const struct irq_totals *totals)
  * that is early by two clocks is no fault.
  */
 static void
-judge_early_interrupts(const struct report *report, const struct irq_totals *totals, struct behaviour *row)
+judge_early_interrupts(const struct report *, const struct irq_totals *totals, struct behaviour *row)
 {
 	struct interval_ns by = totals->earliest;
 	uint64_t seen = totals->shots.count - totals->shots.excused;
 
-	(void)report;
 	if (!totals->came) {
 		mark_unchecked_because_none_came(row);
 		return;

@@ -40,11 +40,10 @@ run_gap_observation_job(void *argument)
 }
 
 static void
-observe_gaps_on_core(void *argument, size_t core)
+observe_gaps_on_core(void *argument, size_t)
 {
 	struct observe_job *job = argument;
 
-	(void)core;
 	if (job->counter->count)
 		job->reported = job->counter->count(job->counter, run_gap_observation_job, job, &job->stolen);
 	else

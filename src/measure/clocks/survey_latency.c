@@ -433,11 +433,10 @@ spin_for_ticks(const struct survey_hooks *hooks, uint64_t ticks)
 }
 
 static void
-sample_batch_on_core(void *argument, size_t core)
+sample_batch_on_core(void *argument, size_t)
 {
 	const struct core_batch *batch = argument;
 
-	(void)core;
 	if (batch->spin_ticks)
 		spin_for_ticks(batch->hooks, batch->spin_ticks);
 	if (!batch->clock->edges_only)

@@ -28,11 +28,10 @@ struct facts_job {
 };
 
 static void
-read_facts_on_core(void *argument, size_t core)
+read_facts_on_core(void *argument, size_t)
 {
 	struct facts_job *job = argument;
 
-	(void)core;
 	job->core_facts(&job->facts);
 }
 

@@ -60,11 +60,10 @@ struct remote_window { /* a window (see struct timer_window) that is run as a jo
 };
 
 static void
-run_timer_window_on_core(void *argument, size_t core)
+run_timer_window_on_core(void *argument, size_t)
 {
 	struct remote_window *remote = argument;
 
-	(void)core;
 	remote->why = remote->test->all->window->run_on_core(remote->work, restore_timer_source, remote->test);
 }
 

@@ -38,9 +38,8 @@ get_uncontended_figure(const struct report_core *core, size_t clock, size_t whic
 }
 
 static struct number
-format_uncontended_figure(size_t which, uint64_t figure)
+format_uncontended_figure(size_t, uint64_t figure)
 {
-	(void)which;
 	return number_in_cell_from_ns(figure);
 }
 

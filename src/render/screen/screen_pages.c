@@ -62,9 +62,8 @@ put_summary_page(const struct screen *screen, struct text *left, struct text *ri
 }
 
 static void
-put_histograms_page(const struct screen *screen, struct text *left, struct text *right)
+put_histograms_page(const struct screen *screen, struct text *left, struct text *)
 {
-	(void)right;
 	table_put_all_histograms(left, screen->report);
 	table_put_interference(left, screen->report);
 	table_put_database_timing_cost(left, screen->report);
@@ -91,9 +90,8 @@ put_clock_page(const struct screen *screen, struct text *left, struct text *righ
 }
 
 static void
-put_timers_page(const struct screen *screen, struct text *left, struct text *right)
+put_timers_page(const struct screen *screen, struct text *left, struct text *)
 {
-	(void)right;
 	if (!screen->report->figures.interval_count)
 		text_put(left, "No timer was tested.\n");
 	table_put_intervals(left, screen->report);
