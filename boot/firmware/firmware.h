@@ -5,7 +5,6 @@
 #ifndef BARETICK_FIRMWARE_H
 #define BARETICK_FIRMWARE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -1,7 +1,6 @@
 /* Starts cores by INIT-SIPI-SIPI. Order and times are from the MP Specification 1.4, B.4. See startup.h. */
 #include "smp/startup.h"
 
-#include "hw/hw.h"
 #include "hw/wait.h"
 
 #define INIT_NS          (10 * WAIT_NS_PER_MS) /* wait from INIT to SIPI: MP Specification 1.4, B.4 */

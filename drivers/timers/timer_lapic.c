@@ -5,7 +5,6 @@
  * again after the test, when the tick is restarted.
  */
 #include "clocks/platform.h"
-#include "hw/hw.h"
 #include "hw/lapic.h"
 #include "timers/timers.h"
 

@@ -2,7 +2,6 @@
  * An interrupt that the core sends to itself (SDM vol. 3A, 10.6.1, Interrupt Command Register). It measures the time
  * from the request until the handler runs, which is part of the lateness of every other source.
  */
-#include "hw/hw.h"
 #include "timers/timers.h"
 
 #define ICR_TO_SELF (1u << 18) /* destination "self", fixed delivery, edge-triggered */

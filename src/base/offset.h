@@ -3,7 +3,6 @@
 #define BARETICK_OFFSET_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /*

@@ -4,7 +4,6 @@
 #include "base/units.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #define MULTIPLIER_BITS 32
 #define LIMBS           3 /* number of 64-bit parts in the product of a 128-bit and a 64-bit number */

@@ -5,7 +5,6 @@
 #ifndef BARETICK_SLEEP_H
 #define BARETICK_SLEEP_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

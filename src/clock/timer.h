@@ -8,7 +8,6 @@
 #define BARETICK_TIMER_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "clock/clock.h"

@@ -6,7 +6,6 @@
 #define BARETICK_REPORT_TIMER_FIGURES_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/interval.h"

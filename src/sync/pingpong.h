@@ -11,7 +11,6 @@
 #define BARETICK_PINGPONG_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/offset.h"

@@ -2,7 +2,6 @@
 #ifndef BARETICK_BARE_H
 #define BARETICK_BARE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

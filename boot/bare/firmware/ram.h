@@ -2,7 +2,6 @@
 #ifndef BARETICK_RAM_H
 #define BARETICK_RAM_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

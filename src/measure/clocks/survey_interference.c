@@ -2,8 +2,6 @@
 #include "measure/clocks/survey_clocks.h"
 #include "measure/survey_internal.h"
 
-#include "base/text.h"
-
 /* duration of a chunk: a core is observed in chunks, with masked interrupts */
 #define CHUNK_NS      (10 * SURVEY_NS_PER_MS)
 /* Maximum number of reads in a chunk, so that it ends even if the TSC stops. An ordered TSC read takes over 2.5 ns. */

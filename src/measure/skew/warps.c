@@ -1,8 +1,6 @@
 /* Runs the warp checks (see warp.h) on all cores, for the TSC and for hypervisors' clocks. */
 #include "measure/skew/pair_pass.h"
 
-#include "base/text.h"
-
 /*
  * number of turns (reads) of all cores together; with many cores each has fewer turns, so that the check does not take
  * longer

@@ -7,7 +7,6 @@
 #include "render/layout/layout.h"
 #include "report/phrase.h"
 #include "render/cores/table_cores.h"
-#include "render/sections/table_sections.h"
 
 #define MILLI     1000
 #define PAIR_SIZE 64 /* size in bytes of a text with two clock ids, of at most 12 characters each, and a few words */

@@ -3,7 +3,6 @@
 
 #include "render/cores/table_cores.h"
 #include "render/layout/layout.h"
-#include "render/sections/table_sections.h"
 #include "report/phrase.h"
 
 #define TITLE_SIZE     64
