@@ -53,13 +53,7 @@ hv_page_read(void *context)
 static void
 hv_page_sample(void *device, struct sample *samples, size_t count)
 {
-	paravirtual_sample(device, samples, count, hv_page_read, device);
-}
-
-static void *
-hv_page_get_device_of_this_core(void *device)
-{
-	return device;
+	probe_sample(device, samples, count, hv_page_read, device);
 }
 
 /* TLFS, reference TSC page: while the sequence is not 0, the page is valid for the TSCs of all cores. */
@@ -84,8 +78,7 @@ static const struct clock hv_page_row = {
 	.found_by = "Hyper-V's CPUID 40000003h", .sample = hv_page_sample, .by_tsc = true,
 	.paravirtual = {
 		.paged = true, .offered_by = PARAVIRTUAL_HYPERV, .get_stability = hv_page_get_stability,
-		.assumed = hv_page_get_assumed_multiplier, .get_core_device = hv_page_get_device_of_this_core,
-		.read = hv_page_read,
+		.assumed = hv_page_get_assumed_multiplier, .read = hv_page_read,
 	},
 };
 

@@ -35,17 +35,7 @@ hv_ref_read(void *)
 	return hw_msr_read(MSR_HV_REFERENCE);
 }
 
-static void
-hv_ref_sample(void *device, struct sample *samples, size_t count)
-{
-	paravirtual_sample(device, samples, count, hv_ref_read, device);
-}
-
-static void *
-hv_ref_get_device_of_this_core(void *device)
-{
-	return device;
-}
+DRIVER_SAMPLE(hv_ref, hv_ref_read)
 
 /*
  * There is no .get_stability function, because this clock never goes back, not even between cores (TLFS, partition
@@ -55,10 +45,7 @@ static const struct clock hv_ref_row = {
 	.id = "hv_ref", .title = "Hyper-V's reference counter, MSR 40000020h", .width_bits = 64,
 	.wrap_ticks = UINT64_MAX, .claimed = { 10000000, 1 }, .rating = HYPERV_MSR_RATING,
 	.found_by = "Hyper-V's CPUID 40000003h", .sample = hv_ref_sample, .by_tsc = true,
-	.paravirtual = {
-		.offered_by = PARAVIRTUAL_HYPERV, .get_core_device = hv_ref_get_device_of_this_core,
-		.read = hv_ref_read,
-	},
+	.paravirtual = { .offered_by = PARAVIRTUAL_HYPERV, .read = hv_ref_read },
 };
 
 static void

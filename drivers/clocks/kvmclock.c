@@ -28,7 +28,7 @@ kvmclock_get_device_of_this_core(void *context)
 static void
 kvmclock_sample(void *device, struct sample *samples, size_t count)
 {
-	paravirtual_sample(device, samples, count, pvclock_read, kvmclock_get_device_of_this_core(device));
+	probe_sample(device, samples, count, pvclock_read, kvmclock_get_device_of_this_core(device));
 }
 
 static bool

@@ -6,16 +6,6 @@
 #include "hw/hw.h"
 #include "paravirtual/pages.h"
 
-/* Takes COUNT samples with the function READ. HERE is the argument for READ on the calling core. */
-static inline __attribute__((always_inline)) void
-paravirtual_sample(const struct device *device, struct sample *samples, size_t count, sample_read *read, void *here)
-{
-	if (device->bracket_with_mfence)
-		sample_chain(samples, count, hw_tsc_mfence, read, here);
-	else
-		sample_chain(samples, count, hw_tsc_lfence, read, here);
-}
-
 /*
  * Ratings as in Linux 6.6, drivers/clocksource/hyperv_timer.c. Linux lowers both by 250 if CPUID 40000003h EAX[15]
  * reports an invariant TSC.

@@ -46,16 +46,24 @@ struct probe_wait {
 bool probe_wait_has_time_left(struct probe_wait *wait);
 
 /*
- * Defines NAME##_sample, a clock's sample function, from READ, which reads the clock once. Each kind of TSC read around
- * READ gets a separate loop. The kind is thus selected before the loop, and not at each reading.
+ * Takes COUNT samples with the function READ, which reads the clock once. HERE is the argument for READ on the calling
+ * core. Each kind of TSC read around READ gets a separate loop. The kind is thus selected before the loop, and not at
+ * each reading.
  */
+static inline __attribute__((always_inline)) void
+probe_sample(const struct device *device, struct sample *samples, size_t count, sample_read *read, void *here)
+{
+	if (device->bracket_with_mfence)
+		sample_chain(samples, count, hw_tsc_mfence, read, here);
+	else
+		sample_chain(samples, count, hw_tsc_lfence, read, here);
+}
+
+/* Defines NAME##_sample, the sample function of a clock that READ reads with the device as its argument. */
 #define DRIVER_SAMPLE(name, read)                                                                  \
 	static void name##_sample(void *device, struct sample *samples, size_t count)              \
 	{                                                                                          \
-		if (((const struct device *)device)->bracket_with_mfence)                          \
-			sample_chain(samples, count, hw_tsc_mfence, read, device);                 \
-		else                                                                               \
-			sample_chain(samples, count, hw_tsc_lfence, read, device);                 \
+		probe_sample(device, samples, count, read, device);                                \
 	}
 
 #endif

@@ -56,7 +56,7 @@ xen_get_device_of_this_core(void *context)
 static void
 xen_sample(void *device, struct sample *samples, size_t count)
 {
-	paravirtual_sample(device, samples, count, pvclock_read, xen_get_device_of_this_core(device));
+	probe_sample(device, samples, count, pvclock_read, xen_get_device_of_this_core(device));
 }
 
 /*

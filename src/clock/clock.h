@@ -43,7 +43,8 @@ struct clock_paravirtual {
 	 * states no rate, or if the hypervisor adjusts the rate. The pointer is NULL if the clock has no page.
 	 */
 	uint64_t (*assumed)(void *device);
-	void *(*get_core_device)(void *device); /* returns the argument for `read` on the calling core */
+	/* Returns the argument for `read` on the calling core. The pointer is NULL if it is the device on each core. */
+	void *(*get_core_device)(void *device);
 	sample_read *read;           /* reads the clock once, without TSC reads before and after */
 };
 

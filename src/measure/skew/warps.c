@@ -42,7 +42,8 @@ take_warp_turns_on_core(void *argument, size_t core)
 	const struct clock_paravirtual *by = job->clock ? &job->clock->paravirtual : NULL;
 
 	if (by)
-		reader = (struct warp_reader){ by->read, by->get_core_device(job->clock->device), job->tsc };
+		reader = (struct warp_reader){ by->read, by->get_core_device ? by->get_core_device(job->clock->device) :
+							 job->clock->device, job->tsc };
 	warp_run_core(job->table, core, job->expected, reader, job->pause);
 }
 
