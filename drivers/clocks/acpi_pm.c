@@ -48,14 +48,10 @@ static bool
 acpi_pm_locate(const struct acpi_fadt *fadt, struct device *device, struct clock *clock,
 	       uint8_t *space)
 {
-	if (!fadt->found) {
-		probe_set_state(clock, CLOCK_ABSENT, "There is no FADT in ACPI.");
-		return false;
-	}
-	if (fadt->hw_reduced) {
-		probe_set_state(clock, CLOCK_ABSENT, "ACPI is hardware-reduced, which has no PM timer.");
-		return false;
-	}
+	if (!fadt->found)
+		return probe_set_state(clock, CLOCK_ABSENT, "There is no FADT in ACPI.");
+	if (fadt->hw_reduced)
+		return probe_set_state(clock, CLOCK_ABSENT, "ACPI is hardware-reduced, which has no PM timer.");
 	*space = ACPI_SPACE_IO;
 	if (fadt->has_x_pm_tmr && fadt->x_pm_tmr_address &&
 	    (fadt->x_pm_tmr_space == ACPI_SPACE_MEMORY || fadt->x_pm_tmr_space == ACPI_SPACE_IO)) {
@@ -64,12 +60,10 @@ acpi_pm_locate(const struct acpi_fadt *fadt, struct device *device, struct clock
 		clock->found_by = "ACPI FADT X_PM_TMR_BLK";
 		return true;
 	}
-	if (fadt->pm_tmr_len == 0 || fadt->pm_tmr_blk == 0) {
-		probe_set_state(clock, CLOCK_ABSENT,
-				"The FADT lists no PM timer (PM_TMR_LEN %u, PM_TMR_BLK %xh).",
-				fadt->pm_tmr_len, fadt->pm_tmr_blk);
-		return false;
-	}
+	if (fadt->pm_tmr_len == 0 || fadt->pm_tmr_blk == 0)
+		return probe_set_state(clock, CLOCK_ABSENT,
+				       "The FADT lists no PM timer (PM_TMR_LEN %u, PM_TMR_BLK %xh).",
+				       fadt->pm_tmr_len, fadt->pm_tmr_blk);
 	device->address = fadt->pm_tmr_blk;
 	clock->found_by = "ACPI FADT PM_TMR_BLK";
 	return true;
@@ -81,15 +75,13 @@ acpi_pm_is_readable(const struct device *device, uint8_t space, struct clock *cl
 	uint64_t address = device->address;
 
 	if (space == ACPI_SPACE_IO && address > PORT_MAX)
-		probe_set_state(clock, CLOCK_BROKEN, "The FADT gives the I/O port %lxh, but ports end at FFFFh.",
-				address);
-	else if (space == ACPI_SPACE_MEMORY && address % sizeof(uint32_t))
-		probe_set_state(clock, CLOCK_BROKEN, "The FADT gives the address %lxh, which is not aligned.", address);
-	else if (space == ACPI_SPACE_MEMORY && !hw_is_mapped(address, sizeof(uint32_t)))
-		probe_set_state(clock, CLOCK_BROKEN, "The firmware has not mapped the timer's address %lxh.", address);
-	else
-		return true;
-	return false;
+		return probe_set_state(clock, CLOCK_BROKEN, "The FADT gives the I/O port %lxh, but ports end at FFFFh.",
+				       address);
+	if (space == ACPI_SPACE_MEMORY && address % sizeof(uint32_t))
+		return probe_set_state(clock, CLOCK_BROKEN, "The FADT gives the address %lxh, which is not aligned.", address);
+	if (space == ACPI_SPACE_MEMORY && !hw_is_mapped(address, sizeof(uint32_t)))
+		return probe_set_state(clock, CLOCK_BROKEN, "The firmware has not mapped the timer's address %lxh.", address);
+	return true;
 }
 
 static void

@@ -62,19 +62,17 @@ hpet_locate(const struct acpi_hpet *table, struct clock *clock)
 	uint64_t base = table->base;
 
 	if (!table->found)
-		probe_set_state(clock, CLOCK_ABSENT, "There is no HPET table in ACPI.");
-	else if (table->space != ACPI_SPACE_MEMORY)
-		probe_set_state(clock, CLOCK_BROKEN,
-				"The HPET's ACPI table names address space %u instead of memory.",
-				table->space);
-	else if (base == 0 || base % sizeof(uint64_t))
-		probe_set_state(clock, CLOCK_BROKEN, "The HPET's ACPI table gives the base address %lxh, which is 0 "
-				"or not aligned.", base);
-	else if (!hw_is_mapped(base, HPET_SIZE))
-		probe_set_state(clock, CLOCK_BROKEN, "The firmware has not mapped the HPET's base address %lxh.", base);
-	else
-		return true;
-	return false;
+		return probe_set_state(clock, CLOCK_ABSENT, "There is no HPET table in ACPI.");
+	if (table->space != ACPI_SPACE_MEMORY)
+		return probe_set_state(clock, CLOCK_BROKEN,
+				       "The HPET's ACPI table names address space %u instead of memory.",
+				       table->space);
+	if (base == 0 || base % sizeof(uint64_t))
+		return probe_set_state(clock, CLOCK_BROKEN, "The HPET's ACPI table gives the base address %lxh, which is 0 "
+				       "or not aligned.", base);
+	if (!hw_is_mapped(base, HPET_SIZE))
+		return probe_set_state(clock, CLOCK_BROKEN, "The firmware has not mapped the HPET's base address %lxh.", base);
+	return true;
 }
 
 /*
@@ -87,17 +85,13 @@ hpet_read_identity(uint64_t base, struct clock *clocks)
 	uint32_t id = hw_read32(base + HPET_ID), period_fs = hw_read32(base + HPET_PERIOD);
 	struct clock *clock = &clocks[HPET];
 
-	if ((id == 0 && period_fs == 0) || (id == UINT32_MAX && period_fs == UINT32_MAX)) {
-		probe_set_state(clock, CLOCK_BROKEN,
-				"The HPET's capability register reads %s: nothing answers at %lxh.",
-				id ? "all ones" : "0", base);
-		return false;
-	}
-	if (period_fs < HPET_PERIOD_FS_MIN || period_fs > HPET_PERIOD_FS_MAX) {
-		probe_set_state(clock, CLOCK_BROKEN, "The HPET's period register reads %u fs, not %u to %u.",
-				period_fs, HPET_PERIOD_FS_MIN, HPET_PERIOD_FS_MAX);
-		return false;
-	}
+	if ((id == 0 && period_fs == 0) || (id == UINT32_MAX && period_fs == UINT32_MAX))
+		return probe_set_state(clock, CLOCK_BROKEN,
+				       "The HPET's capability register reads %s: nothing answers at %lxh.",
+				       id ? "all ones" : "0", base);
+	if (period_fs < HPET_PERIOD_FS_MIN || period_fs > HPET_PERIOD_FS_MAX)
+		return probe_set_state(clock, CLOCK_BROKEN, "The HPET's period register reads %u fs, not %u to %u.",
+				       period_fs, HPET_PERIOD_FS_MIN, HPET_PERIOD_FS_MAX);
 	if (id & HPET_COUNT_SIZE_CAP) {
 		clock->width_bits = 64;
 		clock->wrap_ticks = UINT64_MAX;

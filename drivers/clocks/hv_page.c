@@ -98,18 +98,16 @@ hv_page_test_page(struct device *device, struct clock *clock)
 	uint64_t tsc;
 
 	if (!hv_page_copy(device, &taken, &tsc))
-		probe_set_state(clock, CLOCK_BROKEN, "The hypervisor changed the page during each of %u reads.",
-				PAGES_TRIES);
-	else if (!taken.sequence && (clock->paravirtual.falls_back = ++device->saved[HV_PAGE_FALLBACKS]))
-		probe_set_state(clock, CLOCK_DISABLED, "The page's sequence number is 0: readers must read the MSR "
-				"instead, as the clock hv_ref does.");
-	else if (!taken.scale)
-		probe_set_state(clock, CLOCK_BROKEN, "The hypervisor wrote no rate into the page.");
-	else if (!probe_counter_moves(hv_page_read, device))
-		probe_set_state(clock, CLOCK_STUCK, "The page and the TSC give the same time in every read.");
-	else
-		return true;
-	return false;
+		return probe_set_state(clock, CLOCK_BROKEN, "The hypervisor changed the page during each of %u reads.",
+				       PAGES_TRIES);
+	if (!taken.sequence && (clock->paravirtual.falls_back = ++device->saved[HV_PAGE_FALLBACKS]))
+		return probe_set_state(clock, CLOCK_DISABLED, "The page's sequence number is 0: readers must read the MSR "
+				       "instead, as the clock hv_ref does.");
+	if (!taken.scale)
+		return probe_set_state(clock, CLOCK_BROKEN, "The hypervisor wrote no rate into the page.");
+	if (!probe_counter_moves(hv_page_read, device))
+		return probe_set_state(clock, CLOCK_STUCK, "The page and the TSC give the same time in every read.");
+	return true;
 }
 
 static void

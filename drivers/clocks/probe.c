@@ -44,7 +44,7 @@ append_reason(struct clock *clock, const char *format, va_list arguments)
 	text_vprintf(&text, format, arguments);
 }
 
-void
+bool
 probe_set_state(struct clock *clock, enum clock_state state, const char *format, ...)
 {
 	va_list arguments;
@@ -54,6 +54,7 @@ probe_set_state(struct clock *clock, enum clock_state state, const char *format,
 	va_start(arguments, format);
 	append_reason(clock, format, arguments);
 	va_end(arguments);
+	return false;
 }
 
 void

@@ -23,8 +23,8 @@ bool probe_initialize_clocks(const struct platform *platform, struct device *dev
 /* The close() function of a driver that changes nothing. */
 void probe_close(struct device *device);
 
-/* Sets a clock's state and the sentence that explains it. A sentence that is too long is cut. */
-void probe_set_state(struct clock *clock, enum clock_state state, const char *format, ...)
+/* Sets a clock's state and the sentence that explains it. A sentence that is too long is cut. Returns false. */
+bool probe_set_state(struct clock *clock, enum clock_state state, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /* Copies the state and the sentence of CLOCKS[0] to the other clocks, which read the same device. */

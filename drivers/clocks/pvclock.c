@@ -12,16 +12,12 @@ get_page_slot(const struct device *device, size_t i)
 bool
 pvclock_assign_pages(const struct platform *platform, struct device *device, struct clock *clock, bool use_upper_half)
 {
-	if (platform->cpu.memory_encrypted) {
-		probe_set_state(clock, CLOCK_DISABLED, "The guest's memory is encrypted: the hypervisor can't write "
-				"the clock's pages.");
-		return false;
-	}
+	if (platform->cpu.memory_encrypted)
+		return probe_set_state(clock, CLOCK_DISABLED, "The guest's memory is encrypted: the hypervisor can't write "
+				       "the clock's pages.");
 	/* too few for a page of one core and for the last page, which hv_page.c uses */
-	if (platform->pages.count < 2) {
-		probe_set_state(clock, CLOCK_DISABLED, "The firmware has no memory below 4 GiB for the clock's pages.");
-		return false;
-	}
+	if (platform->pages.count < 2)
+		return probe_set_state(clock, CLOCK_DISABLED, "The firmware has no memory below 4 GiB for the clock's pages.");
 	device->address = (uintptr_t)platform->pages.memory + (use_upper_half ? PVCLOCK_SLOT_SIZE : 0);
 	device->saved[PVCLOCK_PAGES] = platform->pages.count - 1;
 	return true;
@@ -119,18 +115,15 @@ pvclock_test_page(struct pvclock_slot *slot, struct clock *clock, const char *pa
 	uint64_t tsc;
 
 	if (!pvclock_copy(&slot->clock, hw_tsc_lfence, &taken, &tsc))
-		probe_set_state(clock, CLOCK_BROKEN, "The page is always being updated: version %u stays odd in %u reads.",
-				taken.version, PAGES_TRIES);
-	else if (!pvclock_get_multiplier(&taken))
-		probe_set_state(clock, CLOCK_BROKEN, "%s left its page without a rate: multiplier %u, shift %d.",
-				page_owner, taken.tsc_to_system_mul, taken.tsc_shift);
-	else if (!probe_counter_moves(pvclock_read, (void *)slot))
-		probe_set_state(clock, CLOCK_STUCK, "The page and the TSC give the same time in every read.");
-	else {
-		((struct device *)clock->device)->saved[PVCLOCK_MULTIPLIER] = pvclock_get_multiplier(&taken);
-		return true;
-	}
-	return false;
+		return probe_set_state(clock, CLOCK_BROKEN, "The page is always being updated: version %u stays odd in %u reads.",
+				       taken.version, PAGES_TRIES);
+	if (!pvclock_get_multiplier(&taken))
+		return probe_set_state(clock, CLOCK_BROKEN, "%s left its page without a rate: multiplier %u, shift %d.",
+				       page_owner, taken.tsc_to_system_mul, taken.tsc_shift);
+	if (!probe_counter_moves(pvclock_read, (void *)slot))
+		return probe_set_state(clock, CLOCK_STUCK, "The page and the TSC give the same time in every read.");
+	((struct device *)clock->device)->saved[PVCLOCK_MULTIPLIER] = pvclock_get_multiplier(&taken);
+	return true;
 }
 
 void

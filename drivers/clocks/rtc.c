@@ -360,12 +360,10 @@ rtc_check_presence(struct device *device, struct clock *clock)
 	device->saved[SAVED_B] = b;
 	if ((a & b & rtc_read_register(device, REGISTER_D) &
 	     rtc_read_register(device, REGISTER_SECONDS)) == RTC_UNREADABLE)
-		probe_set_state(clock, CLOCK_ABSENT, "All registers read FFh: there is no RTC at port 70h.");
-	else if ((a & A_DIVIDER_RESET) == A_DIVIDER_RESET)
-		probe_set_state(clock, CLOCK_STUCK, "The RTC's divider is held in reset (register A reads %02xh).", a);
-	else
-		return true;
-	return false;
+		return probe_set_state(clock, CLOCK_ABSENT, "All registers read FFh: there is no RTC at port 70h.");
+	if ((a & A_DIVIDER_RESET) == A_DIVIDER_RESET)
+		return probe_set_state(clock, CLOCK_STUCK, "The RTC's divider is held in reset (register A reads %02xh).", a);
+	return true;
 }
 
 /* Waits for the end of an update. Returns true if UIP stays 1. */

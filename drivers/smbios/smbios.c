@@ -29,17 +29,18 @@ smbios_read_field(struct smbios_bytes from, size_t offset, size_t size)
 	return value;
 }
 
-void
+bool
 smbios_set_problem(struct smbios_facts *facts, const char *format, ...)
 {
 	va_list arguments;
 
 	if (facts->problem[0])
-		return;
+		return false;
 	struct text text = text_start(facts->problem, sizeof(facts->problem));
 	va_start(arguments, format);
 	text_vprintf(&text, format, arguments);
 	va_end(arguments);
+	return false;
 }
 
 /* Returns true if the entry point is complete and valid, otherwise sets the problem. */
@@ -52,17 +53,13 @@ is_entry_point_valid(const struct entry *entry, struct smbios_bytes found, struc
 	for (size_t i = 0; i < length && i < found.length; i++)
 		sum = (uint8_t)(sum + found.bytes[i]);
 	for (size_t i = 0; entry->anchor[i]; i++)
-		if (found.bytes[i] != (uint8_t)entry->anchor[i]) {
-			smbios_set_problem(facts, "SMBIOS: the entry point does not start with %s", entry->anchor);
-			return false;
-		}
+		if (found.bytes[i] != (uint8_t)entry->anchor[i])
+			return smbios_set_problem(facts, "SMBIOS: the entry point does not start with %s", entry->anchor);
 	if (length < entry->size || length > found.length)
-		smbios_set_problem(facts, "SMBIOS: the entry point %s has the wrong length %zu", entry->anchor, length);
-	else if (sum != 0)
-		smbios_set_problem(facts, "SMBIOS: the checksum of the entry point %s is off by %xh", entry->anchor, sum);
-	else
-		return true;
-	return false;
+		return smbios_set_problem(facts, "SMBIOS: the entry point %s has the wrong length %zu", entry->anchor, length);
+	if (sum != 0)
+		return smbios_set_problem(facts, "SMBIOS: the checksum of the entry point %s is off by %xh", entry->anchor, sum);
+	return true;
 }
 
 /*
@@ -90,10 +87,8 @@ read_entry_point(const struct smbios_memory *memory, const struct entry *entry, 
 	if (address == 0)
 		return false;
 	found = fetch_entry_point(memory, entry, address);
-	if (!found.bytes) {
-		smbios_set_problem(facts, "SMBIOS: nothing can be read at the entry point's address, %lxh", address);
-		return false;
-	}
+	if (!found.bytes)
+		return smbios_set_problem(facts, "SMBIOS: nothing can be read at the entry point's address, %lxh", address);
 	if (!is_entry_point_valid(entry, found, facts))
 		return false;
 	at = smbios_read_field(found, entry->address, entry->address_size);
@@ -101,10 +96,8 @@ read_entry_point(const struct smbios_memory *memory, const struct entry *entry, 
 	if (table.length > TABLE_LENGTH_MAX)
 		table.length = TABLE_LENGTH_MAX;
 	table.bytes = at && table.length ? memory->at(memory->context, at, table.length) : NULL;
-	if (!table.bytes) {
-		smbios_set_problem(facts, "SMBIOS: the table, %zu bytes at %lxh, can't be read", table.length, at);
-		return false;
-	}
+	if (!table.bytes)
+		return smbios_set_problem(facts, "SMBIOS: the table, %zu bytes at %lxh, can't be read", table.length, at);
 	smbios_read_table(table, entry->count ? (size_t)smbios_read_field(found, entry->count, 2) : COUNT_ANY, facts);
 	return true;
 }
