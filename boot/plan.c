@@ -13,49 +13,38 @@
 
 #define MIB (UINT64_C(1) << 20)
 
-static size_t
-get_json_buffer_size(size_t cores, const struct options *options)
-{
-	return report_size_json(cores) + report_size_series(cores, run_max_series_rows(options, cores));
-}
+/* The sizes of a plan's buffers in bytes. A size of 0 means that the plan does not have this buffer. */
+struct sizes {
+	size_t memory, series, table, json, html, csv, screen, base64, pack;
+};
 
-static size_t
-get_html_buffer_size(const struct plan_page *page, size_t cores, const struct options *options)
+static struct sizes
+get_buffer_sizes(const struct plan_page *page, size_t cores, enum pair_schedule widest, const struct options *options)
 {
-	return page ? page->size(cores) + report_size_series(cores, run_max_series_rows(options, cores)) : 0;
-}
-
-static size_t
-get_screen_buffer_size(const struct plan_page *page)
-{
-	return page ? page->screen_size : 0;
-}
-
-static size_t
-get_base64_record_size(size_t cores, enum pair_schedule widest, const struct options *options)
-{
+	size_t rows = run_max_series_rows(options, cores), rows_in_text = report_size_series(cores, rows);
 	size_t printed = cores < REPORT_SERIAL_CORES ? cores : REPORT_SERIAL_CORES;
 
-	return base64_encoded_size(survey_max_record_bytes(printed, widest, run_max_series_rows(options, cores)));
-}
-
-static size_t
-get_compression_buffer_size(const struct options *options)
-{
-	return options->serial == SERIAL_COMPACT ? sizeof(struct deflate_work) : 0;
+	return (struct sizes){
+		.memory = survey_memory_bytes(cores, widest, rows),
+		.series = run_series_size_bytes(options, cores),
+		.table = report_size_table(cores),
+		.json = report_size_json(cores) + rows_in_text,
+		.html = page ? page->size(cores) + rows_in_text : 0,
+		.csv = report_size_csv(cores),
+		.screen = page ? page->screen_size : 0,
+		.base64 = base64_encoded_size(survey_max_record_bytes(printed, widest, rows)),
+		.pack = options->serial == SERIAL_COMPACT ? sizeof(struct deflate_work) : 0,
+	};
 }
 
 static size_t
 get_memory_for_run_mib(const struct plan_page *page, size_t cores, enum pair_schedule widest,
 		       const struct options *options)
 {
-	size_t size = survey_memory_bytes(cores, widest, run_max_series_rows(options, cores)) +
-		      run_series_size_bytes(options, cores) + report_size_table(cores) +
-		      get_json_buffer_size(cores, options) + get_html_buffer_size(page, cores, options) +
-		      report_size_csv(cores) + get_screen_buffer_size(page) +
-		      get_base64_record_size(cores, widest, options) + get_compression_buffer_size(options);
+	const struct sizes size = get_buffer_sizes(page, cores, widest, options);
 
-	return (size + MIB - 1) / MIB;
+	return (size.memory + size.series + size.table + size.json + size.html + size.csv + size.screen + size.base64 +
+		size.pack + MIB - 1) / MIB;
 }
 
 static struct text
@@ -96,28 +85,27 @@ static bool
 try_to_allocate_buffers(struct plan *plan, size_t cores, enum pair_schedule widest, const struct plan_page *page,
 			const struct options *options)
 {
-	size_t series_size = run_series_size_bytes(options, cores), pack_size = get_compression_buffer_size(options);
-	size_t memory_size = survey_memory_bytes(cores, widest, run_max_series_rows(options, cores));
+	const struct sizes size = get_buffer_sizes(page, cores, widest, options);
 
 	*plan = (struct plan){
 		.page = page,
 		.cores = cores,
 		.widest = widest,
-		.memory = firmware_allocate_pages(UINT64_MAX, firmware_count_pages(memory_size)),
-		.memory_pages = firmware_count_pages(memory_size),
-		.table = allocate_text(report_size_table(cores)),
-		.series = series_size ? firmware_allocate(series_size) : NULL,
-		.json = allocate_text(get_json_buffer_size(cores, options)),
-		.html = allocate_text(get_html_buffer_size(page, cores, options)),
-		.csv = allocate_text(report_size_csv(cores)),
-		.screen = allocate_text(get_screen_buffer_size(page)),
-		.base64 = allocate_text(get_base64_record_size(cores, widest, options)),
-		.pack = pack_size ? firmware_allocate(pack_size) : NULL,
+		.memory = firmware_allocate_pages(UINT64_MAX, firmware_count_pages(size.memory)),
+		.memory_pages = firmware_count_pages(size.memory),
+		.table = allocate_text(size.table),
+		.series = size.series ? firmware_allocate(size.series) : NULL,
+		.json = allocate_text(size.json),
+		.html = allocate_text(size.html),
+		.csv = allocate_text(size.csv),
+		.screen = allocate_text(size.screen),
+		.base64 = allocate_text(size.base64),
+		.pack = size.pack ? firmware_allocate(size.pack) : NULL,
 	};
-	if (!plan->memory || (series_size && !plan->series) || is_text_unallocated(&plan->table) ||
+	if (!plan->memory || (size.series && !plan->series) || is_text_unallocated(&plan->table) ||
 	    is_text_unallocated(&plan->json) || is_text_unallocated(&plan->html) ||
 	    is_text_unallocated(&plan->csv) || is_text_unallocated(&plan->screen) ||
-	    is_text_unallocated(&plan->base64) || (pack_size && !plan->pack)) {
+	    is_text_unallocated(&plan->base64) || (size.pack && !plan->pack)) {
 		plan_free(plan);
 		return false;
 	}
