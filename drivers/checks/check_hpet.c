@@ -18,12 +18,6 @@
 #define PKG_CST_LIMIT        0xfu
 #define PKG_CST_PC10         8u
 
-static uint64_t
-read_counter_low_half(void *device)
-{
-	return hw_read32(((const struct device *)device)->address + HPET_COUNTER);
-}
-
 static void
 check_period(const struct checking *checking, struct behaviour *row)
 {
@@ -91,7 +85,7 @@ test_counter_stopping_once(const struct checking *checking, struct behaviour *ro
 	else if (stop.running_again - stop.stopped > hpet_get_ticks_max_during(&pace, stop.on_ticks))
 		behaviour_set_text(row, "The counter stopped at %xh, but continues from %xh.", stop.stopped,
 				   stop.running_again);
-	else if (!probe_counter_moves(read_counter_low_half, checking->device))
+	else if (!probe_counter_moves(hpet_read32, checking->device))
 		behaviour_set_text(row, "The counter stopped at %xh, and does not continue with ENABLE_CNF 1.",
 				   stop.stopped);
 	else

@@ -64,12 +64,6 @@ take_pit_sample_without_interrupts(const struct checking *checking)
 	return sample;
 }
 
-static uint64_t
-get_elapsed_ticks(const struct checking *checking, uint64_t then_ticks, uint64_t now_ticks)
-{
-	return clock_elapsed_ticks(checking->rows, then_ticks, now_ticks);
-}
-
 bool
 pit_is_counter_too_fast(const struct checking *checking, struct behaviour *row)
 {
@@ -98,8 +92,8 @@ check_smallest_count_step(const struct checking *checking, struct behaviour *row
 		return;
 	for (unsigned i = 0; i < STEP_READS; i++) {
 		pit_wait_varying_time(checking, i);
-		step = pit_gcd(step, get_elapsed_ticks(checking, first_ticks,
-						       take_pit_sample_without_interrupts(checking).ticks));
+		step = pit_gcd(step, clock_elapsed_ticks(checking->rows, first_ticks,
+							 take_pit_sample_without_interrupts(checking).ticks));
 	}
 	if (step == 0) {
 		behaviour_set_text(row, "The counter did not change in %u readings.", STEP_READS);
@@ -129,8 +123,8 @@ struct latched {
 static enum latch
 classify_latch(const struct checking *checking, const struct latched *l)
 {
-	uint64_t all = get_elapsed_ticks(checking, l->before.ticks, l->after.ticks);
-	uint64_t part = get_elapsed_ticks(checking, l->before.ticks, l->ticks), held_max, lost_min;
+	uint64_t all = clock_elapsed_ticks(checking->rows, l->before.ticks, l->after.ticks);
+	uint64_t part = clock_elapsed_ticks(checking->rows, l->before.ticks, l->ticks), held_max, lost_min;
 
 	if (l->after.end - l->before.begin > scale_ns_to_ticks(checking->scale, LATCH_SPAN_NS_MAX / checking->pace) ||
 	    l->waited_tsc - l->latched_tsc > 2 * l->wait_ticks ||

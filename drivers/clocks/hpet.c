@@ -31,7 +31,7 @@ hpet_read64(void *context)
 	return (uint64_t)high_again << 32 | low;
 }
 
-static uint64_t
+uint64_t
 hpet_read32(void *context)
 {
 	return hw_read32(((const struct device *)context)->address + HPET_COUNTER);

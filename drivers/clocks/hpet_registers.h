@@ -30,7 +30,8 @@
  */
 #define HPET_HALF_A_FS_PPB   500000000u
 
-/* Reads the whole main counter. CONTEXT is the device. */
+/* Read the whole main counter, or its low half. CONTEXT is the device. */
 uint64_t hpet_read64(void *context);
+uint64_t hpet_read32(void *context);
 
 #endif

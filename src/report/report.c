@@ -59,9 +59,7 @@ report_add_claim(struct report *report, const struct claim *claim)
 		report->facts.claims[report->facts.claim_count++] = (struct report_claim){ .claim = *claim };
 }
 
-static const struct {
-	const char *id, *name;
-} firmware_services[FIRMWARE_SERVICES] = {
+const struct firmware_words report_firmware_words[FIRMWARE_SERVICES] = {
 	[FIRMWARE_STALL] = { "efi_stall", "Stall()" },
 	[FIRMWARE_RELATIVE] = { "efi_timer", "timer event" },
 	[FIRMWARE_PERIODIC] = { "efi_timer", "timer tick" },
@@ -71,18 +69,6 @@ static const struct {
 	[FIRMWARE_CPU] = { "efi_cpu", "GetTimerValue()" },
 	[FIRMWARE_FPDT] = { "fpdt", "table FPDT" },
 };
-
-const char *
-report_firmware_id(enum firmware_service service)
-{
-	return firmware_services[service].id;
-}
-
-const char *
-report_firmware_name(enum firmware_service service)
-{
-	return firmware_services[service].name;
-}
 
 const char *const report_firmware_ticks[FIRMWARE_TICKS] = {
 	[FIRMWARE_TICK_HPET] = "hpet", [FIRMWARE_TICK_LAPIC] = "lapic", [FIRMWARE_TICK_PIT] = "pit",

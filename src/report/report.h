@@ -228,10 +228,11 @@ struct offset report_get_core_offset(const struct report *report, const struct r
 /* Adds CLAIM to the report, unless there is no space. */
 void report_add_claim(struct report *report, const struct claim *claim);
 
-/* Returns the id of a time service of the firmware ("efi_stall"). Rows of rules have it instead of a clock. */
-const char *report_firmware_id(enum firmware_service service);
-/* Returns the name of SERVICE for a sentence with "The firmware's", such as "Stall()". */
-const char *report_firmware_name(enum firmware_service service);
+/* The time services of the firmware by enum firmware_service. */
+extern const struct firmware_words {
+	const char *id;   /* such as "efi_stall"; rows of rules have it instead of a clock */
+	const char *name; /* for a sentence with "The firmware's", such as "Stall()" */
+} report_firmware_words[];
 /* The devices of the firmware's tick by enum firmware_tick: "hpet", "lapic", "pit", or NULL if it is not known. */
 extern const char *const report_firmware_ticks[];
 

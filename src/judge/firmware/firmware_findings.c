@@ -24,7 +24,7 @@
 static struct behaviour *
 add_row(const struct report *report, struct outcomes *outcomes, const char *rule, enum firmware_service service)
 {
-	struct behaviour *row = behaviour_add_row(&outcomes->behaviours, rule, report_firmware_id(service));
+	struct behaviour *row = behaviour_add_row(&outcomes->behaviours, rule, report_firmware_words[service].id);
 
 	if (!row)
 		return NULL;
@@ -84,7 +84,7 @@ judge_shortness(const struct report *report, struct outcomes *outcomes, enum fir
 	for (size_t i = 0; i < report->figures.firmware_count; i++) {
 		const struct report_firmware *of = &report->figures.firmware[i];
 
-		if (!text_equal(report_firmware_id(of->service), report_firmware_id(service)) || !of->count)
+		if (!text_equal(report_firmware_words[of->service].id, report_firmware_words[service].id) || !of->count)
 			continue;
 		is_known &= !is_event(of) || of->stated;
 		if (!worst || get_shortfall_ppm(of) > ppm) {
@@ -98,7 +98,7 @@ judge_shortness(const struct report *report, struct outcomes *outcomes, enum fir
 		set_figure(row, ppm > CRYSTAL_PPM ? ppm - CRYSTAL_PPM : 0, ppm ? ppm + CRYSTAL_PPM : 0);
 	row->open |= is_event(worst) && report_is_guest(report) && rules_has_check_failed(report, row);
 	behaviour_set_text(row, "The firmware's %s of %s came after %s at the earliest%s.",
-			   report_firmware_name(worst->service),
+			   report_firmware_words[worst->service].name,
 			   number_from_ns(worst->asked_ns).text, number_from_ns(worst->least_ns).text,
 			   !is_known ? "; it does not state the period of its tick, by which an event may be early" :
 			   row->open ? "; the host may have delayed the tick before" : "");
@@ -148,7 +148,7 @@ judge_lateness(const struct report *report, struct outcomes *outcomes, enum firm
 		const struct report_firmware *of = &report->figures.firmware[i];
 		int64_t most_us = get_lateness_us(of, of->most_ns), least_us = get_lateness_us(of, of->least_ns);
 
-		if (!text_equal(report_firmware_id(of->service), report_firmware_id(service)))
+		if (!text_equal(report_firmware_words[of->service].id, report_firmware_words[service].id))
 			continue;
 		if (of->missing && (!missing || !of->count))
 			missing = of;
@@ -164,7 +164,7 @@ judge_lateness(const struct report *report, struct outcomes *outcomes, enum firm
 		return;
 	}
 	behaviour_set_text(row, "The firmware's %s of %s came after %s at the latest%s.",
-			   report_firmware_name(latest->service),
+			   report_firmware_words[latest->service].name,
 			   number_from_ns(latest->asked_ns).text, number_from_ns(latest->most_ns).text,
 			   low ? ", and never in time" : "");
 	set_figure(row, low, high);
@@ -195,7 +195,7 @@ set_rate(const struct report *report, struct behaviour *row, const struct report
 
 	set_figure(row, ppm.low, ppm.high);
 	row->open = excuse[0] && rules_get_outcome(row, &report->facts.options) != OUTCOME_PASSED;
-	behaviour_set_text(row, "By the firmware's %s, a second lasts %s%s.", report_firmware_name(of->service),
+	behaviour_set_text(row, "By the firmware's %s, a second lasts %s%s.", report_firmware_words[of->service].name,
 			   phrase_firmware_second(&of->second).bytes, row->open ? excuse : "");
 }
 
@@ -210,14 +210,14 @@ judge_rate(const struct report *report, struct outcomes *outcomes, const struct 
 	if (of->second.known)
 		set_rate(report, row, of);
 	else if (of->missing)
-		behaviour_set_text(row, "The firmware's %s gave too few times.", report_firmware_name(of->service));
+		behaviour_set_text(row, "The firmware's %s gave too few times.", report_firmware_words[of->service].name);
 	else if (of->back)
-		behaviour_set_text(row, "The firmware's %s went back.", report_firmware_name(of->service));
+		behaviour_set_text(row, "The firmware's %s went back.", report_firmware_words[of->service].name);
 	else if (of->service == FIRMWARE_TIME && of->count > 1)
-		behaviour_set_text(row, "The firmware's %s does not advance evenly.", report_firmware_name(of->service));
+		behaviour_set_text(row, "The firmware's %s does not advance evenly.", report_firmware_words[of->service].name);
 	else
 		behaviour_mark_unchecked(row, UNCHECKED_OTHER, "The firmware's %s states or shows no rate.",
-					 report_firmware_name(of->service));
+					 report_firmware_words[of->service].name);
 	if (of->service == FIRMWARE_TIME && is_quick &&
 	    rules_get_outcome(row, &report->facts.options) == OUTCOME_NOT_DETERMINED && !of->back)
 		behaviour_mark_unchecked(row, UNCHECKED_TIME,
@@ -271,7 +271,7 @@ judge_steps_back(const struct report *report, struct outcomes *outcomes, const s
 	if (!row)
 		return;
 	behaviour_set_text(row, "%lu of %lu readings of the firmware's %s were %s the one before.", of->back, of->count,
-			   report_firmware_name(of->service), of->service == FIRMWARE_COUNTER ? "not above" : "below");
+			   report_firmware_words[of->service].name, of->service == FIRMWARE_COUNTER ? "not above" : "below");
 	set_figure(row, (int64_t)of->back, (int64_t)of->back);
 }
 

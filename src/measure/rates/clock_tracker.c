@@ -240,13 +240,6 @@ look_for_jump_in_latest_readings(struct survey *survey)
 	}
 }
 
-/* Returns the TSC ticks in which TRACK's counter counts through a quarter of its range, or 0 if it does not wrap. */
-static uint64_t
-quarter_of_range_ticks(const struct survey *survey, const struct survey_track *track)
-{
-	return survey_max_ticks_between_compared_reads(survey, &track->entry->clock);
-}
-
 /*
  * Returns true if the wraps of a counter cannot be counted without the batch END. Batches are 10 ms apart, unless the
  * core was preempted. Consecutive batches in the record must be less than half of the counter's range apart.
@@ -255,7 +248,7 @@ static bool
 is_batch_needed_for_wraps(const struct survey *survey, const struct survey_track *track,
 			  const struct survey_batch_end *end)
 {
-	uint64_t quarter = quarter_of_range_ticks(survey, track);
+	uint64_t quarter = survey_max_ticks_between_compared_reads(survey, &track->entry->clock);
 	uint64_t every = 2 * quarter / scale_ns_to_ticks(&survey->scale, FOLLOW_NS);
 
 	return quarter && (end->unread_ticks > quarter || every == 0 || track->batch_count % every == 0);
@@ -302,7 +295,7 @@ survey_follow_clocks_if_due(struct survey *survey, struct survey_window *window,
 		if (!track->entry || !survey_usable(track->entry) || track->entry->clock.edges_only)
 			continue;
 		ends[i] = survey_track_take_batch(survey, track, SURVEY_FOLLOW_SAMPLES);
-		quarter = quarter_of_range_ticks(survey, track);
+		quarter = survey_max_ticks_between_compared_reads(survey, &track->entry->clock);
 		miscounted |= quarter && ends[i].unread_ticks > WRAP_QUARTERS * quarter;
 		survey_track_update(survey, track, &survey->buffer.samples[SURVEY_FOLLOW_SAMPLES - 1]);
 	}

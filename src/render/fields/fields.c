@@ -74,12 +74,6 @@ loop_time_ps(const struct report *report, const struct latency *latency)
 	return latency_loop_time_ps(latency, &scale);
 }
 
-static struct latency_interval
-percentile_interval_ns(const struct latency *latency, uint32_t per_hundred_thousand)
-{
-	return latency_percentile_interval(latency, per_hundred_thousand);
-}
-
 static struct latency_clean
 figures_without_interrupted_reads(const struct report *report, const struct latency *latency)
 {

@@ -18,7 +18,7 @@ put_time(struct text *out, int columns, bool known, uint64_t ns)
 static void
 put_row(struct text *out, const struct report_firmware *row)
 {
-	text_printf(out, "firmware  %-*s", NAME_COLUMNS, report_firmware_id(row->service));
+	text_printf(out, "firmware  %-*s", NAME_COLUMNS, report_firmware_words[row->service].id);
 	put_time(out, ASKED_COLUMNS, row->asked_ns, row->asked_ns);
 	text_printf(out, "%6lu", row->count);
 	if (row->most_ns || row->second.known) { /* otherwise the row would end with blanks */
