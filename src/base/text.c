@@ -59,16 +59,6 @@ text_put(struct text *text, const char *string)
 		text_put_char(text, *string);
 }
 
-void
-text_put_coloured(struct text *text, enum text_ink ink, const char *string)
-{
-	enum text_ink before = text->ink;
-
-	text->ink = ink;
-	text_put(text, string);
-	text->ink = before;
-}
-
 static void
 put_repeated(struct text *text, char c, size_t count)
 {
@@ -280,6 +270,19 @@ text_printf(struct text *text, const char *format, ...)
 	va_start(arguments, format);
 	text_vprintf(text, format, arguments);
 	va_end(arguments);
+}
+
+void
+text_printf_coloured(struct text *text, enum text_ink ink, const char *format, ...)
+{
+	enum text_ink before = text->ink;
+	va_list arguments;
+
+	text->ink = ink;
+	va_start(arguments, format);
+	text_vprintf(text, format, arguments);
+	va_end(arguments);
+	text->ink = before;
 }
 
 /* Returns VALUE / 10^POWER. A half is rounded up. */

@@ -54,7 +54,6 @@ text_start(char *bytes, size_t size)
 struct text text_continue(char *bytes, size_t size);
 
 void text_put_char(struct text *text, char c);
-void text_put_coloured(struct text *text, enum text_ink ink, const char *string);
 void text_put(struct text *text, const char *string); /* adds STRING unchanged, including newlines */
 
 /*
@@ -63,6 +62,8 @@ void text_put(struct text *text, const char *string); /* adds STRING unchanged, 
  * copied to the output unchanged.
  */
 void text_printf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void text_printf_coloured(struct text *text, enum text_ink ink, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 void text_vprintf(struct text *text, const char *format, va_list arguments)
 	__attribute__((format(printf, 2, 0)));
 

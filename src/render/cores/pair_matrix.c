@@ -39,7 +39,7 @@ classify_pair(const struct report *report, size_t a, size_t b)
 static void
 put_legend(struct text *out, const struct report *report)
 {
-	text_put_coloured(out, INK_HEADING, report->outcomes.sync.shown ? "\nPairs of cores" : "\nPairs of cores:");
+	text_printf_coloured(out, INK_HEADING, report->outcomes.sync.shown ? "\nPairs of cores" : "\nPairs of cores:");
 	table_put_time_of_last_pass(out, report, " ", ":\n");
 	text_put(out, report->outcomes.sync.shown ? "" : " ");
 	text_put(out, "\".\" no difference proven, \"<\" row's core behind column's,\n"
@@ -141,10 +141,8 @@ put_worst_pairs(struct text *out, const struct report *report)
 				count = insert_worst_pair(worst, count, pair);
 		}
 	}
-	out->ink = INK_HEADING;
-	text_printf(out, "\nThe %zu pairs with the largest proven or possible offsets (second core - first)\n",
-		    count);
-	out->ink = INK_PLAIN;
+	text_printf_coloured(out, INK_HEADING,
+			     "\nThe %zu pairs with the largest proven or possible offsets (second core - first)\n", count);
 	table_put_time_of_last_pass(out, report, "", "\n");
 	text_put_char(out, '\n');
 	text_printf(out, "%*s %*s %*s\n", ID_COLUMNS, "core", ID_COLUMNS, "core", 2 * OFFSET_COLUMNS + 4,

@@ -214,9 +214,9 @@ table_put_skew_rows(struct text *out, const struct report *report)
 	struct table_rows rows = table_begin_rows(report, true);
 	const struct report_core *core;
 
-	text_put_coloured(out, INK_HEADING,
-			  "\nOffset and drift against the boot core (*); \"!\": differs from most, or drifts\n"
-			  "pkg.c.t: package, core in the package, thread in the core\n");
+	text_printf_coloured(out, INK_HEADING,
+			     "\nOffset and drift against the boot core (*); \"!\": differs from most, or drifts\n"
+			     "pkg.c.t: package, core in the package, thread in the core\n");
 	table_put_time_of_last_pass(out, report, "Offsets ", "\n");
 	text_put_char(out, '\n');
 	text_printf(out, "%*s  %-*s %*s %*s %*s\n", TABLE_CORE_COLUMNS, "core", TOPOLOGY_COLUMNS, "pkg.c.t",

@@ -143,7 +143,7 @@ put_synchrony_sentences(struct text *out, const struct report *report)
 void
 table_put_synchrony(struct text *out, const struct report *report)
 {
-	text_put_coloured(out, INK_HEADING, "\nTSC synchronisation of the cores\n\n");
+	text_printf_coloured(out, INK_HEADING, "\nTSC synchronisation of the cores\n\n");
 	put_synchrony_sentences(out, report);
 	table_put_skew_checks(out, report);
 }

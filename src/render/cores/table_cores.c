@@ -85,9 +85,7 @@ put_column_headings(struct text *out, const struct columns *columns)
 {
 	size_t count = columns->count;
 
-	out->ink = INK_HEADING;
-	text_printf(out, "\n%s\n\n", columns->block->title);
-	out->ink = INK_PLAIN;
+	text_printf_coloured(out, INK_HEADING, "\n%s\n\n", columns->block->title);
 	text_printf(out, "%*s", LABEL_COLUMNS, "");
 	for (size_t i = 0; i < count; i++)
 		text_printf(out, "  %-*.*s", CLOCK_COLUMNS - 2, CLOCK_COLUMNS - 2,

@@ -32,7 +32,7 @@ table_put_sleeps(struct text *out, const struct report *report)
 
 	if (!sleeps->count)
 		return;
-	text_put_coloured(out, INK_HEADING, "\nSleep: what clocks did while cores slept, and how late cores woke\n\n");
+	text_printf_coloured(out, INK_HEADING, "\nSleep: what clocks did while cores slept, and how late cores woke\n\n");
 	text_put(out, "state         core   TSC +-  timer-     IPI IPI max   timer  reached\n");
 	for (size_t i = 0; i < sleeps->count; i++) {
 		const struct report_sleep *row = &sleeps->rows[i];

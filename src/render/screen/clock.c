@@ -120,9 +120,7 @@ screen_put_clock_facts(struct text *out, const struct report *report, const stru
 	const struct clock_outcome *outcome = report_get_clock_outcome(report, entry);
 	bool is_open = outcome->open && outcome->verdict == VERDICT_PASS;
 
-	out->ink = INK_HEADING;
-	text_printf(out, "%s: %s\n", entry->clock.id, entry->clock.title);
-	out->ink = INK_PLAIN;
+	text_printf_coloured(out, INK_HEADING, "%s: %s\n", entry->clock.id, entry->clock.title);
 	text_put_char(out, '\n');
 	size_t line_start = out->length;
 	text_put(out, "verdict  ");

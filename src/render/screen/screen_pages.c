@@ -20,7 +20,7 @@ static void
 put_heading(struct text *out, const char *words)
 {
 	text_put_char(out, '\n');
-	text_put_coloured(out, INK_HEADING, words);
+	text_printf_coloured(out, INK_HEADING, "%s", words);
 	text_put(out, "\n\n");
 }
 

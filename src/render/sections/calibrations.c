@@ -45,8 +45,8 @@ table_put_calibrations(struct text *out, const struct report *report)
 {
 	if (!report->figures.calibration_count)
 		return;
-	text_put_coloured(out, INK_HEADING,
-			  "\nCalibration loops: how systems measure a clock's rate, tried here\n\n");
+	text_printf_coloured(out, INK_HEADING,
+			     "\nCalibration loops: how systems measure a clock's rate, tried here\n\n");
 	text_put(out, "loop            clock  runs refused median ppm  worst ppm\n");
 	for (size_t i = 0; i < report->figures.calibration_count; i++)
 		put_row_of_loop(out, &report->figures.calibrations[i]);

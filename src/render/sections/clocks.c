@@ -33,11 +33,8 @@ get_verdict_cell_text(const struct clock_outcome *outcome)
 static void
 put_verdict_cell(struct text *out, const char *word, const struct clock_outcome *outcome)
 {
-	enum text_ink before = out->ink;
-
-	out->ink = is_any_rule_undetermined(outcome) ? INK_DIM : table_colour_of_verdict(outcome->verdict);
-	text_printf(out, " %6s\n", word);
-	out->ink = before;
+	text_printf_coloured(out, is_any_rule_undetermined(outcome) ? INK_DIM : table_colour_of_verdict(outcome->verdict),
+			     " %6s\n", word);
 }
 
 /* Returns true if the clock has reads, but too few for p99.9, which needs the most reads of all percentiles. */
@@ -94,11 +91,9 @@ table_put_clocks(struct text *out, const struct report *report)
 {
 	bool any_open = false, any_few = false;
 
-	out->ink = INK_HEADING;
-	text_printf(out, "%*s\n", LATENCY_COLUMNS, "latency with the bracket, boot core");
-	text_printf(out, "%-*s %12s", ID_COLUMNS, "clock", "rate");
-	text_put(out, "    res a read    min    p50    p99  p99.9   max verdict\n");
-	out->ink = INK_PLAIN;
+	text_printf_coloured(out, INK_HEADING, "%*s\n", LATENCY_COLUMNS, "latency with the bracket, boot core");
+	text_printf_coloured(out, INK_HEADING, "%-*s %12s    res a read    min    p50    p99  p99.9   max verdict\n",
+			     ID_COLUMNS, "clock", "rate");
 	for (size_t i = 0; i < report->facts.clock_count; i++) {
 		const struct report_clock *entry = &report->facts.clocks[i];
 

@@ -77,7 +77,7 @@ table_put_database_timing_cost(struct text *out, const struct report *report)
 	struct text *text = table_begin_sentence(&sentence);
 	bool any = false, any_failed = false;
 
-	text_put_coloured(out, INK_HEADING, "\nWhat EXPLAIN ANALYZE costs: 2 clock reads for each row of a plan node\n\n");
+	text_printf_coloured(out, INK_HEADING, "\nWhat EXPLAIN ANALYZE costs: 2 clock reads for each row of a plan node\n\n");
 	for (size_t i = 0; i < report->facts.clock_count; i++) {
 		const struct report_clock *entry = &report->facts.clocks[i];
 

@@ -105,7 +105,7 @@ table_put_discontinuities(struct text *out, const struct report *report)
 {
 	if (!report->figures.discontinuity_count)
 		return;
-	text_put_coloured(out, INK_HEADING, "\nTimes at which the clocks diverged, and what is wrong afterwards\n");
+	text_printf_coloured(out, INK_HEADING, "\nTimes at which the clocks diverged, and what is wrong afterwards\n");
 	for (size_t i = 0; i < report->figures.discontinuity_count; i++) {
 		const struct aftermath *aftermath = &report->advice.aftermaths[i];
 

@@ -23,9 +23,8 @@ put_finding(struct text *out, const struct finding *finding, bool detailed)
 	const struct rule *rule = rules_find(finding->rule);
 	size_t line_start = out->length;
 
-	out->ink = table_colour_of_verdict(finding->severity);
-	text_printf(out, "%-*s", FINDING_INDENT, verdict_words[finding->severity]);
-	out->ink = INK_PLAIN;
+	text_printf_coloured(out, table_colour_of_verdict(finding->severity), "%-*s", FINDING_INDENT,
+			     verdict_words[finding->severity]);
 	text_printf(out, "%s: ", finding->rule);
 	table_put_wrapped(out, line_start, FINDING_INDENT, finding->text);
 	if (!detailed || !rule)

@@ -202,8 +202,8 @@ table_put_verdict(struct text *out, const struct report *report)
 	if (report->outcomes.unjudged[0])
 		text_printf(&text, "; %s", report->outcomes.unjudged);
 	text_printf(out, "%-*s", TABLE_LABEL_COLUMNS, "verdict");
-	text_put_coloured(out, table_colour_of_verdict(report->outcomes.verdict),
-			  verdict_words_in_capitals[report->outcomes.verdict]);
+	text_printf_coloured(out, table_colour_of_verdict(report->outcomes.verdict), "%s",
+			     verdict_words_in_capitals[report->outcomes.verdict]);
 	table_put_wrapped(out, line_start, TABLE_LABEL_COLUMNS, line);
 }
 
@@ -229,7 +229,7 @@ table_put_phases(struct text *out, const struct report *report)
 
 	if (!report->facts.run.phase_count || !report->figures.tsc.den)
 		return;
-	text_put_coloured(out, INK_HEADING, "\nDurations of the run's phases\n\n");
+	text_printf_coloured(out, INK_HEADING, "\nDurations of the run's phases\n\n");
 	for (size_t i = 0; i < report->facts.run.phase_count; i++)
 		text_printf(text, "%s%s %lu ms", i ? ", " : "", report->facts.run.phases[i].id,
 			    report_ticks_to_ms(report, report->facts.run.phases[i].ticks));

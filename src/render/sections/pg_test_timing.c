@@ -53,9 +53,7 @@ table_put_durations_of_clock(struct text *out, const struct report *report, cons
 	if (!entry->latency || !entry->latency->count)
 		return;
 	scale_init(&scale, report->figures.tsc);
-	out->ink = INK_HEADING;
-	text_printf(out, "\n%s: %s\n", entry->clock.id, entry->clock.title);
-	out->ink = INK_PLAIN;
+	text_printf_coloured(out, INK_HEADING, "\n%s: %s\n", entry->clock.id, entry->clock.title);
 	text_put(out, "Average loop time including overhead: ");
 	text_put_decimal(out, latency_loop_time_ps(entry->latency, &scale), 3, 2);
 	text_put(out, " ns\n");

@@ -53,9 +53,7 @@ put_behaviour_row(struct text *out, const struct behaviour *row, const struct op
 	enum outcome outcome = rules_get_outcome(row, options);
 	size_t line_start = out->length;
 
-	out->ink = choose_colour_of_outcome(outcome, row->rule);
-	text_printf(out, "%-*s", OUTCOME_COLUMNS, looks[outcome].word);
-	out->ink = INK_PLAIN;
+	text_printf_coloured(out, choose_colour_of_outcome(outcome, row->rule), "%-*s", OUTCOME_COLUMNS, looks[outcome].word);
 	text_printf(out, "%-*s", RULE_COLUMNS, row->rule);
 	if (is_timer_check(row))
 		text_printf(out, "%s: ", row->clock);
@@ -171,9 +169,7 @@ put_unchecked_rules(struct text *out, const struct report *report, enum unchecke
 	if (!text.length)
 		return;
 	text_put(&text, ".");
-	out->ink = INK_DIM;
-	text_printf(out, "%-*s", OUTCOME_COLUMNS, looks[OUTCOME_NOT_CHECKED].word);
-	out->ink = INK_PLAIN;
+	text_printf_coloured(out, INK_DIM, "%-*s", OUTCOME_COLUMNS, looks[OUTCOME_NOT_CHECKED].word);
 	table_put_wrapped(out, line_start, OUTCOME_COLUMNS, bytes);
 }
 
@@ -188,7 +184,7 @@ table_put_behaviours_of_clock(struct text *out, const struct report *report, con
 		if (!text_equal(clock, row->clock))
 			continue;
 		if (!any)
-			text_put_coloured(out, INK_HEADING, "\nSpecified behaviour\n\n");
+			text_printf_coloured(out, INK_HEADING, "\nSpecified behaviour\n\n");
 		any = true;
 		put_behaviour_row(out, row, &report->facts.options);
 	}
@@ -201,7 +197,7 @@ table_put_behaviours(struct text *out, const struct report *report)
 
 	if (!count)
 		return;
-	text_put_coloured(out, INK_HEADING, "\nSpecified behaviour\n\n");
+	text_printf_coloured(out, INK_HEADING, "\nSpecified behaviour\n\n");
 	put_outcomes_of_timers(out, report);
 	text_printf(out, "%zu of %zu tests passed%s\n", passed, count, passed == count ? "." : ". The others:");
 	for (size_t i = 0; i < count; i++)
@@ -250,19 +246,16 @@ table_put_advice(struct text *out, const struct report *report)
 {
 	if (!report->advice.ranking.count)
 		return;
-	text_put_coloured(out, INK_HEADING, "\nClocks by preference: by Linux's rating class, then by cost\n");
+	text_printf_coloured(out, INK_HEADING, "\nClocks by preference: by Linux's rating class, then by cost\n");
 	table_put_sentence(out, "The ratings are in Linux's code. Each hundred is a class, such as 200 to 299.");
 	text_put_char(out, '\n');
 	for (size_t i = 0; i < report->advice.ranking.count; i++) {
-		bool avoid = report->advice.ranking.rows[i].avoid;
 		size_t line_start = out->length;
 
-		out->ink = avoid ? INK_WARN : INK_PLAIN;
-		if (avoid)
-			text_printf(out, "%-*s", ADVICE_INDENT, "avoid");
+		if (report->advice.ranking.rows[i].avoid)
+			text_printf_coloured(out, INK_WARN, "%-*s", ADVICE_INDENT, "avoid");
 		else
 			text_printf(out, "%5zu. ", i + 1);
-		out->ink = INK_PLAIN;
 		text_printf(out, "%s: ", report->advice.ranking.rows[i].clock);
 		table_put_wrapped(out, line_start, ADVICE_INDENT, report->advice.ranking.rows[i].reason);
 	}

@@ -53,8 +53,8 @@ table_put_claims(struct text *out, const struct report *report)
 {
 	if (!report->facts.claim_count)
 		return;
-	text_put_coloured(out, INK_HEADING,
-			  "\nClaimed rates of the clocks, and the systems that use them without measuring\n\n");
+	text_printf_coloured(out, INK_HEADING,
+			     "\nClaimed rates of the clocks, and the systems that use them without measuring\n\n");
 	text_printf(out, "%-*s%-*s%12s%12s  taken by\n", CLOCK_COLUMNS, "clock", SOURCE_COLUMNS, "source", "claimed",
 		    "error ppm");
 	for (size_t i = 0; i < report->facts.claim_count; i++)

@@ -162,7 +162,7 @@ put_histogram_blocks(struct text *out, const struct report *report, bool main)
 void
 table_put_main_histograms(struct text *out, const struct report *report)
 {
-	text_put_coloured(out, INK_HEADING, "\nLatency with the bracket, % of each clock's reads\n");
+	text_printf_coloured(out, INK_HEADING, "\nLatency with the bracket, %% of each clock's reads\n");
 	if (!put_histogram_blocks(out, report, true)) {
 		text_put(out, "\nNo clock's latency was measured.\n");
 		return;

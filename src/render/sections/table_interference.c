@@ -85,7 +85,7 @@ table_put_interference(struct text *out, const struct report *report)
 	size_t picked[REPORT_CLOCKS_MAX];
 	size_t count = table_find_clocks_with_reads(report, true, picked);
 
-	text_put_coloured(out, INK_HEADING, "\nInterference\n\n");
+	text_printf_coloured(out, INK_HEADING, "\nInterference\n\n");
 	put_stolen_time_sentence(out, report);
 	if (!count)
 		return;

@@ -131,7 +131,7 @@ table_put_intervals(struct text *out, const struct report *report)
 {
 	if (!report->figures.interval_count)
 		return;
-	text_put_coloured(out, INK_HEADING, "\nTimer interrupts on the boot core, and by how much they came late\n\n");
+	text_printf_coloured(out, INK_HEADING, "\nTimer interrupts on the boot core, and by how much they came late\n\n");
 	table_put_sentence(out, "A timer sends interrupts, and a clock is read. A device that does both is judged by separate "
 			   "rules.");
 	table_put_sentence(out, "\"due\": deadlines; of these, \"mis\": missed; \"ear\": early; \"dbl\": two interrupts; "

@@ -174,7 +174,7 @@ table_put_series(struct text *out, const struct report *report)
 
 	if (!rows)
 		return;
-	text_put_coloured(out, INK_HEADING, "\nThe run over time\n\n");
+	text_printf_coloured(out, INK_HEADING, "\nThe run over time\n\n");
 	table_put_series_heading(out, report);
 	for (size_t i = 0; i < lines; i++)
 		put_series_line(out, &(struct stretch){ report, i * rows / lines, (i + 1) * rows / lines });

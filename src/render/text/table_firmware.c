@@ -53,7 +53,7 @@ table_put_firmware_times(struct text *out, const struct report *report)
 {
 	if (!report->figures.firmware_count)
 		return;
-	text_put_coloured(out, INK_HEADING, "\nThe firmware's own time\n\n");
+	text_printf_coloured(out, INK_HEADING, "\nThe firmware's own time\n\n");
 	text_printf(out, "          %-*s%*s%6s%*s%*s  second\n", NAME_COLUMNS, "service", ASKED_COLUMNS, "asked", "times",
 		    BOUND_COLUMNS, "least", BOUND_COLUMNS, "most");
 	for (size_t i = 0; i < report->figures.firmware_count; i++)
