@@ -15,7 +15,7 @@ struct block {
 	const char *headings[FIGURES];
 	/* Sets *FIGURE to figure number WHICH (from 0) of a clock on a core. Returns false if it is not known. */
 	bool (*figure)(const struct report_core *core, size_t clock, size_t which, uint64_t *figure);
-	struct number (*show)(size_t which, uint64_t figure);
+	bool has_ratio; /* true if figure 1 is a ratio in tenths instead of a time in ns */
 	/* true: cores that did not start have no rows in this block, because they have rows in another block */
 	bool started_only;
 };
@@ -37,12 +37,6 @@ get_uncontended_figure(const struct report_core *core, size_t clock, size_t whic
 	return latency->count && (which == 0 || latency_is_percentile_known(latency->count, 99000));
 }
 
-static struct number
-format_uncontended_figure(size_t, uint64_t figure)
-{
-	return number_in_cell_from_ns(figure);
-}
-
 /*
  * Figure 0 is the median latency while all cores read the clock. Figure 1 is the ratio, in tenths, of this median to
  * the median while only this core reads the clock.
@@ -60,23 +54,22 @@ get_contended_figure(const struct report_core *core, size_t clock, size_t which,
 }
 
 static struct number
-format_contended_figure(size_t which, uint64_t figure)
+format_figure(const struct block *block, size_t which, uint64_t figure)
 {
-	return which == 0 ? number_in_cell_from_ns(figure) : number_from_tenths(figure);
+	return block->has_ratio && which ? number_from_tenths(figure) : number_in_cell_from_ns(figure);
 }
 
 static const struct block alone = {
 	.title = "Latency with the bracket on each core, by APIC id (* = boot core, BSP)",
 	.headings = { "p50", "p99" },
 	.figure = get_uncontended_figure,
-	.show = format_uncontended_figure,
 };
 
 static const struct block contended = {
 	.title = "Contended: p50 while all cores read one clock, and its ratio to the p50 above",
 	.headings = { "p50", "ratio" },
 	.figure = get_contended_figure,
-	.show = format_contended_figure,
+	.has_ratio = true,
 	.started_only = true,
 };
 
@@ -127,7 +120,7 @@ put_row_of_core(struct text *out, const struct columns *columns, const struct re
 	for (size_t i = 0; i < FIGURES * columns->count; i++) {
 		bool known = block->figure(core, columns->picked[i / FIGURES], i % FIGURES, &figure);
 
-		text_printf(out, " %6s", known ? block->show(i % FIGURES, figure).text : "-");
+		text_printf(out, " %6s", known ? format_figure(block, i % FIGURES, figure).text : "-");
 	}
 	if (!columns->count)
 		text_printf(out, " %6s %6s", "-", "-");
@@ -205,7 +198,7 @@ put_row_of_group(struct text *out, const struct columns *columns, const struct t
 
 			uint64_t figure = count ? find_nth_smallest_figure(&column, places[row]) : 0;
 
-			text_printf(out, " %6s", count ? columns->block->show(column.which, figure).text : "-");
+			text_printf(out, " %6s", count ? format_figure(columns->block, column.which, figure).text : "-");
 		}
 		table_end_line(out);
 	}
