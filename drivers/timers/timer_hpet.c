@@ -214,12 +214,6 @@ hpet_timer_get_ticks_left(const struct timer *timer)
 	return left > 0 ? (uint64_t)left : 0;
 }
 
-static bool
-hpet_timer_has_expired(const struct timer *timer)
-{
-	return hpet_timer_get_ticks_left(timer) == 0;
-}
-
 static void
 hpet_timer_restore(struct timer *timer)
 {
@@ -239,7 +233,7 @@ hpet_timer_restore(struct timer *timer)
 	{                                                                                                       \
 		.id = name, .title = text, __VA_ARGS__, .open = hpet_timer_open,                                \
 		.set_up = hpet_timer_set_up, .arm = hpet_timer_arm, .arm_over = hpet_timer_enable_interrupt,    \
-		.expired = hpet_timer_has_expired, .get_ticks_left = hpet_timer_get_ticks_left,                 \
+		.get_ticks_left = hpet_timer_get_ticks_left,                                                    \
 		.disarm = hpet_timer_disarm, .restore = hpet_timer_restore,                                     \
 	}
 #define HPET_OTHER(n) HPET_DRIVER("hpet" #n, "HPET comparator " #n ", by an I/O APIC", .unit = n, .secondary = true)

@@ -59,12 +59,6 @@ lapic_timer_get_ticks_left(const struct timer *timer)
 	return lapic_read(&lapic, LAPIC_CURRENT_COUNT);
 }
 
-static bool
-lapic_timer_has_expired(const struct timer *timer)
-{
-	return lapic_timer_get_ticks_left(timer) == 0;
-}
-
 /* Restores the registers. The initial count is last, because writing it starts the timer. */
 static void
 lapic_timer_restore(struct timer *timer)
@@ -85,7 +79,6 @@ const struct timer_driver timer_lapic = {
 	.open = lapic_timer_open,
 	.set_up = lapic_timer_set_up,
 	.arm = lapic_timer_arm,
-	.expired = lapic_timer_has_expired,
 	.get_ticks_left = lapic_timer_get_ticks_left,
 	.disarm = lapic_timer_disarm,
 	.restore = lapic_timer_restore,

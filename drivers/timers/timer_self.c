@@ -28,12 +28,6 @@ self_ipi_timer_arm(struct timer *timer, uint64_t, bool)
 	return 0;
 }
 
-static bool
-self_ipi_timer_has_expired(const struct timer *)
-{
-	return true;
-}
-
 static uint64_t
 self_ipi_timer_get_ticks_left(const struct timer *)
 {
@@ -54,7 +48,6 @@ const struct timer_driver timer_self = {
 	.open = self_ipi_timer_open,
 	.set_up = self_ipi_timer_set_up,
 	.arm = self_ipi_timer_arm,
-	.expired = self_ipi_timer_has_expired,
 	.get_ticks_left = self_ipi_timer_get_ticks_left,
 	.disarm = self_ipi_timer_do_nothing,
 	.restore = self_ipi_timer_do_nothing,

@@ -215,12 +215,6 @@ xen_timer_get_ticks_left(const struct timer *timer)
 	return timer->saved[DUE] > now_ns ? timer->saved[DUE] - now_ns : 0;
 }
 
-static bool
-xen_timer_has_expired(const struct timer *timer)
-{
-	return !xen_timer_get_ticks_left(timer);
-}
-
 static void
 xen_timer_restore(struct timer *timer)
 {
@@ -241,7 +235,6 @@ const struct timer_driver timer_xen = {
 	.open = xen_timer_open,
 	.set_up = xen_timer_set_up,
 	.arm = xen_timer_arm,
-	.expired = xen_timer_has_expired,
 	.get_ticks_left = xen_timer_get_ticks_left,
 	.acknowledge = xen_timer_acknowledge,
 	.disarm = xen_timer_disarm,

@@ -161,7 +161,10 @@ struct timer_driver {
 	 * Arms the source again with its last deadline, which has already passed. NULL if the source cannot do this.
 	 */
 	void (*arm_over)(struct timer *timer);
-	/* Returns true if the last one-shot has expired, according to the source's status. */
+	/*
+	 * Returns true if the last one-shot has expired, according to the source's status. NULL if get_ticks_left()
+	 * tells this. Not NULL for free-running sources. See timer_has_expired().
+	 */
 	bool (*expired)(const struct timer *timer);
 	/*
 	 * Returns the ticks until the interrupt is due, according to the source's own counter; 0 if the deadline has
@@ -176,6 +179,12 @@ struct timer_driver {
 	void (*disarm)(struct timer *timer);
 	void (*restore)(struct timer *timer);
 };
+
+static inline bool
+timer_has_expired(const struct timer *timer)
+{
+	return timer->driver->expired ? timer->driver->expired(timer) : !timer->driver->get_ticks_left(timer);
+}
 
 /*
  * Functions that open a timer window and let interrupts occur in the window. These functions are NULL if the run can

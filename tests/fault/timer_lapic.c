@@ -24,7 +24,6 @@ const struct timer_driver timer_lapic = {
 	.open = lapic_timer_open,
 	.set_up = lapic_timer_set_up,
 	.arm = lapic_timer_arm,
-	.expired = lapic_timer_has_expired,
 	.get_ticks_left = lapic_timer_get_ticks_left,
 	.acknowledge = acknowledge_or_fault,
 	.disarm = lapic_timer_disarm,

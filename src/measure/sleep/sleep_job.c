@@ -64,9 +64,7 @@ sleep_test_read_counters(const struct sleep_test *test, struct sleeper *sleeper)
 static bool
 has_timer_ended(const void *argument)
 {
-	const struct timer *timer = argument;
-
-	return timer->driver->expired(timer);
+	return timer_has_expired(argument);
 }
 
 /*

@@ -17,7 +17,7 @@ run_oneshot(struct timer_test *test, uint64_t ticks)
 
 	timer_test_arm_source(test, RECORD_SHOT, ticks);
 	timer_test_watch_for_interrupts(test, test->arming.armed_after, test->arming.armed_after + bound, 1);
-	test->arming.due = test->timer->driver->expired(test->timer);
+	test->arming.due = timer_has_expired(test->timer);
 	test->timer->driver->disarm(test->timer);
 	/* lets a second interrupt of this shot come now, so that it does not count for the next shot */
 	test->all->window->open();

@@ -76,9 +76,9 @@ TEST(the_page_the_event_and_its_vector_are_restored)
 	assert_int_equal(*masked, ~(UINT64_C(1) << sim_paravirtual.xen_port));
 	timer_xen.arm(&timer, 100000, false);
 	assert_in_range(timer_xen.get_ticks_left(&timer), 1, 100000);
-	assert_false(timer_xen.expired(&timer));
+	assert_false(timer_has_expired(&timer));
 	sim_advance_ps(SIM_PS_PER_MS);
-	assert_true(timer_xen.expired(&timer));
+	assert_true(timer_has_expired(&timer));
 	timer_xen.restore(&timer);
 	assert_int_equal(*masked, 6);
 	assert_int_equal(sim_paravirtual.xen_callback, 0x100000000000009);
@@ -100,7 +100,7 @@ TEST(after_a_refusal_in_the_window_the_page_and_the_port_are_not_used)
 	calls = sim.count[SIM_HYPERCALL];
 	timer_xen.arm(&timer, 100000, false);
 	sim_advance_ps(SIM_PS_PER_MS);
-	assert_false(timer_xen.expired(&timer));
+	assert_false(timer_has_expired(&timer));
 	timer_xen.acknowledge(&timer);
 	timer_xen.restore(&timer);
 	assert_int_equal(sim.count[SIM_HYPERCALL], calls);
