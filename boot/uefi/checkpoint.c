@@ -89,9 +89,10 @@ mark(struct checkpoint *checkpoint, const char *phase)
  * Saves a checkpoint, and writes its number and the phase into the marker. The previous checkpoint is removed last,
  * because the marker names it until the marker is written again.
  */
-static void
-save_checkpoint_now(struct checkpoint *checkpoint)
+void
+checkpoint_save(void *context)
 {
+	struct checkpoint *checkpoint = context;
 	const struct text *texts[SAVE_FILES];
 	uint64_t begin = hw_tsc();
 	unsigned earlier = checkpoint->marker.report;
@@ -130,7 +131,7 @@ checkpoint_mark_phase_start(void *context, const struct run *run, const struct r
 				    hw_tsc() - checkpoint->saved_tsc >= SHARE * checkpoint->took_ticks : first);
 	checkpoint->marker.cores = phase->with_cores ? run->report.facts.options.cores.method : CORES_OFF;
 	if (due)
-		save_checkpoint_now(checkpoint);
+		checkpoint_save(checkpoint);
 	else
 		mark(checkpoint, phase->id);
 }
@@ -159,7 +160,7 @@ checkpoint_save_before_dangerous_call(void *context)
 	struct checkpoint *checkpoint = context;
 
 	if (checkpoint->saves)
-		save_checkpoint_now(checkpoint);
+		checkpoint_save(checkpoint);
 }
 
 bool
@@ -172,12 +173,6 @@ checkpoint_is_due(const void *context)
 		return false;
 	return scale_ns(&checkpoint->run->survey.scale, ago_ticks) >= MINUTE_NS &&
 	       ago_ticks >= SHARE * checkpoint->took_ticks;
-}
-
-void
-checkpoint_save(void *context)
-{
-	save_checkpoint_now(context);
 }
 
 unsigned
