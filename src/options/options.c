@@ -15,11 +15,15 @@ put_suggestion(struct text *error, const struct near *near)
 		text_printf(error, " (did you mean %s?)", near->name);
 }
 
+/* Adds the name in NAMES that is most similar to WORD to an error message. NAMES may be NULL. */
 static void
-keep_nearest_name(struct near *near, const char *const *names)
+suggest_name(struct text *error, struct word word, const char *const *names)
 {
+	struct near near = { .word = word };
+
 	for (; names && *names; names++)
-		options_keep_name_if_nearer(near, *names);
+		options_keep_name_if_nearer(&near, *names);
+	put_suggestion(error, &near);
 }
 
 static void
@@ -32,15 +36,6 @@ suggest_key(struct text *error, struct word key)
 	put_suggestion(error, &near);
 }
 
-static void
-suggest_rule(struct text *error, struct word rule, const struct options_names *names)
-{
-	struct near near = { .word = rule };
-
-	keep_nearest_name(&near, names->rules);
-	put_suggestion(error, &near);
-}
-
 /*
  * Adds the valid value that is most similar to VALUE to an error message. For clocks=, VALUE is a list, and the
  * suggestion replaces the first name that is not a clock.
@@ -48,15 +43,14 @@ suggest_rule(struct text *error, struct word rule, const struct options_names *n
 static void
 suggest_value(struct text *error, const struct option *option, struct word value, const struct options_names *names)
 {
-	struct near near = { .word = value };
+	struct word word = value;
 
 	while (option->kind == OPTION_CLOCKS && value.length) {
-		near.word = options_split_off_part_before(&value, ',');
-		if (!options_find_name(names->clocks, near.word))
+		word = options_split_off_part_before(&value, ',');
+		if (!options_find_name(names->clocks, word))
 			break;
 	}
-	keep_nearest_name(&near, option->kind == OPTION_CLOCKS ? names->clocks : option->words);
-	put_suggestion(error, &near);
+	suggest_name(error, word, option->kind == OPTION_CLOCKS ? names->clocks : option->words);
 }
 
 static void
@@ -146,7 +140,7 @@ read_limit_option(struct reader *reader, const struct option *option, struct wor
 	if (name)
 		return end_error_with_valid_values(reader, option, value, has_value);
 	text_put(reader->error, "names no rule that has a limit");
-	suggest_rule(reader->error, rule, reader->names);
+	suggest_name(reader->error, rule, reader->names->rules);
 	text_put(reader->error, "; these have, with units that the option rules prints:");
 	options_put_names(reader->error, reader->names->rules);
 	return end_error_message(reader->error);
