@@ -59,18 +59,11 @@ options_read_number(struct word *word, uint64_t max, uint64_t *value)
 uint64_t
 options_get_number(const struct options *options, struct option_field field)
 {
-	const unsigned char *at = (const unsigned char *)options + field.offset;
+	uint64_t number = 0;
 
-	switch (field.size) {
-	case sizeof(bool):
-		return *(const bool *)at;
-	case sizeof(uint32_t):
-		return *(const uint32_t *)at;
-	case sizeof(uint64_t):
-		return *(const uint64_t *)at;
-	default:
-		return 0;
-	}
+	if (field.size <= sizeof(number))
+		__builtin_memcpy(&number, (const unsigned char *)options + field.offset, field.size);
+	return number;
 }
 
 /*
@@ -80,14 +73,8 @@ options_get_number(const struct options *options, struct option_field field)
 static void
 store_number(struct options *options, struct option_field field, uint64_t number)
 {
-	unsigned char *at = (unsigned char *)options + field.offset;
-
-	if (field.size == sizeof(bool))
-		*(bool *)at = number != 0;
-	else if (field.size == sizeof(uint32_t))
-		*(uint32_t *)at = (uint32_t)number;
-	else if (field.size == sizeof(uint64_t))
-		*(uint64_t *)at = number;
+	if (field.size <= sizeof(number))
+		__builtin_memcpy((unsigned char *)options + field.offset, &number, field.size);
 }
 
 static void
