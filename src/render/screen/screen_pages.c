@@ -16,14 +16,6 @@
 /* Writes a page into two panes. LEFT and RIGHT are the same text if the screen is too narrow for two panes. */
 typedef void page_put(const struct screen *screen, struct text *left, struct text *right);
 
-static void
-put_heading(struct text *out, const char *words)
-{
-	text_put_char(out, '\n');
-	text_printf_coloured(out, INK_HEADING, "%s", words);
-	text_put(out, "\n\n");
-}
-
 /*
  * The verdict, the place of the saved report and the clocks come first: without a keyboard nobody can scroll to the
  * rest. A large screen also shows the histograms.
@@ -46,12 +38,12 @@ put_summary_page(const struct screen *screen, struct text *left, struct text *ri
 	if (left == right)
 		text_put_char(right, '\n');
 	else
-		put_heading(right, "Findings");
+		text_printf_coloured(right, INK_HEADING, "\nFindings\n\n");
 	table_put_findings(right, report, NULL, false);
 	table_put_notes(right, report);
 	table_put_advice(right, report);
 	if (!machine_first) {
-		put_heading(left, "The machine");
+		text_printf_coloured(left, INK_HEADING, "\nThe machine\n\n");
 		table_put_machine(left, report);
 	}
 	if (left != right) {
@@ -81,7 +73,7 @@ put_clock_page(const struct screen *screen, struct text *left, struct text *righ
 	}
 	screen_put_clock_facts(left, report, entry);
 	if (table_has_findings(report, entry)) {
-		put_heading(left, "Findings");
+		text_printf_coloured(left, INK_HEADING, "\nFindings\n\n");
 		table_put_findings(left, report, entry, true);
 	}
 	table_put_behaviours_of_clock(left, report, entry->clock.main);
@@ -109,7 +101,7 @@ put_cores_page(const struct screen *screen, struct text *left, struct text *righ
 static void
 put_findings_page(const struct screen *screen, struct text *left, struct text *right)
 {
-	put_heading(left, "Findings");
+	text_printf_coloured(left, INK_HEADING, "\nFindings\n\n");
 	table_put_findings(left, screen->report, NULL, true);
 	table_put_notes(left, screen->report);
 	table_put_advice(right, screen->report);
@@ -126,7 +118,7 @@ put_paragraph(struct text *out, const char *sentences)
 static void
 put_key_help(struct text *out, bool can_quit)
 {
-	put_heading(out, "Keys");
+	text_printf_coloured(out, INK_HEADING, "\nKeys\n\n");
 	table_put_labelled_line(out, "1 to 7", "go to that page; 3 again or ] shows the next clock, [ the previous one");
 	table_put_labelled_line(out, "Tab", "go to the next page; left, right: the previous or next page or clock");
 	table_put_labelled_line(out, "up, down", "scroll a line; PgUp, PgDn, B, Space a screen; Home, End to an end");
@@ -145,7 +137,7 @@ put_about_page(const struct screen *screen, struct text *left, struct text *righ
 	table_put_cpu(left, report);
 	table_put_machine(left, report);
 	put_key_help(right, screen->can_quit);
-	put_heading(left, "How the figures are made");
+	text_printf_coloured(left, INK_HEADING, "\nHow the figures are made\n\n");
 	put_paragraph(left, "A clock is read between two reads of the TSC, the bracket: the time between them is the "
 			    "latency. The row null reads nothing, so it shows the cost of the bracket. The column \"a read\" "
 			    "is the typical latency without the bracket, as the median of the cores.");
