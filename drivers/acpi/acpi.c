@@ -122,10 +122,8 @@ read_root_table(const struct acpi_memory *memory, const struct root *root, struc
 	if (root->address == 0)
 		return false;
 	available = fetch_table(memory, root->address);
-	if (!available.bytes) {
-		acpi_add_problem(facts, "%s: nothing can be read at its address, %lxh", root->name, root->address);
-		return false;
-	}
+	if (!available.bytes)
+		return acpi_add_problem(facts, "%s: nothing can be read at its address, %lxh", root->name, root->address);
 	if (!acpi_validate_table(&available, root->name, root->name, &table, facts))
 		return false;
 	read_oem_ids(&table, facts);
@@ -166,15 +164,13 @@ static bool
 is_rsdp_valid(const struct acpi_table *rsdp, struct acpi_facts *facts)
 {
 	if (!rsdp->bytes)
-		acpi_add_problem(facts, "RSDP: nothing can be read at its address");
-	else if (!acpi_has_signature(rsdp, RSDP_SIGNATURE))
-		acpi_add_problem(facts, "RSDP: its signature is not RSD PTR; no ACPI table is used");
-	else if (acpi_sum_bytes(rsdp) != 0)
-		acpi_add_problem(facts, "RSDP: its checksum is off by %xh; no ACPI table is used",
-				 acpi_sum_bytes(rsdp));
-	else
-		return true;
-	return false;
+		return acpi_add_problem(facts, "RSDP: nothing can be read at its address");
+	if (!acpi_has_signature(rsdp, RSDP_SIGNATURE))
+		return acpi_add_problem(facts, "RSDP: its signature is not RSD PTR; no ACPI table is used");
+	if (acpi_sum_bytes(rsdp) != 0)
+		return acpi_add_problem(facts, "RSDP: its checksum is off by %xh; no ACPI table is used",
+					acpi_sum_bytes(rsdp));
+	return true;
 }
 
 static void

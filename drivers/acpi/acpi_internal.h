@@ -34,8 +34,8 @@ bool acpi_has_signature(const struct acpi_table *table, const char *signature);
 bool acpi_validate_table(const struct acpi_table *available, const char *signature, const char *name,
 			 struct acpi_table *table, struct acpi_facts *facts);
 
-/* Adds a sentence to facts->problems if there is space. A sentence that is too long is cut. */
-void acpi_add_problem(struct acpi_facts *facts, const char *format, ...)
+/* Adds a sentence to facts->problems if there is space. A sentence that is too long is cut. Returns false. */
+bool acpi_add_problem(struct acpi_facts *facts, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 #endif

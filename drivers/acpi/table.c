@@ -3,17 +3,18 @@
 
 #include "base/text.h"
 
-void
+bool
 acpi_add_problem(struct acpi_facts *facts, const char *format, ...)
 {
 	va_list arguments;
 
 	if (facts->problem_count >= ACPI_PROBLEMS_MAX)
-		return;
+		return false;
 	struct text text = text_start(facts->problems[facts->problem_count++], ACPI_PROBLEM_SIZE);
 	va_start(arguments, format);
 	text_vprintf(&text, format, arguments);
 	va_end(arguments);
+	return false;
 }
 
 uint64_t
@@ -57,20 +58,14 @@ acpi_validate_table(const struct acpi_table *available, const char *signature, c
 {
 	size_t length = (size_t)acpi_read_field(available, ACPI_HEADER_LENGTH, sizeof(uint32_t));
 
-	if (!acpi_has_signature(available, signature)) {
-		acpi_add_problem(facts, "%s: its signature is not %s; it is not used", name, signature);
-		return false;
-	}
-	if (length < ACPI_HEADER_SIZE || length > ACPI_TABLE_LENGTH_MAX) {
-		acpi_add_problem(facts, "%s: its length of %zu bytes is not valid; it is not used", name,
-				 length);
-		return false;
-	}
-	if (length > available->length) {
-		acpi_add_problem(facts, "%s: of its %zu bytes only %zu can be read; it is not used", name,
-				 length, available->length);
-		return false;
-	}
+	if (!acpi_has_signature(available, signature))
+		return acpi_add_problem(facts, "%s: its signature is not %s; it is not used", name, signature);
+	if (length < ACPI_HEADER_SIZE || length > ACPI_TABLE_LENGTH_MAX)
+		return acpi_add_problem(facts, "%s: its length of %zu bytes is not valid; it is not used", name,
+					length);
+	if (length > available->length)
+		return acpi_add_problem(facts, "%s: of its %zu bytes only %zu can be read; it is not used", name,
+					length, available->length);
 	*table = (struct acpi_table){ available->bytes, length };
 	uint8_t sum = acpi_sum_bytes(table);
 	if (sum != 0)

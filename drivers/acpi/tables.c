@@ -112,11 +112,9 @@ acpi_read_fadt(const uint8_t *bytes, size_t length, struct acpi_facts *facts)
 	*fadt = (struct acpi_fadt){ 0 };
 	if (!acpi_validate_table(&available, "FACP", "FADT", &table, facts))
 		return false;
-	if (table.length < FADT_SIZE_1) {
-		acpi_add_problem(facts, "FADT: its length is %zu bytes, not %u or more; it is not used",
-				 table.length, FADT_SIZE_1);
-		return false;
-	}
+	if (table.length < FADT_SIZE_1)
+		return acpi_add_problem(facts, "FADT: its length is %zu bytes, not %u or more; it is not used",
+					table.length, FADT_SIZE_1);
 	flags = (uint32_t)acpi_read_field(&table, FADT_FLAGS, sizeof(flags));
 	fadt->found = true;
 	fadt->pm_tmr_blk = (uint32_t)acpi_read_field(&table, FADT_PM_TMR_BLK, sizeof(uint32_t));
@@ -156,11 +154,9 @@ acpi_read_hpet(const uint8_t *bytes, size_t length, struct acpi_facts *facts)
 	*hpet = (struct acpi_hpet){ 0 };
 	if (!acpi_validate_table(&available, "HPET", "HPET table", &table, facts))
 		return false;
-	if (table.length < HPET_SIZE) {
-		acpi_add_problem(facts, "HPET table: its length is %zu bytes, not %u or more; it is not used",
-				 table.length, HPET_SIZE);
-		return false;
-	}
+	if (table.length < HPET_SIZE)
+		return acpi_add_problem(facts, "HPET table: its length is %zu bytes, not %u or more; it is not used",
+					table.length, HPET_SIZE);
 	hpet->found = true;
 	hpet->space = (uint8_t)acpi_read_field(&table, HPET_BASE + GAS_SPACE, 1);
 	hpet->base = acpi_read_field(&table, HPET_BASE + GAS_ADDRESS, sizeof(uint64_t));
@@ -245,11 +241,9 @@ read_madt_structures(struct madt_walk *walk)
 		size_t size = (size_t)acpi_read_field(table, at + 1, 1);
 		size_t least = type < TYPE_COUNT ? structure_size[type] : 0;
 
-		if (size < STRUCTURE_HEADER_SIZE || size < least || size > table->length - at) {
-			acpi_add_problem(walk->facts, "MADT: the structure at byte %zu has type %u and length %zu; this and "
+		if (size < STRUCTURE_HEADER_SIZE || size < least || size > table->length - at)
+			return acpi_add_problem(walk->facts, "MADT: the structure at byte %zu has type %u and length %zu; this and "
 					 "all later structures are not used", at, type, size);
-			return false;
-		}
 		read_madt_structure(walk, type, at);
 		at += size;
 	}
@@ -266,11 +260,9 @@ acpi_read_madt(const uint8_t *bytes, size_t length, struct acpi_facts *facts)
 	*madt = (struct acpi_madt){ .apic_ids = madt->apic_ids, .core_max = madt->core_max };
 	if (!acpi_validate_table(&available, "APIC", "MADT", &walk.table, facts))
 		return false;
-	if (walk.table.length < MADT_STRUCTURES) {
-		acpi_add_problem(facts, "MADT: its length is %zu bytes, not %u or more; it is not used",
-				 walk.table.length, MADT_STRUCTURES);
-		return false;
-	}
+	if (walk.table.length < MADT_STRUCTURES)
+		return acpi_add_problem(facts, "MADT: its length is %zu bytes, not %u or more; it is not used",
+					walk.table.length, MADT_STRUCTURES);
 	madt->found = true;
 	madt->has_pics = acpi_read_field(&walk.table, MADT_FLAGS, 4) & MADT_PCAT_COMPAT;
 	bool whole = read_madt_structures(&walk);

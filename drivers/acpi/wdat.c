@@ -61,11 +61,9 @@ acpi_read_wdat(const uint8_t *bytes, size_t length, struct acpi_facts *facts)
 		return false;
 	uint64_t count = acpi_read_field(&table, WDAT_ENTRIES, sizeof(uint32_t));
 
-	if (table.length < WDAT_SIZE || count > (table.length - WDAT_SIZE) / ENTRY_SIZE || count > ACPI_WATCHDOG_MAX) {
-		acpi_add_problem(facts, "WDAT: its %zu bytes are too few for its %lu entries, or it has more than %u entries",
-				 table.length, (unsigned long)count, ACPI_WATCHDOG_MAX);
-		return false;
-	}
+	if (table.length < WDAT_SIZE || count > (table.length - WDAT_SIZE) / ENTRY_SIZE || count > ACPI_WATCHDOG_MAX)
+		return acpi_add_problem(facts, "WDAT: its %zu bytes are too few for its %lu entries, or it has more than %u entries",
+					table.length, (unsigned long)count, ACPI_WATCHDOG_MAX);
 	watchdog->found = true;
 	watchdog->enabled = acpi_read_field(&table, WDAT_FLAGS, 1) & FLAG_ENABLED;
 	watchdog->period_ms = (uint32_t)acpi_read_field(&table, WDAT_PERIOD, sizeof(uint32_t));
