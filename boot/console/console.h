@@ -46,7 +46,11 @@ void console_add_port(struct console *console, uint16_t port);
  */
 void console_print(struct console *console, const char *text);
 void console_print_screen(struct console *console, const char *text);
-void console_print_serial(struct console *console, const char *text);
+static inline void
+console_print_serial(struct console *console, const char *text)
+{
+	serial_print(&console->serial, text);
+}
 
 /* Restores the screen's mode, colours and cursor, and clears the screen. */
 void console_close(struct console *console);

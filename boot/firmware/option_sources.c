@@ -15,12 +15,6 @@ option_sources_make_with_defaults(const struct options_names *names, struct repo
 	return (struct option_sources){ names, report, error, true };
 }
 
-bool
-option_sources_is_blank_character(char c)
-{
-	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
 /* Reads only exit=, save= and serial= from a source that is too long or has another error. Ignores its other words. */
 static void
 parse_output_options(struct option_sources *sources, const char *text, size_t length)
@@ -32,7 +26,7 @@ parse_output_options(struct option_sources *sources, const char *text, size_t le
 	for (size_t i = 0; i < length;) {
 		size_t start = i;
 
-		while (i < length && !option_sources_is_blank_character(text[i]))
+		while (i < length && !options_is_blank(text[i]))
 			i++;
 		if (text[start] == '#') {
 			while (i < length && text[i] != '\n')
@@ -46,7 +40,7 @@ parse_output_options(struct option_sources *sources, const char *text, size_t le
 			options->save.on_volume = word_only.save.on_volume;
 			options->serial = word_only.serial;
 		}
-		while (i < length && option_sources_is_blank_character(text[i]))
+		while (i < length && options_is_blank(text[i]))
 			i++;
 	}
 }

@@ -49,6 +49,4 @@ void option_sources_parse_fw_cfg(struct option_sources *sources, const struct cp
 /* Returns false and sets the error if a source was wrong, or if options contradict each other. */
 bool option_sources_check_combination(struct option_sources *sources);
 
-bool option_sources_is_blank_character(char c);
-
 #endif

@@ -45,4 +45,11 @@ offset_abs(int64_t bound)
 	return bound < 0 ? -(uint64_t)bound : (uint64_t)bound;
 }
 
+/* Returns SIZE, or INT64_MAX if SIZE is larger. */
+static inline int64_t
+offset_clamp(uint64_t size)
+{
+	return size > INT64_MAX ? INT64_MAX : (int64_t)size;
+}
+
 #endif

@@ -85,12 +85,6 @@ count_independent_sources(const struct panel *panel, uint32_t set)
 	return with > without ? with : without;
 }
 
-static uint64_t
-rate_width(const struct rate_interval *rate)
-{
-	return rate->high - rate->low;
-}
-
 /* Returns the group of the clocks in VOTING that agree with the clock FIRST. */
 static struct group
 make_agreeing_group(const struct panel *panel, uint32_t voting, size_t first)

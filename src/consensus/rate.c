@@ -128,12 +128,6 @@ rate_of_clock(const struct rate_slope *slope, const struct rate_interval *tsc)
 			clock_microhz(slope->high_ticks, tsc->high, slope->high_time, SCALE_UP));
 }
 
-static uint64_t
-rate_width(const struct rate_interval *interval)
-{
-	return interval->high - interval->low;
-}
-
 /*
  * Returns the number of intervals of the set AMONG that contain POINT. Sets NARROWEST to the index of the narrowest of
  * these.

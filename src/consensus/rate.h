@@ -74,6 +74,12 @@ rate_bounds(const struct interval_ppb *ppb)
 	return (struct offset){ ppb->low, ppb->high };
 }
 
+static inline uint64_t
+rate_width(const struct rate_interval *interval)
+{
+	return interval->high - interval->low;
+}
+
 /* Returns the smallest possible absolute value; 0 if the value is unknown or may be 0. */
 static inline uint64_t
 rate_min_abs(const struct interval_ppb *ppb)

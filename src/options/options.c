@@ -211,8 +211,8 @@ is_utf16(struct word text)
 	       (zeros[1] == 0 && zeros[0] == (looked_at + 1) / 2);
 }
 
-static bool
-is_blank(char c)
+bool
+options_is_blank(char c)
 {
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
@@ -220,7 +220,7 @@ is_blank(char c)
 static bool
 is_control(char c)
 {
-	return ((unsigned char)c < 0x20 && !is_blank(c)) || c == 0x7f;
+	return ((unsigned char)c < 0x20 && !options_is_blank(c)) || c == 0x7f;
 }
 
 /* Returns false, with an error message, if TEXT is UTF-16 or contains control characters. */
@@ -256,7 +256,7 @@ get_first_word_length(const char *bytes, size_t length)
 
 	for (; at < length && bytes[at] != '\n' && bytes[at] != '\r'; at++) {
 		quoted ^= bytes[at] == '"';
-		if (!quoted && (is_blank(bytes[at]) || bytes[at] == '#'))
+		if (!quoted && (options_is_blank(bytes[at]) || bytes[at] == '#'))
 			break;
 	}
 	return at;

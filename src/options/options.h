@@ -170,6 +170,8 @@ void options_set_defaults(struct options *options); /* sets all options to their
 bool options_parse(const char *text, size_t length, const char *source,
 		   const struct options_names *names, struct options *options, struct text *error);
 
+bool options_is_blank(char c); /* true if C separates words */
+
 /*
  * Moves words that are meant for other programs from TEXT to FOREIGN, and replaces them with spaces in TEXT. Firmware
  * and loaders add such words: U-Boot adds Linux's root=, and QEMU adds virtio_mmio.device=.

@@ -287,9 +287,8 @@ report_get_first_core_of_package(const struct report *report, size_t i)
 	return core;
 }
 
-/* Returns the difference of the TSC_ADJUST of A and B in ticks, as an absolute value. */
-static uint64_t
-get_adjust_difference(const struct report_core *a, const struct report_core *b)
+uint64_t
+report_get_adjust_difference(const struct report_core *a, const struct report_core *b)
 {
 	return a->facts.tsc_adjust > b->facts.tsc_adjust ? (uint64_t)a->facts.tsc_adjust - (uint64_t)b->facts.tsc_adjust :
 	       (uint64_t)b->facts.tsc_adjust - (uint64_t)a->facts.tsc_adjust;
@@ -308,8 +307,8 @@ report_collect_tsc_adjusts(const struct report *report)
 		if (!core->facts_known || !core->facts.has_tsc_adjust)
 			continue;
 		adjusts.packages += first == core;
-		if (get_adjust_difference(core, first) >
-		    (adjusts.odd ? get_adjust_difference(adjusts.odd, adjusts.first) : 0)) {
+		if (report_get_adjust_difference(core, first) >
+		    (adjusts.odd ? report_get_adjust_difference(adjusts.odd, adjusts.first) : 0)) {
 			adjusts.odd = core;
 			adjusts.first = first;
 		}

@@ -157,6 +157,8 @@ struct tsc_adjusts {
 const struct report_core *report_get_first_core_of_package(const struct report *report, size_t i);
 
 struct tsc_adjusts report_collect_tsc_adjusts(const struct report *report);
+/* Returns the difference of the TSC_ADJUST of A and B in ticks, as an absolute value. */
+uint64_t report_get_adjust_difference(const struct report_core *a, const struct report_core *b);
 
 /* Returns the scale that converts TSC ticks to ns, with the bounds of the TSC's rate. */
 struct scale report_get_tsc_scale(const struct report *report);

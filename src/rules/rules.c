@@ -109,12 +109,6 @@ add_note_on_lost_finding(struct notes *notes)
 	notes_add(notes, "%s", sentence);
 }
 
-static int64_t
-clamp_to_signed(uint64_t count)
-{
-	return count > INT64_MAX ? INT64_MAX : (int64_t)count;
-}
-
 /* Removes the last finding that is a warning. Returns false if all findings are failures. */
 static bool
 remove_last_warning(struct outcomes *outcomes)
@@ -144,7 +138,7 @@ rules_begin_finding(const struct report *report, struct outcomes *outcomes, cons
 	*finding = (struct finding){ .rule = rule->id, .severity = severity, .clock = clock,
 				     .core = core, .against = REPORT_NO_CORE,
 				     .unit = rule->unit, .one_way = rule->one_way, .source = rule->source,
-				     .limit = clamp_to_signed(rules_get_limit(rule, &report->facts.options)) };
+				     .limit = offset_clamp(rules_get_limit(rule, &report->facts.options)) };
 	return finding;
 }
 
@@ -226,7 +220,7 @@ rules_set_figure(struct finding *finding, int64_t measured, int64_t low, int64_t
 void
 rules_set_count(struct finding *finding, uint64_t count)
 {
-	rules_set_figure(finding, clamp_to_signed(count), clamp_to_signed(count), clamp_to_signed(count));
+	rules_set_figure(finding, offset_clamp(count), offset_clamp(count), offset_clamp(count));
 }
 
 void

@@ -70,12 +70,6 @@ offsets_record_movement(struct offsets *offsets, size_t a, size_t b, uint64_t ti
 		offsets->moved_ticks[pair_index(offsets, a, b)] = ticks;
 }
 
-static int64_t
-clamp_to_int64(uint64_t magnitude)
-{
-	return magnitude > INT64_MAX ? INT64_MAX : (int64_t)magnitude;
-}
-
 /*
  * Returns the lower bound of the drift in ppb, if the offset changed by TICKS in a time of SHORTEST to LONGEST ticks.
  */
@@ -83,8 +77,8 @@ static int64_t
 drift_lower_bound_ppb(int64_t ticks, uint64_t shortest, uint64_t longest)
 {
 	if (ticks >= 0)
-		return clamp_to_int64(scale_mul_div((uint64_t)ticks, PPB, longest));
-	return offset_negate_bound(clamp_to_int64(scale_mul_div_up(-(uint64_t)ticks, PPB, shortest)));
+		return offset_clamp(scale_mul_div((uint64_t)ticks, PPB, longest));
+	return offset_negate_bound(offset_clamp(scale_mul_div_up(-(uint64_t)ticks, PPB, shortest)));
 }
 
 struct moment

@@ -69,12 +69,6 @@ console_print(struct console *console, const char *text)
 }
 
 void
-console_print_serial(struct console *console, const char *text)
-{
-	serial_print(&console->serial, text);
-}
-
-void
 console_print_screen(struct console *, const char *)
 {
 }

@@ -19,7 +19,7 @@ begins_with_command_name(const char *text, size_t length)
 
 	if (firmware_find_protocol(firmware_image, &guid_shell_parameters))
 		return true;
-	while (end < length && !option_sources_is_blank_character(text[end]))
+	while (end < length && !options_is_blank(text[end]))
 		end++;
 	if (end < size)
 		return false;
@@ -58,7 +58,7 @@ parse_load_options(struct option_sources *sources, char *buffer)
 	bool typed = begins_with_command_name(buffer, held);
 
 	if (typed)
-		while (skip < held && !option_sources_is_blank_character(buffer[skip]))
+		while (skip < held && !options_is_blank(buffer[skip]))
 			skip++;
 	if (typed)
 		option_sources_parse_text(sources, buffer + skip, held - skip, length - skip, "the load options");

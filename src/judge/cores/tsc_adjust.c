@@ -2,15 +2,6 @@
 #include "judge/cores/judge_cores.h"
 #include "rules/rules.h"
 
-/* Returns the absolute value of the difference of the TSC_ADJUST of A and B. */
-static uint64_t
-get_tsc_adjust_difference(const struct report_core *a, const struct report_core *b)
-{
-	uint64_t ticks = (uint64_t)a->facts.tsc_adjust - (uint64_t)b->facts.tsc_adjust;
-
-	return a->facts.tsc_adjust < b->facts.tsc_adjust ? -ticks : ticks;
-}
-
 /*
  * Returns the APIC id of the only core whose value differs, or REPORT_NO_CORE. All other cores must have the same
  * value, and must be more than half of the started cores. (A run that ended at its deadline may have read the registers
@@ -39,7 +30,7 @@ add_unequal_adjust_finding(const struct report *report, struct outcomes *outcome
 						    "TSCs differently.", larger->facts.tsc_adjust, larger->apic_id,
 						    smaller->facts.tsc_adjust, smaller->apic_id, writer);
 
-	rules_set_count(finding, get_tsc_adjust_difference(larger, smaller));
+	rules_set_count(finding, report_get_adjust_difference(larger, smaller));
 	if (odd == REPORT_NO_CORE)
 		rules_set_pair_of_cores(finding, larger->apic_id, smaller->apic_id);
 }
@@ -56,7 +47,7 @@ judge_adjust_of_boot_package(const struct report *report, struct outcomes *outco
 					 offset_abs(adjusts->least->facts.tsc_adjust) >
 					 offset_abs(adjusts->most->facts.tsc_adjust) ? adjusts->least : adjusts->most;
 	bool all = adjusts->packages == 1;
-	bool differ = get_tsc_adjust_difference(adjusts->most, adjusts->least) != 0;
+	bool differ = report_get_adjust_difference(adjusts->most, adjusts->least) != 0;
 	struct finding *finding;
 
 	if (offset_abs(core->facts.tsc_adjust) <= rules_get_limit_by_id(report, "tsc-adjust"))
@@ -94,7 +85,7 @@ judge_tsc_adjust(const struct report *report, struct outcomes *outcomes)
 		larger = smaller;
 		smaller = other;
 	}
-	if (larger && get_tsc_adjust_difference(larger, smaller) > rules_get_limit_by_id(report, "tsc-adjust-unequal"))
+	if (larger && report_get_adjust_difference(larger, smaller) > rules_get_limit_by_id(report, "tsc-adjust-unequal"))
 		add_unequal_adjust_finding(report, outcomes, &adjusts, larger, smaller, writer);
 	else
 		judge_adjust_of_boot_package(report, outcomes, &adjusts, writer);
