@@ -84,6 +84,13 @@ size_t machine_count_cores(const struct machine *machine, const struct options *
 void machine_run_measurements(struct machine *machine, const struct plan *plan, struct console *console,
 			      struct run *run);
 
+/* Restores the boot core's settings after an exception. RUN is the struct run. An argument for guard_run(). */
+static inline void
+machine_restore_boot_core(void *run)
+{
+	run_restore_boot_core(run);
+}
+
 /* Returns to the firmware all resources that machine_run_measurements() used. */
 void machine_release_resources(struct machine *machine);
 

@@ -149,12 +149,6 @@ measure_and_report(void *argument)
 	exit_application(app, queue_report_for_serial(app) ? get_exit_result(report->outcomes.verdict) : EXIT_ERROR);
 }
 
-static void
-restore_boot_core_settings(void *run)
-{
-	run_restore_boot_core(run);
-}
-
 /* Prints ERROR and resets the machine. The options are not read yet, so the option `exit` does not apply. */
 static void
 reset_with_error(const char *error)
@@ -230,7 +224,7 @@ bare_main(const void *loader_data, uint32_t magic)
 	console_open(&app->console);
 	guard_install_handlers();
 	if (!guard_run(measure_and_report, app, &fault)) {
-		guard_run(restore_boot_core_settings, &app->run, &again);
+		guard_run(machine_restore_boot_core, &app->run, &again);
 		end_after_fault(app, &fault);
 	}
 	exit_by_reset(); /* not reached, because measure_and_report() does not return */

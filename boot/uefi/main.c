@@ -312,12 +312,6 @@ run_measurements_and_store_exit_status(void *argument)
 	entry->status = measure_and_report(entry->app);
 }
 
-static void
-restore_boot_core_settings(void *run)
-{
-	run_restore_boot_core(run);
-}
-
 /*
  * Ends the run after an exception outside of the measurements. No report is written. The volume may have a checkpoint.
  */
@@ -328,7 +322,7 @@ end_after_fault(struct application *app, const struct fault *fault)
 	struct fault again;
 
 	watchdog_disarm(&app->machine.watchdog);
-	guard_run(restore_boot_core_settings, &app->run, &again);
+	guard_run(machine_restore_boot_core, &app->run, &again);
 	struct text text = text_start(bytes, sizeof(bytes));
 	fault_print_baretick_exception(&text, fault);
 	text_put_char(&text, '\n');
