@@ -14,15 +14,6 @@
 #define THREE_DIGITS 1000    /* one more than the largest number of three digits */
 #define SEVEN_DIGITS 10000000
 
-static struct number
-make_number_with_text(const char *word)
-{
-	struct number number = { .text = "" };
-
-	text_copy(number.text, sizeof(number.text), word);
-	return number;
-}
-
 /* Returns VALUE / 10^SCALE with DIGITS decimals, followed by UNIT. */
 static struct number
 number_with_unit(uint64_t value, unsigned scale, unsigned digits, const char *unit)
@@ -66,7 +57,7 @@ number_from_ps(uint64_t ps)
 				return number_with_unit(ps, units[i].scale, digits, units[i].unit);
 	if (round_to_digits(ps, 12, 0) <= DAY_S)
 		return number_with_unit(ps, 12, 0, " s");
-	return make_number_with_text(">1 day");
+	return (struct number){ ">1 day" };
 }
 
 struct number
@@ -113,21 +104,21 @@ number_from_millihz(uint64_t millihz)
 	} units[] = { { 6, " kHz" }, { 9, " MHz" }, { 12, " GHz" } };
 
 	if (!millihz)
-		return make_number_with_text("-");
+		return (struct number){ "-" };
 	if (millihz < SEVEN_DIGITS / 10)
 		return number_with_unit(millihz, 3, 3, " Hz");
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
 		for (unsigned digits = 6; digits > 3; digits--)
 			if (round_to_digits(millihz, units[i].scale, digits) < SEVEN_DIGITS)
 				return number_with_unit(millihz, units[i].scale, digits, units[i].unit);
-	return make_number_with_text(">1 THz");
+	return (struct number){ ">1 THz" };
 }
 
 struct number
 number_as_percent(uint64_t part, uint64_t whole, unsigned digits)
 {
 	if (!whole)
-		return make_number_with_text("-");
+		return (struct number){ "-" };
 	return number_with_unit(scale_mul_div_nearest(part, power_of_ten(2 + digits), whole), digits,
 				digits, "");
 }
@@ -136,7 +127,7 @@ struct number
 number_from_tenths(uint64_t tenths)
 {
 	if (round_to_digits(tenths, 1, 0) >= 1000000)
-		return make_number_with_text(">1e6");
+		return (struct number){ ">1e6" };
 	return number_with_unit(tenths, 1, tenths < 100000, "");
 }
 
