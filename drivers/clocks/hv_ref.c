@@ -49,12 +49,6 @@ static const struct clock hv_ref_row = {
 };
 
 static void
-hv_ref_close(struct device *device)
-{
-	hyperv_clear_guest_os_id(device);
-}
-
-static void
 hv_ref_open(const struct platform *platform, struct device *device, struct clock *clocks)
 {
 	const struct paravirtual_interface *hyperv = paravirtual_find(&platform->paravirtual, PARAVIRTUAL_HYPERV);
@@ -75,12 +69,12 @@ hv_ref_open(const struct platform *platform, struct device *device, struct clock
 		return;
 	}
 	probe_set_state(clocks, CLOCK_STUCK, "The MSR reads the same every time.");
-	hv_ref_close(device);
+	hyperv_clear_guest_os_id(device);
 }
 
 const struct driver hv_ref_driver = {
 	.clock_count = 1,
 	.rows = &hv_ref_row,
 	.open = hv_ref_open,
-	.close = hv_ref_close,
+	.close = hyperv_clear_guest_os_id,
 };

@@ -21,13 +21,6 @@ count_discontinuities(const struct report *report, enum discontinuity_class clas
 	return count;
 }
 
-/* Returns how often the machine was stopped, restored or moved. Moves of a single clock are not counted. */
-static size_t
-count_disruptions(const struct report *report)
-{
-	return count_discontinuities(report, DISCONTINUITY_STOPPED) + count_discontinuities(report, DISCONTINUITY_PARTED);
-}
-
 /* Returns the first signal that changed during the run, or NULL. */
 static const struct signal *
 find_first_changed_disruption_signal(const struct signals *signals)
@@ -84,8 +77,12 @@ judge_announcements_of_disruptions(const struct report *report, struct outcomes 
 	const struct signal *changed = find_first_changed_disruption_signal(signals);
 	const struct signal *best = find_usable_disruption_signal(signals);
 	size_t moves = count_discontinuities(report, DISCONTINUITY_TSC_MOVED);
-	/* an announcement proves that the guest was stopped or moved when its TSC alone diverged */
-	size_t disruptions = count_disruptions(report) + (changed ? moves : 0);
+	/*
+	 * How often the machine was stopped, restored or moved. Moves of a single clock are not counted. An
+	 * announcement proves that the guest was stopped or moved when its TSC alone diverged.
+	 */
+	size_t disruptions = count_discontinuities(report, DISCONTINUITY_STOPPED) +
+			     count_discontinuities(report, DISCONTINUITY_PARTED) + (changed ? moves : 0);
 	bool tsc_moved = !disruptions && moves;
 	const char *plural = disruptions == 1 ? "" : "s";
 	struct behaviour *row;

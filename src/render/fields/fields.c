@@ -107,13 +107,6 @@ core_drift_ppb(const struct report *report, const struct report_core *core)
 	return (struct interval_ppb){ offset_is_known(drift), offset_middle(drift), drift.low, drift.high };
 }
 
-/* Returns the offset of the core in the first pass, in ticks. */
-static struct offset
-first_offset_of_core(const struct report *report, const struct report_core *core)
-{
-	return report_get_core_offset(report, report->figures.skew.passes, core);
-}
-
 static struct interval_ns
 last_offset_of_core_ns(const struct report *report, const struct report_core *core)
 {
