@@ -111,7 +111,7 @@ class Machine:
     def command(self):
         """Return QEMU's command line."""
         return ["qemu-system-x86_64", "-machine", "q35", "-smp", self.cores, "-accel", "tcg", "-cpu", "max", "-nic", "none",
-                "-display", "none", "-monitor", "none", "-chardev", f"file,id=line,path={self.folder / 'serial.log'},append=on",
+                "-display", "none", "-vga", "none", "-monitor", "none", "-chardev", f"file,id=line,path={self.folder / 'serial.log'},append=on",
                 "-serial", "chardev:line",
                 "-drive", f"file={self.disk},format=raw,if=virtio", *self._words]
 

@@ -176,7 +176,7 @@ class SmallLinux(Machine):
         """Run the machine until it switches itself off. Each start has a QEMU of its own. In the same QEMU,
         firmware that starts after Linux needs two to three times as long. The probable reason is that it overwrites
         Linux's code, which QEMU has translated."""
-        words = ["timeout", str(COMMAND_BOUND_S), *self.command(), "-vga", "none", "-no-reboot", "-qmp", "stdio"]
+        words = ["timeout", str(COMMAND_BOUND_S), *self.command(), "-no-reboot", "-qmp", "stdio"]
         for _ in range(STARTS_MAX):
             with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as qemu:
                 qemu.stdin.write(b'{"execute": "qmp_capabilities"}\n')  # otherwise QEMU sends no events
