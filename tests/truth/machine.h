@@ -129,7 +129,7 @@ struct machine {
 	/* EVENT_PAUSE: number of further stops, each for by_ps, and the time from the end of a stop to the next one */
 	size_t more_stops;
 	uint64_t between_ps;
-	/* EVENT_PAUSE and EVENT_TSC_STOP: start times of the stops so far, in order; the first is at_ps */
+	/* start times of the stops so far, in order, for EVENT_PAUSE and EVENT_TSC_STOP (the first is at_ps) */
 	uint64_t stops_at_ps[STOPS_MAX];
 	size_t stop_count;
 
