@@ -3,11 +3,14 @@ import os
 import pathlib
 import shutil
 import subprocess
+import tempfile
+import threading
 
 import pytest
 
 from boots import EFI, ROOT
 from harness import SCHEMA, WHOLE_FIRMWARE
+from levers import Monitor, connect
 
 MIB = 1 << 20
 SECTORS = MIB // 512
@@ -32,6 +35,45 @@ LOOK = """look() {
 def run(*words, timeout=COMMAND_BOUND_S, **more):
     more.setdefault("env", {**os.environ, "PATH": FOLDERS})
     return subprocess.run([os.fspath(word) for word in words], check=True, capture_output=True, timeout=timeout, **more).stdout
+
+
+def list_registers(monitor):
+    """Return the registers of all cores, as QEMU tells them on its socket MONITOR, or the reason why it does not."""
+    try:
+        with Monitor(connect(monitor)) as asked:
+            return asked.execute("human-monitor-command", **{"command-line": "info registers -a"})
+    except Exception as reason:  # the failure of the machine is to be shown, whatever is wrong with the answer
+        return repr(reason)
+
+
+def run_machine(words, bound_s=COMMAND_BOUND_S, question=b""):
+    """Run QEMU with WORDS until it ends. Send QUESTION to its standard input, and return what it printed. If it does not end
+    within BOUND_S, end it and fail with the registers of all cores, which show where it stood."""
+    stood = []
+
+    def stop():
+        stood.append("")
+        stood.extend(list_registers(monitor) for _ in range(2))
+        qemu.kill()
+    # a path of a socket has at most 107 bytes, so the test's own folder may be too long
+    with tempfile.TemporaryDirectory(prefix="baretick-") as folder:
+        monitor = pathlib.Path(folder, "qmp")
+        qemu = subprocess.Popen([*map(os.fspath, words), "-qmp", f"unix:{monitor},server=on,wait=off"], stdin=subprocess.PIPE,
+                                stdout=subprocess.PIPE)
+        timer = threading.Timer(bound_s, stop)
+        timer.start()
+        try:
+            qemu.stdin.write(question)
+            qemu.stdin.flush()
+            said = qemu.stdout.read()
+            qemu.wait()
+        finally:
+            timer.cancel()
+            qemu.kill()
+            qemu.communicate()
+    assert not stood, f"the machine did not end within {bound_s} s; its registers, twice:" + "\n".join(stood)
+    assert qemu.returncode == 0, said
+    return said
 
 
 def grub_file(folder, text, modules):
@@ -112,9 +154,8 @@ class Machine:
         """Return QEMU's command line."""
         return ["qemu-system-x86_64", "-machine", "q35", "-smp", self.cores, "-accel", "tcg", "-cpu", "max", "-nic", "none",
                 "-display", "none", "-vga", "none", "-monitor", "none", "-chardev", f"file,id=line,path={self.folder / 'serial.log'},append=on",
-                "-serial", "chardev:line",
-                "-drive", f"file={self.disk},format=raw,if=virtio", *self._words]
+                "-serial", "chardev:line", "-drive", f"file={self.disk},format=raw,if=virtio", *self._words]
 
     def run(self):
         """Run the machine until it switches itself off."""
-        run(*self.command())
+        run_machine(self.command())

@@ -8,7 +8,8 @@ import os
 import pytest
 
 from boots import EFI_BUILT
-from linux import LOOK
+from harness import TIMEOUTS
+from linux import LOOK, run_machine
 from mok import SHIM, can_sign, key_pair
 from small_linux import SmallLinux, lacking
 
@@ -66,6 +67,17 @@ def test_removed_partition_and_variables_are_as_before(machine):
     before, after = machine.read("before"), machine.read("after")
     assert b"linux" in before and b"BootOrder" in before
     assert after == before
+
+
+def test_a_machine_that_does_not_end_is_ended_with_its_registers():
+    """QEMU stops the machine before its first instruction, at FFF0h (Intel SDM, volume 3: First Instruction Executed).
+    Longer time-outs follow, because a busy host starts QEMU late."""
+    for bound_s in TIMEOUTS:
+        with pytest.raises(AssertionError) as failure:
+            run_machine(["qemu-system-x86_64", "-S", "-display", "none", "-nodefaults", "-smp", "2"], bound_s)
+        if "EIP" in str(failure.value):
+            break
+    assert str(failure.value).count("EIP=0000fff0") == 4, failure  # of two cores, twice
 
 
 @pytest.mark.long
