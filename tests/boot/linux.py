@@ -1,4 +1,5 @@
 """A Linux in QEMU that runs qemu/nextboot: its disks, its firmware variables, and its results."""
+import hashlib
 import os
 import pathlib
 import shutil
@@ -9,6 +10,7 @@ import threading
 import pytest
 
 from boots import EFI, ROOT
+from fat import Volume
 from harness import SCHEMA, WHOLE_FIRMWARE
 from levers import Monitor, connect
 
@@ -22,13 +24,18 @@ LOADER = "/usr/lib/systemd/boot/efi/systemd-bootx64.efi"
 # deliver the timer interrupts of Linux's test too late, and Linux would panic without "no_timer_check".
 COMMAND_LINE = "console=ttyS0 quiet no_timer_check"
 
-# A shell function that lists everything that --remove must leave unchanged: files and folders of the system partition,
-# GRUB's files, and the variables of boot entries.
-LOOK = """look() {
-  (cd /boot/efi && find . -type f -exec sha256sum {} + | sort && find . -type d | sort
+# LOOK_AT_VARIABLES defines the shell function look FILE, which lists the variables of boot entries in FILE. LOOK defines it
+# to list the system partition and GRUB's files, too. --remove must leave all this unchanged.
+VARIABLES = "cd /sys/firmware/efi/efivars && sha256sum Boot[0-9]* BootOrder-* && ls -d BootNext-* LoaderEntryOneShot-*"
+LOOK_AT_VARIABLES = f"""look() {{
+  ({VARIABLES}) >"$1" 2>/dev/null
+}}
+"""
+LOOK = f"""look() {{
+  (cd /boot/efi && find . -type f -exec sha256sum {{}} + | sort && find . -type d | sort
    sha256sum /boot/grub/*
-   cd /sys/firmware/efi/efivars && sha256sum Boot[0-9]* BootOrder-* && ls -d BootNext-* LoaderEntryOneShot-*) >"$1" 2>/dev/null
-}
+   {VARIABLES}) >"$1" 2>/dev/null
+}}
 """
 
 
@@ -107,6 +114,15 @@ def copy_tool(tree):
     shutil.copy(EFI, tree / "build/baretick.efi")
 
 
+def read_tree(volume, folder=""):
+    """Return {path: digest} of all files in FOLDER of VOLUME and in the folders below. A folder has the digest None."""
+    found = {}
+    for name, entry in volume.folder(folder).items():
+        path = f"{folder}/{name}".lstrip("/")
+        found |= {path: None, **read_tree(volume, path)} if entry.folder else {path: hashlib.sha256(volume.read(path)).hexdigest()}
+    return found
+
+
 class Machine:
     """A Linux that the boot loader LOADER starts. Its disks are in FOLDER. DRIVES are disks in addition to the disk
     with the system partition.
@@ -159,3 +175,7 @@ class Machine:
     def run(self):
         """Run the machine until it switches itself off."""
         run_machine(self.command())
+
+    def read_partition(self):
+        """Return the system partition as it was before the first start, and as it is now, each as {path: digest}."""
+        return [read_tree(Volume(image.read_bytes(), offset)) for image, offset in ((self.esp, 0), (self.disk, MIB))]
