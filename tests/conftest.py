@@ -10,8 +10,14 @@ import pytest
 
 from host import Share, list_stolen_percents, processor_s
 
-sys.dont_write_bytecode = True  # Python then makes no folder __pycache__ next to each test
 
+def pytest_collectstart():
+    """Let Python write bytecode only if it has a folder of its own (PYTHONPYCACHEPREFIX), not next to the tests. This is
+    repeated for each collected file, because some of them import programs that set sys.dont_write_bytecode."""
+    sys.dont_write_bytecode = not sys.pycache_prefix
+
+
+pytest_collectstart()
 pytest_plugins = ["runners"]
 # Processor-seconds and seconds of each test of the last `make check` that computed or waited for a second.
 DURATIONS = pathlib.Path(__file__).parent.parent / "build" / "durations"
