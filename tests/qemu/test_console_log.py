@@ -176,24 +176,27 @@ def test_reports_that_cannot_be_unpacked_use_up_the_limit(tmp_path, monkeypatch)
     assert not found and len(refused) == 50 and len(calls) <= 3
 
 
-def full_log(line_end="\n"):
+def full_log():
     """Return the output of a run with serial=full: other blocks, and then the block REPORT."""
     body = json.dumps(REPORT, indent=1) + "\n"
     return (f"baretick 0.1.0\nphase: rates\nBARETICK TEXT BEGIN\nthe table\nBARETICK TEXT END sha256={'0' * 64}\n"
-            f"BARETICK REPORT BEGIN\n{body}BARETICK REPORT END sha256={hashlib.sha256(body.encode()).hexdigest()}\n").replace("\n", line_end)
+            f"BARETICK REPORT BEGIN\n{body}BARETICK REPORT END sha256={hashlib.sha256(body.encode()).hexdigest()}\n")
 
 
-@pytest.mark.parametrize("log", [full_log().encode(), full_log("\r\n").encode(), full_log().encode("utf-16"), full_log().encode() * 2],
+FULL_LOG = full_log()
+
+
+@pytest.mark.parametrize("log", [FULL_LOG.encode(), FULL_LOG.replace("\n", "\r\n").encode(), FULL_LOG.encode("utf-16"), FULL_LOG.encode() * 2],
                          ids=["as it is", "CR LF", "UTF-16", "two runs"])
 def test_a_full_log_has_its_block_report(log):
     assert console.is_console_log(log)
     assert all(json.loads(each.decode_json()) == REPORT for each in console.find_reports(log))
-    assert len(console.find_reports(log)) == (2 if log == full_log().encode() * 2 else 1)
+    assert len(console.find_reports(log)) == (2 if log == FULL_LOG.encode() * 2 else 1)
 
 
 @pytest.mark.parametrize("log, sentence", [
-    (full_log().partition("BARETICK REPORT END")[0], "has a block REPORT without an end"),
-    (full_log().replace("clean", "clear").replace('"cores_listed": 64', '"cores_listed": 65'), "has a damaged block REPORT")])
+    (FULL_LOG.partition("BARETICK REPORT END")[0], "has a block REPORT without an end"),
+    (FULL_LOG.replace("clean", "clear").replace('"cores_listed": 64', '"cores_listed": 65'), "has a damaged block REPORT")])
 def test_a_full_log_with_a_cut_or_damaged_report_is_refused(tmp_path, log, sentence):
     found, refused = read_log(tmp_path, log.encode())
     assert not found and refused[0].startswith(sentence)
