@@ -217,23 +217,23 @@ CLOSED = "the connection was closed before the answer was complete"
 SILENT = "the server did not answer in time"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("answer, why", [
     ([b"HTTP/1.1 500 Internal Server Error\r\n\r\n"], "the server answered with status 500"),
-    *(pytest.param(*each, marks=pytest.mark.long) for each in [
-        ([OK + b"\r\n", b"# a comment\n" * 8192], LONGER),
-        ([OK + b"Content-Length: 65537\r\n\r\n", b"#" * 65537], LONGER),
-        ([OK, b"X: y\r\n" * 12288], LONGER),
-        ([OK + b"Content-Type: text/html\r\n\r\n<html>"], "the server's answer is a web page"),
-        ([OK + b"Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"], "the server's answer is encoded"),
-        ([OK + b"Content-Length: x\r\n\r\n"], "the answer's Content-Length is not a single number"),
-        ([OK + b"Content-Length: 12\r\n\r\nexit=reboot"], CLOSED),
-        ([OK + b"Content-Length: 12\r\n"], CLOSED),
-        ([], "the connection was closed without an answer"),
-        ([b"\0\1rubbish\r\n\r\n" * 40], "the server's answer is not HTTP"),
-        ([HELD], SILENT),
-        ([OK + b"\r\nexit=reboot", HELD], SILENT),
-        ([OK + b"Content-Length: 12\r\n\r\nexit", HELD], SILENT),
-        ([None], "the connection was refused")])])
+    ([OK + b"\r\n", b"# a comment\n" * 8192], LONGER),
+    ([OK + b"Content-Length: 65537\r\n\r\n", b"#" * 65537], LONGER),
+    ([OK, b"X: y\r\n" * 12288], LONGER),
+    ([OK + b"Content-Type: text/html\r\n\r\n<html>"], "the server's answer is a web page"),
+    ([OK + b"Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"], "the server's answer is encoded"),
+    ([OK + b"Content-Length: x\r\n\r\n"], "the answer's Content-Length is not a single number"),
+    ([OK + b"Content-Length: 12\r\n\r\nexit=reboot"], CLOSED),
+    ([OK + b"Content-Length: 12\r\n"], CLOSED),
+    ([], "the connection was closed without an answer"),
+    ([b"\0\1rubbish\r\n\r\n" * 40], "the server's answer is not HTTP"),
+    ([HELD], SILENT),
+    ([OK + b"\r\nexit=reboot", HELD], SILENT),
+    ([OK + b"Content-Length: 12\r\n\r\nexit", HELD], SILENT),
+    ([None], "the connection was refused")])
 def test_a_server_that_has_no_options_in_the_end_is_said_to_and_the_machine_measured(by_http, server, answer, why):
     """The run measures without the server's options, and the report says why they are missing. With an answer of 64 KiB
     this takes 13 to 16 s, because the firmware reads it slowly."""
