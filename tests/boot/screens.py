@@ -2,7 +2,9 @@
 screen."""
 import contextlib
 import functools
+import hashlib
 import json
+import operator
 import os
 import pathlib
 import signal
@@ -32,12 +34,25 @@ class Picture:
         self.columns, self.rows = columns, rows
         self._left = (self._width - columns * GLYPH_COLUMNS) // 2
         self._top = (height - rows * GLYPH_ROWS) // 2
+        self._lines = {}
+
+    def _row_pixels(self, row):
+        line = 3 * self._width
+        first = (self._top + row * GLYPH_ROWS) * line
+        return self.pixels[first:first + GLYPH_ROWS * line]
+
+    def row_key(self, row):
+        """Return a key that rows have in common only if they look the same in the same text mode."""
+        return self.columns, hashlib.sha256(self._row_pixels(row)).digest()
 
     def cell(self, row, column):
         """Return (background colour, text colour, shape) of a cell. An empty cell has its background as text colour."""
-        first = 3 * ((self._top + row * GLYPH_ROWS) * self._width + self._left + column * GLYPH_COLUMNS)
-        starts = range(first, first + 3 * self._width * GLYPH_ROWS, 3 * self._width)
-        return decode(b"".join(self.pixels[at:at + 3 * GLYPH_COLUMNS] for at in starts))
+        if row not in self._lines:
+            pixels, line = self._row_pixels(row), 3 * self._width
+            self._lines[row] = [pixels[at:at + line] for at in range(0, len(pixels), line)]
+        first = 3 * (self._left + column * GLYPH_COLUMNS)
+        part = operator.itemgetter(slice(first, first + 3 * GLYPH_COLUMNS))
+        return decode(b"".join(map(part, self._lines[row])))
 
 
 class Torn(Exception):
@@ -57,15 +72,20 @@ def decode(cell):
 
 
 class Glyphs:
-    """The shapes of the firmware's letters, which are learned from a screen with known text."""
+    """The shapes of the firmware's letters, which are learned from a screen with known text. The text of each row is kept by a
+    digest of the row's pixels, because most rows are in many pictures."""
 
     def __init__(self):
-        self._letters = {bytes(GLYPH_ROWS): " "}
+        self._letters, self._texts = {bytes(GLYPH_ROWS): " "}, {}
 
     def learn(self, picture, row, text):
+        key = picture.row_key(row)
+        if self._texts.get(key) == text.rstrip():
+            return
         for column, letter in enumerate(text):
             shape = picture.cell(row, column)[2]
             assert self._letters.setdefault(shape, letter) == letter, (row, column, letter)
+        self._texts[key] = text.rstrip()
 
     def learn_all(self, picture, lines):
         """Learn the letters from LINES, the known text below the title."""
@@ -74,8 +94,13 @@ class Glyphs:
 
     def read(self, picture, row):
         """Return the text of ROW. An unknown letter becomes a tilde."""
-        return "".join(self._letters.get(picture.cell(row, column)[2], "~")
-                       for column in range(picture.columns)).rstrip()
+        key = picture.row_key(row)
+        text = self._texts.get(key)
+        if text is None:
+            text = "".join(self._letters.get(picture.cell(row, column)[2], "~") for column in range(picture.columns)).rstrip()
+            if "~" not in text:  # its letter may be learned later
+                self._texts[key] = text
+        return text
 
 
 class Screen:
