@@ -4,7 +4,6 @@ Each kind of event is a generator of steps. A step is a command of QMP, QEMU's m
 receives, or a number of seconds to wait. No step blocks, so the loop that runs the guest can check its time-out.
 """
 import contextlib
-import dataclasses
 import os
 import time
 
@@ -28,19 +27,17 @@ class Lost(Failed):
     """An event failed, and the guest cannot continue."""
 
 
-@dataclasses.dataclass
 class Event:
-    """A requested event of the kind WHAT, which takes at least SECONDS. It starts AFTER seconds after the start of PHASE. If
-    PHASE is "", the time counts from the start of the application.
+    """An event that the option --event requested with TEXT. WHAT is its kind, such as "snapshot". It takes at least SECONDS, and starts
+    AFTER seconds after the start of PHASE. If PHASE is "", the time counts from the start of the application.
     """
-    text: str  # text of the option --event that requested the event
-    phase: str
-    after: float
-    what: str
-    seconds: float
-    problem: str = "the run ended before the event's time"  # reason why the event was not carried out, or None
-    span: tuple = None  # start and end of the event, in seconds after the application's start
-    measuring: float = None  # start of the measurements, where the report's times are 0, in seconds after the application's start
+
+    problem = "the run ended before the event's time"  # reason why the event was not carried out, or None
+    span = None       # start and end of the event, in seconds after the application's start
+    measuring = None  # start of the measurements, where the report's times are 0, in seconds after the application's start
+
+    def __init__(self, text, phase, after, what, seconds):
+        self.text, self.phase, self.after, self.what, self.seconds = text, phase, after, what, seconds
 
     @property
     def saves_machine_state(self):
