@@ -10,6 +10,9 @@ GIVEN_VARIABLES := $(if $(filter 0,$(MAKELEVEL)),$(filter-out $(PROGRAM_VARIABLE
 $(foreach name,$(GIVEN_VARIABLES),$(if $(shell grep -hv '^ *#[^#]' Makefile qemu/*.mk tests/*.mk | grep -w -- '$(name)'),,\
   $(error $(name)= is no variable of this Makefile; make help lists the variables)))
 
+# Turn off make's built-in rules. For each file of dependencies make would try them all, which takes most of each call.
+MAKEFLAGS += --no-builtin-rules
+
 BUILD   := build
 CC      := gcc
 OBJCOPY := objcopy
@@ -55,7 +58,8 @@ ROOMS_MK := src/rooms.mk drivers/rooms.mk boot/rooms.mk
 include $(ROOMS_MK)
 
 room_of  = $(patsubst %/,%,$(dir $(1)))
-visible  = $(sort $(1) $(foreach room,$(USES_$(1)),$(call visible,$(room))))
+# visible FOLDER: FOLDER and all folders that it may use. VISIBLE_FOLDER keeps the result.
+visible  = $(or $(VISIBLE_$(1)),$(eval VISIBLE_$(1) := $(sort $(1) $(foreach room,$(USES_$(1)),$(call visible,$(room)))))$(VISIBLE_$(1)))
 INCLUDES := -Isrc -Idrivers -Iboot
 
 SOURCES         := $(sort $(foreach room,$(ROOMS),$(wildcard $(room)/*.c)))

@@ -4,6 +4,7 @@
 compare the #include lines with this list. They also compare the symbols in the object files, for the host and for the
 application."""
 import collections
+import functools
 import pathlib
 import re
 import subprocess
@@ -17,6 +18,7 @@ HEADER_LINES_MAX = 300  # maximum number of lines of a header
 FIELDS_MAX = 20  # maximum number of fields in a struct, except the structs of the report
 
 
+@functools.cache
 def rooms():
     """Return {folder: folders that it may use directly}, as `make rooms` prints them."""
     lines = subprocess.run(["make", "-s", "rooms"], cwd=ROOT, check=True, text=True, stdout=subprocess.PIPE).stdout
