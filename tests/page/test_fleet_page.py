@@ -4,7 +4,6 @@ import re
 
 import pytest
 
-import browser as chromium
 from lab import page
 
 pytestmark = pytest.mark.xdist_group("browser")  # the worker that also runs test_page.py
@@ -54,15 +53,6 @@ class Answers:
 
     def get_machine_name(self, run):
         return self.names[run][0]
-
-
-@pytest.fixture(scope="module")
-def browser():
-    if not chromium.find():
-        pytest.skip(f"none of {', '.join(chromium.NAMES)} is installed")
-    one = chromium.Browser()
-    yield one
-    one.close()
 
 
 @pytest.fixture

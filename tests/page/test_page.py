@@ -17,12 +17,10 @@ import threading
 import jsonschema
 import pytest
 
-import browser as chromium
 import compare_cases
 from harness import load_program
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.dont_write_bytecode = True  # Python then makes no folder __pycache__ in qemu/
 sys.path.insert(0, str(ROOT / "qemu"))
 
 from results import page as runner_page  # noqa: E402
@@ -60,15 +58,6 @@ def template(tmp_path_factory):
     path = tmp_path_factory.mktemp("page") / "page.html"
     build_page(path)
     return path.read_bytes()
-
-
-@pytest.fixture(scope="module")
-def browser():
-    if not chromium.find():
-        pytest.skip(f"none of {', '.join(chromium.NAMES)} is installed")
-    one = chromium.Browser()
-    yield one
-    one.close()
 
 
 @pytest.fixture
