@@ -83,7 +83,7 @@ def test_a_machine_that_does_not_end_is_ended_with_its_registers():
             run_machine(["qemu-system-x86_64", "-S", "-display", "none", "-nodefaults", "-smp", "2"], bound_s)
         if "EIP" in str(failure.value):
             break
-    assert str(failure.value).count("EIP=0000fff0") == 4, failure  # of two cores, twice
+    assert str(failure.value).count("EIP=0000fff0") == 4, failure  # two cores are listed, twice
 
 
 @pytest.mark.long
